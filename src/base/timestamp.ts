@@ -1,11 +1,14 @@
+/** Later times cannot be written in RFC 3339. */
+export const MAX_TIME = Date.parse('9999-12-31T23:59:59Z');
+
 let second = Number.NaN;
 let text = '';
 
-/** Formats a time as objects have it: RFC 3339 in UTC, in whole seconds. The last second is cached. */
+/** Formats a time as objects have it: RFC 3339 in UTC, in whole seconds, at most MAX_TIME. The last second is cached. */
 export function timestamp(time: Date | number): string {
   const wanted = Math.floor(Number(time) / 1000);
   if (wanted !== second) {
-    text = `${new Date(wanted * 1000).toISOString().slice(0, 19)}Z`;
+    text = `${new Date(Math.min(wanted * 1000, MAX_TIME)).toISOString().slice(0, 19)}Z`;
     second = wanted;
   }
   return text;
@@ -13,5 +16,5 @@ export function timestamp(time: Date | number): string {
 
 /** Formats a time as leases have it: RFC 3339 in UTC, with microseconds. */
 export function microTimestamp(time: number): string {
-  return `${new Date(time).toISOString().slice(0, -1)}000Z`;
+  return `${new Date(Math.min(time, MAX_TIME)).toISOString().slice(0, -1)}000Z`;
 }

@@ -140,6 +140,11 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * spec: a spec that is valid in one object is valid in the next.
    */
   readonly fromTemplates?: boolean;
+  /**
+   * Top-level fields whose bytes other programs compare. They are written in the way of Go programs: keys in the order in
+   * which the client sent them, characters of HTML escaped.
+   */
+  readonly rawFields?: readonly string[];
   /** Whether objects contain passwords or tokens: then no message quotes their values, also because of the audit log. */
   readonly confidential?: boolean;
   /** Whether a replace must name the resourceVersion that it replaces. */

@@ -10,7 +10,7 @@ export class Code {
   readonly #constants: unknown[] = [];
 
   add(...lines: string[]): void {
-    this.#lines.push(...lines);
+    for (const line of lines) this.#lines.push(line);
   }
 
   /** The name by which the generated code refers to a value. */

@@ -1,4 +1,5 @@
 /** Rules that many schemas share. */
+import { addAll } from '../base/add-all.ts';
 import type { Tree } from '../base/tree.ts';
 import type { FieldError } from './field-error.ts';
 import { duplicate, invalid, under } from './field-error.ts';
@@ -20,7 +21,7 @@ export function unique(field = ''): Rule<readonly unknown[]> {
     items.forEach((item, index) => {
       const value = field ? (item as Tree)[field] : item;
       if (value === undefined || value === '') return;
-      if (seen.has(value)) found.push(...under(`[${index}]`, [duplicate(field, value)]));
+      if (seen.has(value)) addAll(found, under(`[${index}]`, [duplicate(field, value)]));
       seen.add(value);
     });
     return found;

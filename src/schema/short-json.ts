@@ -6,10 +6,18 @@ const MAX_QUOTED_CHARACTERS = 2_000;
  * is not looked at.
  */
 export function shortJson(value: unknown): string {
+  const known = typeof value === 'object' && value !== null ? longTexts.get(value) : undefined;
+  if (known) return known;
   const writer = new Writer();
   writer.add(value);
-  return writer.left >= 0 ? writer.text : `${writer.text.slice(0, MAX_QUOTED_CHARACTERS)}...`;
+  if (writer.left >= 0) return writer.text;
+  const text = `${writer.text.slice(0, MAX_QUOTED_CHARACTERS)}...`;
+  if (typeof value === 'object' && value !== null) longTexts.set(value, text);
+  return text;
 }
+
+/** Texts of long lists and objects: some rules quote the whole list in the error of each item. */
+const longTexts = new WeakMap<object, string>();
 
 class Writer {
   text = '';

@@ -3,12 +3,12 @@
  * receives the request creates one and hands it to `handle`; it is complete when `handle` has resolved or rejected.
  */
 export class RequestNotes {
-  #warnings: string[] | undefined;
+  #warnings: Set<string> | undefined;
   #annotations: Record<string, string> | undefined;
 
   /** What the client is warned of, in the order in which it was noted; undefined when there is nothing. */
   get warnings(): readonly string[] | undefined {
-    return this.#warnings;
+    return this.#warnings && [...this.#warnings];
   }
 
   /** Annotations for the audit log; undefined when there are none. */
@@ -18,8 +18,8 @@ export class RequestNotes {
 
   /** Adds a warning. Equal texts are kept once, since a write that is retried gives the same warnings again. */
   warn(text: string): void {
-    if (this.#warnings === undefined) this.#warnings = [text];
-    else if (!this.#warnings.includes(text)) this.#warnings.push(text);
+    this.#warnings ??= new Set();
+    this.#warnings.add(text);
   }
 
   annotate(key: string, value: string): void {

@@ -69,6 +69,8 @@ export interface FileSnapshots {
   check(path: string): Promise<StoreReport>;
   /** Checks the same data in a file, from byte `start` on. */
   checkFile(file: string, start: number): Promise<StoreReport>;
+  /** Deletes the keys whose values cannot be read, and returns them. Nobody else may use the store. */
+  deleteDamaged(path: string): Promise<readonly string[]>;
   /** Creates the folder of a store, and returns the file that its data is to be written to. */
   create(path: string): Promise<string>;
   /** Prepares a store whose data was restored: returns the revision it continues at. */

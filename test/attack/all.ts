@@ -2,13 +2,16 @@
 import type { Attack } from './attack.ts';
 import { longPaths, longReviewGroups, longSelectors } from './attacks/access-reviews.ts';
 import { bigRole, oddRoleNames } from './attacks/escalation.ts';
+import { controlFrames, largeHeaders, rapidResets, unreadStreams } from './attacks/http2-floods.ts';
 import { hugeGracePeriod, hugeStatefulSet } from './attacks/huge-numbers.ts';
 import { insertAtFront } from './attacks/json-patch.ts';
+import { largeBodies, largeLists } from './attacks/large-bodies.ts';
 import { longLists } from './attacks/long-lists.ts';
 import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
 import { randomRequests } from './attacks/random-requests.ts';
 import { servicePorts } from './attacks/service-ports.ts';
+import { unfinishedBodies, unfinishedHeaders, unreadLists } from './attacks/slow-clients.ts';
 import { stalledWatches } from './attacks/stalled-watches.ts';
 import { largestWorkloads, listsTimesLists, simulationAnnotations } from './attacks/workloads.ts';
 
@@ -29,6 +32,15 @@ export const attacks: readonly Attack[] = [
   insertAtFront,
   pipelining,
   stalledWatches,
+  unreadLists,
+  unfinishedBodies,
+  unfinishedHeaders,
+  unreadStreams,
+  rapidResets,
+  controlFrames,
+  largeHeaders,
+  largeBodies,
+  largeLists,
 ];
 
 export { randomRequests };

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 
 interface ProbeOptions {
@@ -16,6 +16,8 @@ interface ProbeOptions {
 
 export interface Measured {
   readonly longestStallMs: number;
+  /** How long the program waited for a processor during the longest stall, because others used them all. */
+  readonly processorWaitMs: number;
   readonly peakMemoryMb: number;
   /** Reads that were not answered with 200. */
   readonly failed: number;
@@ -52,6 +54,8 @@ class Prober {
   readonly #options: ProbeOptions;
   readonly #agent: Agent;
   #longest = 0;
+  #processorWait = 0;
+  #waitBefore = 0;
   #memory = 0;
   #failed = 0;
   #since: number | undefined;
@@ -66,10 +70,12 @@ class Prober {
     const waiting = this.#since === undefined ? 0 : performance.now() - this.#since;
     const measured = {
       longestStallMs: Math.max(this.#longest, waiting),
+      processorWaitMs: waiting > this.#longest ? this.#processorWaitNow() - this.#waitBefore : this.#processorWait,
       peakMemoryMb: this.#memory,
       failed: this.#failed,
     };
     this.#longest = 0;
+    this.#processorWait = 0;
     this.#memory = 0;
     this.#failed = 0;
     return measured;
@@ -77,6 +83,7 @@ class Prober {
 
   #next(): void {
     this.#sampleMemory();
+    this.#waitBefore = this.#processorWaitNow();
     this.#since = performance.now();
     const headers = { authorization: `Bearer ${this.#options.token}` };
     const call = request(this.#options.origin + PATH, { agent: this.#agent, headers }, (response) => {
@@ -88,10 +95,26 @@ class Prober {
   }
 
   #done(succeeded: boolean): void {
-    this.#longest = Math.max(this.#longest, performance.now() - (this.#since ?? 0));
+    const took = performance.now() - (this.#since ?? 0);
+    if (took > this.#longest) {
+      this.#longest = took;
+      this.#processorWait = this.#processorWaitNow() - this.#waitBefore;
+    }
     this.#since = undefined;
     if (!succeeded) this.#failed++;
     setTimeout(() => this.#next(), PROBE_INTERVAL_MS);
+  }
+
+  /** The time that the two threads of the program have waited for a processor so far: those that took most of it. */
+  #processorWaitNow(): number {
+    try {
+      const tasks = `/proc/${this.#options.pid}/task`;
+      const times = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' '));
+      const busiest = times.map(([ran, waited]) => [Number(ran), Number(waited)] as const).sort(([a], [b]) => b - a);
+      return busiest.slice(0, 2).reduce((sum, [, waited]) => sum + waited, 0) / 1e6;
+    } catch {
+      return 0;
+    }
   }
 
   #sampleMemory(): void {

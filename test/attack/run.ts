@@ -59,7 +59,7 @@ async function measure(attack: Attack, requests: number): Promise<number> {
   const printed = target.output.length;
   await attack.run(context);
   const seconds = (performance.now() - before) / 1000;
-  const { longestStallMs, peakMemoryMb, failed } = await probe.read();
+  const { longestStallMs, processorWaitMs, peakMemoryMb, failed } = await probe.read();
   await probe.stop();
   for (const each of Object.values(clients)) each.close();
   const note = (what: string) => problems.push(`${attack.name}: ${what}`);
@@ -73,7 +73,8 @@ async function measure(attack: Attack, requests: number): Promise<number> {
   if (failed > 0) note(`${failed} reads of another client failed`);
   for (const error of tally.serverErrors) note(error);
   console.log(
-    `${attack.name}: ${tally.total} requests in ${seconds.toFixed(1)} s, longest stall ${longestStallMs.toFixed(0)} ms, ` +
+    `${attack.name}: ${tally.total} requests in ${seconds.toFixed(1)} s, longest stall ${longestStallMs.toFixed(0)} ms ` +
+      `(${processorWaitMs.toFixed(0)} ms of it without a processor), ` +
       `memory ${peakMemoryMb.toFixed(0)} MB (${tally})`,
   );
   return Math.max(tally.total, 1);

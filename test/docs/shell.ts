@@ -68,7 +68,7 @@ export async function runPage({ steps, kubectl }: PageOptions): Promise<Ran[]> {
 async function prepareHome(directory: string, kubectl: string): Promise<string> {
   const [home, bin, work] = ['home', 'bin', 'work'].map((name) => join(directory, name)) as [string, string, string];
   for (const path of [home, bin, work, join(directory, 'results')]) await mkdir(path);
-  for (const program of ['qd', 'qdfed']) await symlink(join(root, 'dist', `${program}.js`), join(bin, program));
+  for (const program of ['qd', 'qdfed']) await symlink(join(root, 'bin', `${program}.cjs`), join(bin, program));
   await symlink(kubectl, join(bin, 'kubectl'));
   for (const name of await readdir(root)) if (name !== '.git') await symlink(join(root, name), join(work, name));
   return home;

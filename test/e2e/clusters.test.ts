@@ -83,6 +83,19 @@ describe('qd up --detach', () => {
     expect(await clusters()).toMatchObject([{ name: 'dev', state: 'running' }]);
   });
 
+  test('the cluster comes up although the command was killed while it waited', async () => {
+    const parent = spawnProgram('qd', ['up', '--detach', '--name', 'dev', '--port', '0'], { env: env() });
+    const log = join(dataOf('dev'), 'qd.log');
+    const said = () => readFile(log, 'utf8').catch(() => '');
+    await expect.poll(said, { interval: 5, timeout: 15_000 }).toContain('cluster "dev"');
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+    await expect.poll(said, { timeout: 15_000 }).toContain('Ready in');
+    const [{ pid }] = await clusters();
+    expect((await qd('down', '--name', 'dev')).stdout).toBe(`Stopped cluster "dev" (process ${pid}).\n`);
+    expect(await said()).toContain('Stopped.');
+  });
+
   test('Ctrl-C stops npm start gracefully: the key press reaches the program from the terminal and from npm', async () => {
     const child = spawn('npm', ['start', '-s', '--', '--name', 'dev', '--port', '0'], {
       cwd: root,
@@ -151,7 +164,7 @@ describe('qd list', () => {
     await upDetached('dev');
     const [{ pid }] = await clusters();
     process.kill(pid, 'SIGKILL');
-    await expect.poll(clusters).toMatchObject([{ name: 'dev', state: 'stopped' }]);
+    await expect.poll(clusters, { timeout: 15_000 }).toMatchObject([{ name: 'dev', state: 'stopped' }]);
     await writeFile(join(dataOf('dev'), 'cluster.json'), '{');
     expect(await clusters()).toMatchObject([
       { state: 'unreadable', problem: expect.stringContaining('not valid JSON') },
@@ -196,7 +209,7 @@ describe('qd down', () => {
     const [{ pid }] = await clusters();
     const lock = JSON.parse(await readFile(join(dataOf('dev'), 'lock'), 'utf8'));
     process.kill(pid, 'SIGKILL');
-    await expect.poll(clusters).toMatchObject([{ state: 'stopped' }]);
+    await expect.poll(clusters, { timeout: 15_000 }).toMatchObject([{ state: 'stopped' }]);
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
     await writeFile(join(dataOf('dev'), 'lock'), JSON.stringify({ ...lock, pid: stranger.pid }));
     expect((await qd('down', '--name', 'dev')).stdout).toContain('not running');
@@ -239,6 +252,7 @@ describe('qd reset', () => {
     const { code, stdout, stderr } = await qd('reset', '--name', 'dev', '--yes');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Removed context "dev" from ${kubeconfig}.`);
+    expect(stdout).toContain('It was the current one; choose another with kubectl config use-context: other');
     expect(stdout).toContain(`Removed cluster "dev" from ${dataOf('dev')}.`);
     expect(await readdir(join(home, '.quarterdeck'))).toEqual(['other']);
     expect(await clusters()).toEqual(before.filter(({ name }) => name === 'other'));

@@ -206,8 +206,7 @@ describe('a machine that joins', () => {
   test('finds the cluster by the hash, gets its certificate with a token, renews it, and serves under its name', async () => {
     const { stdout, code } = await run('token', 'create', '--ttl', '1h', '--description', 'a rack');
     expect(code).toBe(0);
-    const [, server = '', token = '', hash = ''] =
-      /qd agent --server (\S+) --token (\S+) --ca-hash (\S+)/.exec(stdout) ?? [];
+    const [, server = '', token = '', hash = ''] = /server +(\S+)\n +token +(\S+)\n +ca-hash +(\S+)/.exec(stdout) ?? [];
     const signal = AbortSignal.timeout(10_000);
     expect((await pinnedAuthority(server, hash, signal)).trim()).toBe(ca.trim());
     await expect(pinnedAuthority(server, `sha256:${'0'.repeat(64)}`, signal)).rejects.toThrow('shows no authority');

@@ -1,8 +1,10 @@
 /** A cluster of simulated nodes as people see it with kubectl. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasKubectl, kubectlProgram } from './kubectl.ts';
@@ -80,11 +82,13 @@ describe.skipIf(!hasKubectl)('simulated nodes', () => {
     expect(await kubectl('logs', 'chatty', '--tail=1', '--timestamps')).toMatch(
       /^\d{4}-.*\.\d{9}Z line \d+ of chatty$/,
     );
-    const following = outcome('logs', 'chatty', '--follow');
+    const following = spawn(kubectlProgram, ['--kubeconfig', qd.kubeconfig, 'logs', 'chatty', '--follow']);
+    const ended = once(following, 'exit');
+    const lines = createInterface({ input: following.stdout })[Symbol.asyncIterator]();
+    // It is deleted only when the log is being followed.
+    for (const expected of ['line 1 of chatty', 'line 2 of chatty']) expect((await lines.next()).value).toBe(expected);
     await kubectl('delete', 'pod', 'chatty');
-    const { code, stdout } = await following;
-    expect(code).toBe(0);
-    expect(stdout.split('\n').slice(0, 2)).toEqual(['line 1 of chatty', 'line 2 of chatty']);
+    expect((await ended)[0]).toBe(0);
   });
 
   test('say why there is no log', async () => {
@@ -101,6 +105,7 @@ describe.skipIf(!hasKubectl)('simulated nodes', () => {
       message: 'PodLogOptions "quiet" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
     });
     expect((await asked('sinceTime=yesterday')).code).toBe(400);
+    expect(await asked('sinceSeconds=-60')).toMatchObject({ code: 200, text: '' });
     expect((await asked('')).type).toBe('text/plain');
   });
 

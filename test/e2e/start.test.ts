@@ -43,6 +43,7 @@ describe('a start without flags', () => {
   test('has one node, and says that it is simulated', async () => {
     const said = await up();
     expect(said).toMatch(/^nodes +quarterdeck-node-1, simulated: pods are not really run \(\d+ ms\)$/m);
+    expect(said).toContain('kubectl --context quarterdeck create deployment hello --image=nginx');
   });
 
   test('shows a count of controllers, not their names', async () => {

@@ -1,6 +1,6 @@
 /** The packed package: what is in it, and that its programs work after `npm install -g`, on the PATH and elsewhere. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -29,9 +29,20 @@ test('the package holds the programs, and nothing that they do not need', () => 
     expect.arrayContaining([...Object.values<string>(bin), 'package.json', 'README.md', 'LICENSE']),
   );
   const known =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(package\.json|qd(fed)?\.js|qd\.(main|front)-\w+\.js(\.map|\.code)?))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|qd\.(main|front)-\w+\.js(\.map|\.code)?))$/;
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
+
+test('in a clone that is not built, npx says what to do, and works after the build', async () => {
+  const clone = join(directory, 'clone');
+  await mkdir(clone);
+  for (const path of ['package.json', 'bin']) await cp(join(root, path), join(clone, path), { recursive: true });
+  const env = { ...process.env, HOME: directory, npm_config_cache: join(directory, 'npx-cache') };
+  const npx = () => execute('npx', ['--offline', 'qd', '--version'], { cwd: clone, env });
+  await expect(npx()).rejects.toMatchObject({ stderr: expect.stringContaining('run: npm run build') });
+  await symlink(join(root, 'dist'), join(clone, 'dist'));
+  expect((await npx()).stdout).toBe(`qd ${version}\n`);
+}, 60_000);
 
 test('after npm install -g, qd and qdfed are on the PATH and work', async () => {
   const registry = await startRegistry(root, join(directory, 'registry'));

@@ -2,6 +2,7 @@
  * HPACK (RFC 7541) without the dynamic table: we add nothing to it, and ask the peer for one of size 0. So equal headers
  * are equal bytes.
  */
+import { BoundedMap, textBytes } from '../bounded-map.ts';
 import { ErrorCode, Http2Error } from './frames.ts';
 import { decodeHuffman } from './huffman.ts';
 
@@ -28,11 +29,14 @@ function integer(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Number of decoded blocks that are cached. Servers send few different ones, except for errors. */
-const KEPT = 64;
+/** Limit for decoded blocks that are cached. Servers send few different ones, except for errors. */
+const MAX_CACHED_BYTES = 12 * 1024;
 
 export class HeaderDecoder {
-  readonly #known = new Map<string, Headers>();
+  readonly #known = new BoundedMap<Headers>({
+    maxBytes: MAX_CACHED_BYTES,
+    bytesOf: (headers) => [...headers].reduce((sum, [name, value]) => sum + textBytes(name) + textBytes(value), 0),
+  });
 
   /** Throws Http2Error for a malformed block. */
   decode(block: Buffer): Headers {
@@ -40,7 +44,6 @@ export class HeaderDecoder {
     let headers = this.#known.get(key);
     if (headers) return headers;
     headers = new BlockReader(block).read();
-    if (this.#known.size >= KEPT) this.#known.clear();
     this.#known.set(key, headers);
     return headers;
   }

@@ -70,7 +70,9 @@ async function removeFromKubeconfigs(name: string, directory: string): Promise<v
     try {
       const removed = await removeEntry({ directory, name, file, clock: systemClock });
       if (removed) print(`Removed context "${name}" from ${file}.`);
-      if (removed?.wasCurrent) print('It was the current one; choose another with: kubectl config use-context NAME');
+      if (removed?.wasCurrent && removed.others.length > 0) {
+        print(`It was the current one; choose another with kubectl config use-context: ${removed.others.join(', ')}`);
+      }
     } catch (error) {
       process.stderr.write(`qd: context "${name}" was not removed: ${explain(error)}\n`);
     }

@@ -12,7 +12,11 @@ export const clusterFlags = [
     parse: value.clusterName,
     default: DEFAULT_NAME,
   }),
-  flag('--data-dir <dir>', { help: 'data directory of the cluster', defaultText: '~/.quarterdeck/NAME' }),
+  flag('--data-dir <dir>', {
+    help: 'data directory of the cluster',
+    parse: value.file,
+    defaultText: '~/.quarterdeck/NAME',
+  }),
 ] as const;
 
 export type ClusterFlags = ValuesOf<typeof clusterFlags>;

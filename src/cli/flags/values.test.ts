@@ -11,6 +11,7 @@ import {
   optionalFile,
   port,
   portRange,
+  rangesOverlap,
   rate,
   serviceRange,
 } from './values.ts';
@@ -75,4 +76,15 @@ test.each<[keyof typeof parsers, string]>([
   ['file', ''],
 ])('%s refuses %j', (parser, text) => {
   expect(() => parsers[parser](text)).toThrow(/^It must .+\.$/);
+});
+
+test.each([
+  ['10.96.0.0/16', '10.96.0.0/16', true],
+  ['10.0.0.0/8', '10.96.0.0/16', true],
+  ['10.96.0.0/16', '10.97.0.0/16', false],
+  ['10.244.0.0/16', '10.128.0.0/9', true],
+  ['0.0.0.0/8', '255.0.0.0/8', false],
+])('%s and %s overlap: %s', (a, b, overlap) => {
+  expect(rangesOverlap(a, b)).toBe(overlap);
+  expect(rangesOverlap(b, a)).toBe(overlap);
 });

@@ -25,10 +25,22 @@ export function serviceRange(text: string): string {
   if (!isIPv4(base) || !/^\d+$/.test(bits) || prefix < 8 || prefix > 30) {
     throw new FlagError('It must be an IPv4 range with a prefix from 8 to 30, such as 10.96.0.0/16.');
   }
-  const number = base.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-  if (number % 2 ** (32 - prefix) !== 0)
+  const { first, size } = boundsOf(text);
+  if (first % size !== 0)
     throw new FlagError('It must be the first address of the range: bits after the prefix must be zero.');
   return text;
+}
+
+/** Whether two IPv4 ranges have an address in common. */
+export function rangesOverlap(a: string, b: string): boolean {
+  const [one, other] = [boundsOf(a), boundsOf(b)];
+  return one.first < other.first + other.size && other.first < one.first + one.size;
+}
+
+function boundsOf(range: string): { first: number; size: number } {
+  const [base = '', prefix] = range.split('/');
+  const first = base.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  return { first, size: 2 ** (32 - Number(prefix)) };
 }
 
 export interface PortRange {
@@ -82,7 +94,7 @@ export function boolean(text: string): boolean {
 
 /** The absolute path of a file or directory: a later start may be from another working directory. */
 export function file(text: string): string {
-  if (text === '') throw new FlagError('It must name a file.');
+  if (text === '') throw new FlagError('It must be a path.');
   return resolve(text);
 }
 

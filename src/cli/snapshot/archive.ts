@@ -64,7 +64,8 @@ export async function unpack(file: string, start: number, target: FileHandle): P
   await copy(createReadStream(file, { start }), target);
 }
 
-async function readHeader(file: string): Promise<{ contents: SnapshotInfo; start: number }> {
+/** Returns what a snapshot says about itself, and where its data begins. */
+export async function readHeader(file: string): Promise<{ contents: SnapshotInfo; start: number }> {
   const handle = await open(file, 'r');
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, 0);

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { addFlags } from '../flags/add-flags.ts';
 import { type ClusterFlags, clusterFlags } from '../flags/cluster.ts';
-import { type RestoreFlags, restoreFlags } from './flags.ts';
+import { type CheckFlags, checkFlags, type RestoreFlags, restoreFlags } from './flags.ts';
 
 const WRITTEN = 'a file written by qd snapshot save';
 
@@ -16,12 +16,14 @@ export function snapshotCommand(): Command {
     .argument('<file>', WRITTEN)
     .action(async (file: string, flags: RestoreFlags) => (await import('./snapshot.ts')).restoreSnapshot(file, flags));
   const check = new Command('check')
-    .description('Verifies that a snapshot is complete and undamaged.')
-    .argument('<file>', WRITTEN)
-    .action(async (file: string) => (await import('./snapshot.ts')).checkSnapshot(file));
+    .description(
+      'Verifies all objects of a cluster, which may be running, or of a snapshot. Names those that are damaged.',
+    )
+    .argument('[path]', 'a data directory, or a file written by qd snapshot save; default: that of --name')
+    .action(async (path: string | undefined, flags: CheckFlags) => (await import('./check.ts')).check(path, flags));
   return new Command('snapshot')
     .description('Saves and restores the objects of a cluster.')
     .addCommand(addFlags(save, clusterFlags))
     .addCommand(addFlags(restore, restoreFlags))
-    .addCommand(check);
+    .addCommand(addFlags(check, checkFlags));
 }

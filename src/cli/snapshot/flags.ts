@@ -1,4 +1,4 @@
-/** The flags of `qd snapshot restore`. */
+/** The flags of `qd snapshot restore` and `qd snapshot check`. */
 import { flag, type ValuesOf } from '../../base/flag.ts';
 import { clusterFlags } from '../flags/cluster.ts';
 
@@ -8,3 +8,10 @@ export const restoreFlags = [
 ] as const;
 
 export type RestoreFlags = ValuesOf<typeof restoreFlags>;
+
+export const checkFlags = [
+  ...clusterFlags,
+  flag('--delete-damaged', { help: 'delete the objects that cannot be read; the cluster must be stopped' }),
+] as const;
+
+export type CheckFlags = ValuesOf<typeof checkFlags>;

@@ -1,15 +1,15 @@
 /** `qd snapshot`: works on the data directory; a running cluster goes on while it is read. */
-import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
-import type { FileSnapshots } from '../../store/driver.ts';
-import { defaultStore, storeDriver } from '../../store/drivers.ts';
 import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
+import { explainDamage } from '../output/store-damage.ts';
 import { withCluster } from '../process/cluster-process.ts';
-import { rememberedIn } from '../up/directory/directory.ts';
 import { checkArchive, unpack, writeArchive } from './archive.ts';
+import { checkIntact } from './damage.ts';
 import type { RestoreFlags } from './flags.ts';
+import { exists, print, snapshotsOf } from './store.ts';
 
 const now = () => new Date(systemClock.now()).toISOString();
 
@@ -24,18 +24,13 @@ export async function saveSnapshot(file: string, flags: ClusterFlags): Promise<v
   // On the file system of the file, which needs room for it anyway.
   const scratch = await mkdtemp(join(dirname(target), '.snapshot-'));
   try {
-    const { revision, file: data } = await snapshots.copy(source, join(scratch, 'store'));
+    const { revision, file: data } = await snapshots.copy(source, join(scratch, 'store')).catch(explainDamage);
     const { bytes, sha256 } = await writeArchive(target, data, { revision, time: now() });
     print(`${file}: revision ${revision}, ${bytes} bytes, sha256 ${sha256}`);
     print('Secrets in it are encrypted; back up DIR/encryption.key and DIR/pki separately.');
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-}
-
-export async function checkSnapshot(file: string): Promise<void> {
-  const { revision, time, bytes, sha256 } = await checkArchive(file);
-  print(`${file}: complete; revision ${revision} of ${time}, ${bytes} bytes, sha256 ${sha256}`);
 }
 
 export async function restoreSnapshot(file: string, flags: RestoreFlags): Promise<void> {
@@ -45,6 +40,7 @@ export async function restoreSnapshot(file: string, flags: RestoreFlags): Promis
   }
   const snapshots = await snapshotsOf(directory);
   const { start } = await checkArchive(file);
+  checkIntact(file, await snapshots.checkFile(file, start));
   await withCluster(flags, async (pid) => {
     if (pid !== undefined) throw new CliError(`the cluster is running as process ${pid}; stop it first`);
     const store = snapshots.pathIn(directory);
@@ -62,15 +58,6 @@ export async function restoreSnapshot(file: string, flags: RestoreFlags): Promis
   });
 }
 
-async function snapshotsOf(directory: string): Promise<FileSnapshots> {
-  const { store = defaultStore } = await rememberedIn(directory);
-  const { snapshots, location } = storeDriver(store);
-  if ('instead' in snapshots) {
-    throw new CliError(`the objects of this cluster are stored in ${location}: ${snapshots.instead}`);
-  }
-  return snapshots;
-}
-
 async function fill(dataFile: string, archive: string, start: number): Promise<void> {
   const data = await open(dataFile, 'wx', 0o600);
   try {
@@ -78,12 +65,4 @@ async function fill(dataFile: string, archive: string, start: number): Promise<v
   } finally {
     await data.close();
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
 import { systemRandom } from '../../base/random.ts';
-import { authorityHash, joinLine, newToken, secretOf, tokenTable } from './token.ts';
+import { authorityHash, joiningDetails, newToken, secretOf, tokenTable } from './token.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const flags = { ttl: 3_600_000, groups: ['system:bootstrappers:a'], usages: ['signing', 'authentication'] };
@@ -30,15 +30,14 @@ test('a token becomes the Secret that the server knows', () => {
   expect(secretOf('abcdef.0123456789abcdef', { ...flags, ttl: 0 }, NOW).stringData).not.toHaveProperty('expiration');
 });
 
-test('the join command pins the authority by its key', async () => {
+test('what a joining machine needs pins the authority by its key', async () => {
   const { ca } = await testAuthority();
   const key = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' });
   const hash = `sha256:${createHash('sha256').update(key).digest('hex')}`;
   expect(authorityHash(ca)).toBe(hash);
-  expect(joinLine('t', { server: 'https://h:1', ca })).toBe(
-    `qd agent --server https://h:1 --token t --ca-hash ${hash}`,
-  );
-  expect(joinLine('t', { server: 'https://h:1' })).toBe('qd agent --server https://h:1 --token t');
+  const details = ['server   https://h:1', 'token    t'];
+  expect(joiningDetails('t', { server: 'https://h:1', ca })).toEqual([...details, `ca-hash  ${hash}`]);
+  expect(joiningDetails('t', { server: 'https://h:1' })).toEqual(details);
 });
 
 test('a list shows tokens without their secrets', () => {

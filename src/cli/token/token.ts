@@ -29,7 +29,8 @@ export async function createToken(given: string | undefined, flags: CreateFlags)
     print(token);
     if (flags.quiet) return;
     const server = (await publishedAddress(client)) ?? connection.server;
-    print(`\nRun this on the machine that joins:\n  ${joinLine(token, { ...connection, server })}`);
+    print('\nA machine that joins needs:');
+    for (const line of joiningDetails(token, { ...connection, server })) print(`  ${line}`);
   });
 }
 
@@ -80,9 +81,9 @@ export function secretOf(token: string, flags: CreateFlags, now: number) {
 }
 
 /** The hash of the authority's key lets the machine verify the server before it sends the token. */
-export function joinLine(token: string, { server, ca }: Connection): string {
-  const pin = ca === undefined ? '' : ` --ca-hash ${authorityHash(ca)}`;
-  return `qd agent --server ${server} --token ${token}${pin}`;
+export function joiningDetails(token: string, { server, ca }: Connection): string[] {
+  const details = [`server   ${server}`, `token    ${token}`];
+  return ca === undefined ? details : [...details, `ca-hash  ${authorityHash(ca)}`];
 }
 
 /** Hash of the public key, which stays the same when only the certificate of the authority is renewed. */

@@ -5,6 +5,8 @@
 
 import type { AdmissionPlugin } from '../../server/admission/plugin.ts';
 import type { FlowControlSettings } from '../../server/fairness/create-flow-control.ts';
+import { rangesOverlap } from '../flags/values.ts';
+import { CliError } from '../output/cli-error.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
 import { admission } from './api/admission.ts';
 import { type Authorization, authorization } from './api/authorization.ts';
@@ -31,6 +33,7 @@ export interface Inputs {
 export async function readInputs(settings: Settings): Promise<Inputs> {
   const { kubeconfig, encryptionKeyFile, volumesDir } = settings;
   checkControllers(settings);
+  checkRanges(settings);
   const inputs = {
     admission: admission(settings),
     flowControl: flowControlSettings(settings),
@@ -44,4 +47,12 @@ export async function readInputs(settings: Settings): Promise<Inputs> {
   if (kubeconfig !== undefined) await checkKubeconfig(kubeconfig);
   await checkListeners(settings);
   return inputs;
+}
+
+/** An address cannot be that of a pod and of a service. */
+function checkRanges({ clusterCidr, serviceClusterIpRange }: Settings): void {
+  if (clusterCidr === undefined || !rangesOverlap(clusterCidr, serviceClusterIpRange)) return;
+  throw new CliError(
+    `--cluster-cidr ${clusterCidr} and --service-cluster-ip-range ${serviceClusterIpRange} must not overlap`,
+  );
 }

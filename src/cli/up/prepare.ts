@@ -12,13 +12,12 @@ export interface Prepared {
   readonly context: StartContext;
 }
 
-/** Resolves when the data directory exists and is locked. */
+/** Resolves when nothing is known that speaks against the start. The data directory is yet to be created. */
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
   const directory = await openDirectory(directoryOf({ name: DEFAULT_NAME, ...given }));
   environment.cleanup.add(() => directory.release());
   const settings = await settleAll(given, directory);
   const inputs = await readInputs(settings);
-  await directory.create();
   return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
 }
 

@@ -4,7 +4,7 @@ import { Metrics } from '../../server/metrics/metrics.ts';
 import { storeDriver } from '../../store/drivers.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';
-import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
+import { clustersHome } from '../flags/cluster.ts';
 import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
@@ -31,14 +31,13 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const { steps, cleanup, clock, random, log } = environment;
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
-  steps.line(`Quarterdeck ${version}, cluster "${given.name ?? DEFAULT_NAME}"`);
-  const { directory, context } = await steps.run('directory', async (say) => {
-    const prepared = await prepare(given, environment);
-    const { path, isNew } = prepared.directory;
-    say(isNew ? `${path} (new)` : path);
-    return prepared;
-  });
+  const { directory, context } = await prepare(given, environment);
   const { settings, inputs } = context;
+  steps.line(`Quarterdeck ${version}, cluster "${settings.name}"`);
+  await steps.run('directory', async (say) => {
+    await directory.create();
+    say(directory.isNew ? `${directory.path} (new)` : directory.path);
+  });
   const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
   const pki = await steps.run('certificates', async (say) => {
     const opened = await openCertificates(context, store);
@@ -116,14 +115,17 @@ async function announce({ settings, inputs, directory, log }: StartContext): Pro
   });
 }
 
-function nextSteps(kubeconfig: string | undefined, { settings: { name }, directory }: StartContext): string {
+function nextSteps(kubeconfig: string | undefined, { settings: { name }, inputs, directory }: StartContext): string {
   const stop = isDetached() ? commandFor('down', name, directory) : 'Ctrl-C';
   const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
+  const example =
+    inputs.nodes.names.length > 0
+      ? ['create deployment hello --image=nginx', 'get pods']
+      : ['create configmap hello --from-literal=greeting=hi', 'get configmap hello -o yaml'];
   return [
     'Next:',
     `  ${kubectl} get namespaces`,
-    `  ${kubectl} create configmap hello --from-literal=greeting=hi`,
-    `  ${kubectl} get configmap hello -o yaml`,
+    ...example.map((command) => `  ${kubectl} ${command}`),
     '',
     `${stop} stops the cluster; the next start continues it.`,
   ].join('\n');

@@ -6,6 +6,7 @@ import { monitoredClock, Watchdog } from '../../base/watchdog.ts';
 import { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
 import { createLogger } from '../output/logger.ts';
 import { createSteps } from '../output/steps.ts';
+import { explainDamage } from '../output/store-damage.ts';
 import { Cleanup } from '../process/cleanup.ts';
 import { ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
 import { reportReady } from './detach/ready.ts';
@@ -44,7 +45,7 @@ export async function up(flags: GivenFlags): Promise<void> {
     await cleanup
       .run()
       .catch((failure: unknown) => log.error('clean-up after a failed start failed', { error: failure }));
-    throw error;
+    explainDamage(error);
   }
   reportReady();
   const signal = await signalled;

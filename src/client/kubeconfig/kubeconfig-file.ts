@@ -44,6 +44,12 @@ export function writeContext(file: string, context: ContextToWrite, clock: Clock
   });
 }
 
+export interface RemovedContext {
+  readonly wasCurrent: boolean;
+  /** Names of the contexts that are left. */
+  readonly others: readonly string[];
+}
+
 /**
  * Removes the context of this name, its cluster and its user, if `isWanted` accepts the certificate authority (PEM) of the
  * cluster. Resolves with undefined when it was not there. A missing file stays missing.
@@ -53,8 +59,8 @@ export async function removeContext(
   name: string,
   clock: Clock,
   isWanted: (ca: string | undefined) => boolean = () => true,
-): Promise<{ readonly wasCurrent: boolean } | undefined> {
-  let removed: { readonly wasCurrent: boolean } | undefined;
+): Promise<RemovedContext | undefined> {
+  let removed: RemovedContext | undefined;
   await change(file, clock, (config, existed) => {
     const found = sectionOf(config, 'clusters', file)?.items.find((item) => nameOf(item) === name);
     if (!existed || !isWanted(authorityOf(found))) return false;
@@ -64,8 +70,10 @@ export async function removeContext(
       const index = list?.items.findIndex((item) => nameOf(item) === name) ?? -1;
       if (index < 0) continue;
       list?.items.splice(index, 1);
-      removed = { wasCurrent };
+      removed = { wasCurrent, others: [] };
     }
+    const others = sectionOf(config, 'contexts', file)?.items.map((item) => String(nameOf(item))) ?? [];
+    removed &&= { ...removed, others };
     if (wasCurrent) config.set('current-context', '');
     return true;
   });

@@ -1,4 +1,5 @@
 /** Warnings about the containers of a pod. */
+import { addAll } from '../../base/add-all.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Container } from '../shapes/container/container.ts';
 import type { PodSpec } from '../shapes/pod/pod-spec.ts';
@@ -158,7 +159,7 @@ function addPorts(found: string[], spec: PodSpec, head: string): void {
       });
     });
   }
-  found.push(...conflicts, ...sameNames);
+  addAll(found, [...conflicts, ...sameNames]);
 }
 
 function addConflict(found: string[], here: PortPosition, other: PortPosition): void {

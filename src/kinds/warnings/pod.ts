@@ -1,4 +1,5 @@
 /** Warnings about a pod, or about a pod template. */
+import { addAll } from '../../base/add-all.ts';
 import { dnsLabel } from '../../schema/names.ts';
 import type { KubeObject } from '../kind.ts';
 import type { PodAffinityTerm } from '../shapes/pod/affinity.ts';
@@ -85,10 +86,10 @@ function addPodWarnings(found: string[], { metadata, spec }: PodLike, head: stri
   }
   if (spec.affinity) addPodAffinity(found, spec.affinity, head);
   spec.dnsConfig?.nameservers?.forEach((server, index) => {
-    found.push(...ipWarnings(`${head}spec.dnsConfig.nameservers[${index}]`, server));
+    addAll(found, ipWarnings(`${head}spec.dnsConfig.nameservers[${index}]`, server));
   });
   spec.hostAliases?.forEach(({ ip }, index) => {
-    found.push(...ipWarnings(`${head}spec.hostAliases[${index}].ip`, ip));
+    addAll(found, ipWarnings(`${head}spec.hostAliases[${index}].ip`, ip));
   });
 }
 
@@ -113,11 +114,11 @@ function addNodeAffinity(found: string[], affinity: NodeAffinity, head: string):
   const path = `${head}spec.affinity.nodeAffinity`;
   const required = 'requiredDuringSchedulingIgnoredDuringExecution';
   affinity[required]?.nodeSelectorTerms?.forEach((term, index) => {
-    found.push(...termWarnings(`${path}.${required}.nodeSelectorTerms[${index}]`, term));
+    addAll(found, termWarnings(`${path}.${required}.nodeSelectorTerms[${index}]`, term));
   });
   const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
   affinity[preferred]?.forEach(({ preference }, index) => {
-    found.push(...termWarnings(`${path}.${preferred}[${index}].preference`, preference, true));
+    addAll(found, termWarnings(`${path}.${preferred}[${index}].preference`, preference, true));
   });
 }
 
@@ -171,12 +172,12 @@ function addVolumes(found: string[], volumes: readonly Volume[], head: string): 
     }
     const claim = volume.ephemeral?.volumeClaimTemplate;
     if (claim) {
-      found.push(...claimSpecWarnings(`${head}spec.volumes[${index}].ephemeral.volumeClaimTemplate.spec`, claim.spec));
+      addAll(found, claimSpecWarnings(`${head}spec.volumes[${index}].ephemeral.volumeClaimTemplate.spec`, claim.spec));
     }
     const { configMap, secret, downwardAPI, projected } = volume;
     placed ||= Boolean(projected || configMap?.items || secret?.items || downwardAPI?.items);
   }
-  if (placed) found.push(...overlapWarnings(volumes));
+  if (placed) addAll(found, overlapWarnings(volumes));
 }
 
 function addPullSecrets(found: string[], secrets: NonNullable<PodSpec['imagePullSecrets']>, head: string): void {

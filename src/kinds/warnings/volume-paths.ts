@@ -15,32 +15,33 @@ interface PlacedFile {
 /** Runs on every write of a pod: allocates nothing for pods without such volumes. */
 export function overlapWarnings(volumes: readonly Volume[]): string[] {
   const found: string[] = [];
+  const search: Search = { found, pathsLeft: MAX_COMPARED_PATHS };
   for (const volume of volumes) {
     const { configMap, secret, downwardAPI, projected } = volume;
     if (configMap?.items) {
-      compare(found, volume, {
+      compare(search, volume, {
         what: `ConfigMap ${JSON.stringify(configMap.name ?? '')}`,
         placed: placedBy(configMap.items),
       });
     } else if (secret?.items) {
-      compare(found, volume, {
+      compare(search, volume, {
         what: `Secret ${JSON.stringify(secret.secretName ?? '')}`,
         placed: placedBy(secret.items),
       });
     } else if (downwardAPI?.items) {
-      compare(found, volume, { what: 'DownwardAPI', placed: placedBy(downwardAPI.items) });
-    } else if (projected?.sources) addProjected(found, volume, projected.sources);
+      compare(search, volume, { what: 'DownwardAPI', placed: placedBy(downwardAPI.items) });
+    } else if (projected?.sources) addProjected(search, volume, projected.sources);
   }
   return found;
 }
 
-function addProjected(found: string[], volume: Volume, sources: readonly VolumeProjection[]): void {
+function addProjected(search: Search, volume: Volume, sources: readonly VolumeProjection[]): void {
   const placed: PlacedFile[] = [];
   for (const source of sources) {
-    if (isEmpty(source)) found.push(`volume ${JSON.stringify(volume.name)} (Projected) has no sources provided`);
-    else place(placed, source);
+    if (!isEmpty(source)) place(placed, source);
+    else search.found.push(`volume ${JSON.stringify(volume.name)} (Projected) has no sources provided`);
   }
-  compare(found, volume, { what: 'Projected', placed });
+  compare(search, volume, { what: 'Projected', placed });
 }
 
 function isEmpty(source: VolumeProjection): boolean {
@@ -66,29 +67,41 @@ function place(placed: PlacedFile[], by: VolumeProjection): void {
   }
 }
 
-/** Further paths of a volume are not compared: the comparison is quadratic. */
+/** The comparison is quadratic. What is beyond these limits, counted over all volumes of a pod, is not compared. */
 const MAX_COMPARED_PATHS = 500;
+const MAX_WARNINGS = 100;
+
+/** What was found, and how many paths may still be compared. */
+interface Search {
+  readonly found: string[];
+  pathsLeft: number;
+}
 
 function compare(
-  found: string[],
+  search: Search,
   { name }: Volume,
   { what, placed }: { readonly what: string; readonly placed: readonly PlacedFile[] },
 ): void {
-  const count = Math.min(placed.length, MAX_COMPARED_PATHS);
-  for (let i = 1; i < count; i++) {
-    const here = withoutSlashes(placed[i]!.path);
+  const { found } = search;
+  const compared = placed.slice(0, search.pathsLeft);
+  search.pathsLeft -= compared.length;
+  const paths = compared.map(({ path }) => withoutSlashes(path));
+  for (let i = 1; i < paths.length; i++) {
+    const here = paths[i]!;
     if (!here) continue;
-    for (let j = 0; j < i; j++) {
-      const other = withoutSlashes(placed[j]!.path);
+    for (let j = 0; j < i && found.length < MAX_WARNINGS; j++) {
+      const other = paths[j]!;
       if (!other || !(isWithin(other, here) || isWithin(here, other))) continue;
-      const paths = `${shown(here, placed[i]!)} with ${shown(other, placed[j]!)}`;
-      found.push(`volume ${JSON.stringify(name)} (${what}): overlapping paths: ${paths}`);
+      const both = `${shown(here, compared[i]!)} with ${shown(other, compared[j]!)}`;
+      found.push(`volume ${JSON.stringify(name)} (${what}): overlapping paths: ${both}`);
     }
   }
 }
 
 function withoutSlashes(path: string): string {
-  return path.endsWith('/') ? path.replace(/\/+$/, '') : path;
+  let end = path.length;
+  while (end > 0 && path[end - 1] === '/') end--;
+  return path.slice(0, end);
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -1,3 +1,4 @@
+import { addAll } from '../../base/add-all.ts';
 import type { KubeObject } from '../kind.ts';
 import { NAMES_PODS, nameWarnings, type PodLike, templateWarnings } from './pod.ts';
 
@@ -6,7 +7,7 @@ type Workload = KubeObject & { readonly spec?: { readonly template?: PodLike } }
 /** Warnings about a workload, whose name is part of the names of its pods. */
 export function workloadWarnings(object: Workload, old: Workload | undefined): string[] {
   const found = old ? [] : nameWarnings(object, NAMES_PODS);
-  found.push(...changedTemplateWarnings(object, old, object.spec?.template));
+  addAll(found, changedTemplateWarnings(object, old, object.spec?.template));
   return found;
 }
 

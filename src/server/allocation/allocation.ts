@@ -2,6 +2,7 @@
  * Allocates cluster IPs and node ports to services. Each allocated address or port is a row of its own in the store, written
  * in the same commit as the service: nothing is allocated twice, by however many servers, and nothing leaks in a crash.
  */
+import { addAll } from '../../base/add-all.ts';
 import type { Random } from '../../base/random.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import {
@@ -70,8 +71,8 @@ export class Allocation {
       addresses.map((range) => range.family),
     );
     if (errors.length > 0) return errors;
-    if (needsClusterIp(spec)) errors.push(...this.#fillAddresses(spec, held));
-    errors.push(...this.#fillPorts(spec, held));
+    if (needsClusterIp(spec)) addAll(errors, this.#fillAddresses(spec, held));
+    addAll(errors, this.#fillPorts(spec, held));
     return errors;
   }
 

@@ -1,4 +1,5 @@
 /** The audit policy file, in the format of audit.k8s.io/v1: which requests are recorded, and how much of each. */
+import { addAll } from '../../base/add-all.ts';
 import { dnsSubdomain } from '../../schema/names.ts';
 
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
@@ -60,8 +61,8 @@ export function parsePolicy(content: unknown): Policy {
   ];
   const { rules } = tree;
   if (!Array.isArray(rules) || rules.length === 0) problems.push('rules: at least one is required');
-  else rules.forEach((rule, index) => void problems.push(...ruleProblems(rule, `rules[${index}]`)));
-  if (problems.length === 0) problems.push(...stageProblems(tree.omitStages, 'omitStages'));
+  else for (const [index, rule] of rules.entries()) addAll(problems, ruleProblems(rule, `rules[${index}]`));
+  if (problems.length === 0) addAll(problems, stageProblems(tree.omitStages, 'omitStages'));
   if (problems.length > 0) throw new PolicyError(problems.join('; '));
   return tree as unknown as Policy;
 }
@@ -81,9 +82,9 @@ function ruleProblems(rule: unknown, at: string): string[] {
   if (resources !== undefined && !Array.isArray(resources)) problems.push(`${at}.resources: must be a list`);
   if (problems.length > 0) return problems;
   const groups = (resources ?? []) as unknown[];
-  groups.forEach((group, index) => void problems.push(...groupProblems(group, `${at}.resources[${index}]`)));
+  for (const [index, group] of groups.entries()) addAll(problems, groupProblems(group, `${at}.resources[${index}]`));
   const paths = (nonResourceURLs ?? []) as string[];
-  paths.forEach((path, index) => void problems.push(...pathProblems(path, `${at}.nonResourceURLs[${index}]`)));
+  for (const [index, path] of paths.entries()) addAll(problems, pathProblems(path, `${at}.nonResourceURLs[${index}]`));
   if (paths.length > 0 && (groups.length > 0 || (namespaces as string[] | undefined)?.length)) {
     problems.push(`${at}.nonResourceURLs: rules cannot apply to both regular resources and non-resource URLs`);
   }
@@ -96,7 +97,11 @@ function groupProblems(entry: unknown, at: string): string[] {
   if (problems.length > 0) return problems;
   const { group = '', resources = [], resourceNames = [] } = entry as GroupResources;
   if (typeof group !== 'string') return [`${at}.group: must be a string`];
-  if (group !== '' && group !== '*') problems.push(...dnsSubdomain(group).map((why) => `${at}.group: ${why}`));
+  if (group !== '' && group !== '*')
+    addAll(
+      problems,
+      dnsSubdomain(group).map((why) => `${at}.group: ${why}`),
+    );
   if (resourceNames.length > 0 && resources.length === 0) {
     problems.push(`${at}.resourceNames: using resourceNames requires at least one resource`);
   }

@@ -104,6 +104,8 @@ function userOfToken(sources: readonly TokenSource[], token: string, from = 0): 
 }
 
 const HEADER_CACHE_SIZE = 1024;
+/** Longer headers are parsed each time: anyone may send one, and the cache keeps those that are not valid, too. */
+const MAX_CACHED_HEADER_LENGTH = 4096;
 
 /**
  * Remembers Authorization headers and their tokens. Clients send the same header again and again, each time as a new string;
@@ -120,7 +122,7 @@ class HeaderCache {
     const slot = (authorization.charCodeAt(end - 2) * 31 + authorization.charCodeAt(end - 3) * 961) % HEADER_CACHE_SIZE;
     if (this.#headers[slot] === authorization) return this.#tokens[slot];
     const token = argumentOf('bearer', authorization);
-    if (token) {
+    if (token && end <= MAX_CACHED_HEADER_LENGTH) {
       this.#headers[slot] = authorization;
       this.#tokens[slot] = token;
     }

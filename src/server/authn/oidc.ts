@@ -9,7 +9,7 @@ import type { User } from '../api.ts';
 import { authenticated } from './authenticated.ts';
 import type { TokenSource } from './authenticator.ts';
 import { type Claims, isSignedBy, type Jwt, millisecondsOf, parseJwt } from './jwt.ts';
-import { RecentCache } from './recent-cache.ts';
+import { verifiedTokens } from './verified-tokens.ts';
 
 export interface OidcOptions {
   /** The issuer's URL, as in the `iss` claim. */
@@ -40,7 +40,6 @@ interface Verified {
   readonly expires: number;
 }
 
-const TOKEN_CACHE_SIZE = 10_000;
 /** Between two fetches because of unknown keys. */
 const MIN_FETCH_INTERVAL_MS = 10_000;
 const MAX_KEY_AGE_MS = 3_600_000;
@@ -48,7 +47,7 @@ const CLOCK_LEEWAY_MS = 60_000;
 
 export class OidcTokens implements TokenSource {
   readonly #options: OidcOptions;
-  readonly #verified = new RecentCache<Verified>(TOKEN_CACHE_SIZE);
+  readonly #verified = verifiedTokens<Verified>();
   #keys: readonly Key[] = [];
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;

@@ -10,7 +10,7 @@ import { authenticated } from './authenticated.ts';
 import type { Identified, TokenSource } from './authenticator.ts';
 import { BoundObject, type BoundReference, type Find } from './bound-objects.ts';
 import { type Claims, isSignedBy, millisecondsOf, parseJwt } from './jwt.ts';
-import { RecentCache } from './recent-cache.ts';
+import { verifiedTokens } from './verified-tokens.ts';
 
 /** The issuer of legacy tokens, which are kept in Secrets and do not expire. */
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
@@ -39,14 +39,13 @@ interface Verified {
   readonly boundTo: readonly BoundObject[];
 }
 
-const TOKEN_CACHE_SIZE = 10_000;
 /** How far the clock of the server that issued a token may be ahead. */
 const CLOCK_LEEWAY_MS = 60_000;
 
 /** Service account tokens: legacy ones, kept in a Secret, and ones bound to a time, an audience and an object. */
 export class ServiceAccountTokens implements TokenSource {
   readonly #options: ServiceAccountTokenOptions;
-  readonly #verified = new RecentCache<Verified>(TOKEN_CACHE_SIZE);
+  readonly #verified = verifiedTokens<Verified>();
 
   constructor(options: ServiceAccountTokenOptions) {
     this.#options = options;

@@ -55,6 +55,47 @@ describe('a stored value in which a byte was changed', () => {
     await store.close();
   });
 
+  describe('can be deleted by a request that accepts the loss', () => {
+    const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
+
+    it('after which the kind can be listed again, and watches go on', async () => {
+      const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
+      const api = await serverOn(store);
+      const watch = await api.watch('configmaps', { options: { resourceVersion: String(store.revision()) } });
+      expect(await api.delete('configmaps', 'b', { body })).toMatchObject({
+        status: 'Success',
+        details: { name: 'b' },
+      });
+      await expect(api.get('configmaps', 'b')).rejects.toMatchObject({ reason: 'NotFound' });
+      const { items } = JSON.parse((await api.list('configmaps')).json().toString());
+      expect(items.map(({ metadata }: any) => metadata.name)).toEqual(['a']);
+      await api.create('configmaps', { metadata: { name: 'b' } });
+      await watch.next();
+      expect(watch.told()).toEqual(['ADDED b']);
+      await expect(api.delete('configmaps', 'none', { body })).rejects.toMatchObject({ reason: 'NotFound' });
+      api.server.close();
+      await store.close();
+    });
+
+    it('which an object that can be read survives as any other delete: its finalizers hold it', async () => {
+      const api = await testServer(kinds);
+      await api.create('configmaps', { metadata: { name: 'a', finalizers: ['example.com/wait'] } });
+      await api.delete('configmaps', 'a', { body });
+      expect((await api.get('configmaps', 'a')).metadata.deletionTimestamp).toBeDefined();
+    });
+
+    it('which needs a right of its own', async () => {
+      const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
+      const api = await testServer(kinds, { store, clock: new ControlledClock(), authorization: ['AlwaysDeny'] });
+      await expect(api.delete('configmaps', 'b', { body, user: { name: 'jane', groups: [] } })).rejects.toMatchObject({
+        reason: 'Forbidden',
+        message: expect.stringContaining('cannot unsafe-delete-ignore-read-errors resource "configmaps"'),
+      });
+      api.server.close();
+      await store.close();
+    });
+  });
+
   it('leaves all other objects as they are', async () => {
     const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
     const api = await serverOn(store);

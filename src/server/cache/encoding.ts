@@ -3,13 +3,14 @@
  * `selfLink` (it follows from the path); it starts with `{"kind":…,"apiVersion":…,"metadata":{`. Serving it is then a splice
  * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields.
  */
+import { rawJson } from '../../base/raw-json.ts';
 import { allocateSharable } from '../../base/shared-buffer.ts';
 import type { Tree } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 
 /** Encodes an object as JSON, with its fields in the order that the splice relies on. */
-export function encode(object: KubeObject): Buffer {
-  return encodeChange(object).bytes;
+export function encode(object: KubeObject, rawFields?: Kind['rawFields']): Buffer {
+  return encodeChange(object, undefined, rawFields).bytes;
 }
 
 /** An object as JSON, and where its top-level fields are in it. */
@@ -35,14 +36,16 @@ export interface Before {
  * Encodes an object that was changed. The bytes of a field whose value is the same reference as before are copied: most
  * writes leave either the spec or the status alone, and encoding is the most expensive part of a write.
  */
-export function encodeChange(object: KubeObject, before?: Before): Encoded {
+export function encodeChange(object: KubeObject, before?: Before, rawFields?: Kind['rawFields']): Encoded {
   const { kind, apiVersion, metadata } = object;
   const tree = object as KubeObject & Tree;
   const pieces: Piece[] = [];
   let text = `${typedHead(kind, apiVersion)}"metadata":${JSON.stringify(metadata)}`;
   for (const field in tree) {
     if (field === 'kind' || field === 'apiVersion' || field === 'metadata') continue;
-    const value = bytesBefore(tree, field, before) ?? JSON.stringify(tree[field]);
+    const value =
+      bytesBefore(tree, field, before) ??
+      (rawFields?.includes(field) && tree[field] !== undefined ? rawJson(tree[field]) : JSON.stringify(tree[field]));
     if (value === undefined) continue;
     pieces.push({ text: `${text},${JSON.stringify(field)}:`, field, value });
     text = '';

@@ -39,6 +39,7 @@ export class Entry {
   #written: KubeObject | undefined;
   #hub: View | undefined;
   #others: View[] | undefined;
+  #isUnreadable = false;
 
   constructor(
     readonly at: ObjectKey,
@@ -91,6 +92,11 @@ export class Entry {
   /** The object in the stored version. */
   hub<T extends KubeObject>(kind: Kind<T>): T {
     return this.#inHub(kind).object as T;
+  }
+
+  /** Whether a reader has found that the object cannot be read. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
   }
 
   /** Why the object cannot be read; undefined where it can. */
@@ -190,6 +196,7 @@ export class Entry {
 
   #unreadable(cause: unknown): UnreadableObject {
     const error = new UnreadableObject(this.at, this.#writtenAt, cause);
+    this.#isUnreadable = true;
     this.#origin.failed(error, this);
     return error;
   }

@@ -127,6 +127,14 @@ it('refuses to show an object whose version is gone, and says which', async () =
   expect((await api.get('boats', 'c', { apiVersion: NEW })).metadata.name).toBe('c');
 });
 
+it('removes an object whose version is gone when a client accepts the loss', async () => {
+  const api = await serverOf(Dropped, await storeWithOldBoats(), 'one');
+  const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
+  await expect(api.delete('boats', 'a', { apiVersion: NEW })).rejects.toThrow('corrupt object');
+  for (const name of ['a', 'b']) await api.delete('boats', name, { apiVersion: NEW, body });
+  expect(JSON.parse((await api.list('boats', { apiVersion: NEW })).json().toString()).items).toEqual([]);
+});
+
 it('answers a list with an error that names every object that cannot be read', async () => {
   const api = await serverOf(Dropped, await storeWithOldBoats(), 'one');
   const failure = await api.list('boats', { apiVersion: NEW }).catch((error) => error);

@@ -62,7 +62,7 @@ export class View implements Item {
 
   #encode(): Buffer {
     const stored = this.#stored;
-    if (!stored) return encode(this.object);
+    if (!stored) return encode(this.object, this.kind.rawFields);
     const selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
     return splice(stored, headOf(this.kind, this.version).bytes.length, { selfLink, revision: this.entry.revision });
   }

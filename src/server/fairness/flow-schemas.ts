@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
@@ -21,6 +22,8 @@ export interface FlowSchemasOptions {
 
 /** Flows of one schema that are kept; beyond that all are dropped, which costs the fairness of one turn. */
 const MAX_FLOWS_PER_SCHEMA = 4096;
+/** Longer distinguishers are hashed. */
+const MAX_DISTINGUISHER_LENGTH = 128;
 const WAIT_BUCKETS_SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const NO_LIMITS: ConcurrencyLimits = { nominal: 0, lower: 0, upper: 0 };
 
@@ -56,7 +59,9 @@ class ActiveSchema {
     this.headers = ['X-Kubernetes-PF-FlowSchema-UID', uid, 'X-Kubernetes-PF-PriorityLevel-UID', level.uid];
   }
 
-  flowOf(distinguisher: string): Flow {
+  flowOf(text: string): Flow {
+    // Names of users are as long as they like, and a flow that is not kept would never wait for its turn.
+    const distinguisher = shortened(text);
     let flow = this.#flows.get(distinguisher);
     if (!flow) {
       if (this.#flows.size >= MAX_FLOWS_PER_SCHEMA) this.#flows.clear();
@@ -197,6 +202,8 @@ export class FlowSchemas {
     this.#assignments = new WeakMap();
     this.#configureLevels();
     this.#schemas = this.#readSchemas();
+    const names = new Set(this.#schemas.map(({ name }) => name));
+    for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
   }
 
   #configureLevels(): void {
@@ -240,6 +247,12 @@ export class FlowSchemas {
     this.#counts.set(name, counts);
     return counts;
   }
+}
+
+/** The same for the same text, and different for different ones. */
+function shortened(text: string): string {
+  if (text.length <= MAX_DISTINGUISHER_LENGTH) return text;
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function distinguisherOf({ distinguisherMethod }: Spec, attributes: Attributes): string {

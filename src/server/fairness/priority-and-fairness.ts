@@ -153,7 +153,7 @@ export class PriorityAndFairness implements FlowControl {
       this.#isExpiring = false;
       const now = clock.now();
       const oldest = [...this.#schemas.levels].flatMap((level) => level.expire(now - maxWaitMs) ?? []);
-      if (oldest.length > 0) this.#expireAfter(Math.min(...oldest) + maxWaitMs - now);
+      if (oldest.length > 0) this.#expireAfter(oldest.reduce((least, each) => Math.min(least, each)) + maxWaitMs - now);
     });
   }
 }

@@ -10,9 +10,9 @@ let running: RunningServer;
 afterEach(() => running.server.close());
 
 const PODS = '/api/v1/namespaces/default/pods';
-const ask = (path: string) =>
+const ask = (path: string, body = '{}') =>
   askHttp1({
-    ...{ path, method: 'POST', body: '{}' },
+    ...{ path, method: 'POST', body },
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     ...{ port: running.port, ca: running.authority.ca },
   });
@@ -57,4 +57,29 @@ it('so is what blocks the thread of the sockets', async () => {
   running = await startWithFrontThread({ clock, onBlocked });
   await ask(PODS);
   expect(await blocked).toMatchObject({ thread: 'sockets', work: expect.stringMatching(/^(receive|send)$/) });
+});
+
+it('other requests are served between decoding a large body, looking for duplicate fields, and handling it', async () => {
+  const steps: string[] = [];
+  const monitor = {
+    begin() {
+      steps.push('work');
+      setImmediate(() => steps.push('turn'));
+    },
+  };
+  running = await startServer({ monitor });
+  const { core } = running;
+  core.answer = (call) => {
+    steps.push('handle');
+    return core.ordinary(call);
+  };
+  const between = async (body: string) => {
+    steps.length = 0;
+    expect((await ask(PODS, body)).code).toBe(200);
+    // What follows the arrival of the body, which begins the second piece of work.
+    const arrived = steps.indexOf('work', 1);
+    return steps.slice(arrived + 1, steps.indexOf('handle')).filter((step) => step === 'turn').length;
+  };
+  expect(await between('{}')).toBe(0);
+  expect(await between(`{"x":"${'y'.repeat(1_000_000)}"}`)).toBeGreaterThanOrEqual(2);
 });

@@ -36,14 +36,14 @@ export const defaultLimits: Limits = {
   maxDepth: 500,
   headersTimeoutMs: 30_000,
   bodyTimeoutMs: 30_000,
-  timeoutCheckIntervalMs: 15_000,
+  timeoutCheckIntervalMs: 5_000,
   // A little longer than Kubernetes' clients keep a connection, so that the client is the one to close it.
   idleTimeoutMs: 95_000,
   maxStreams: 250,
   requestTimeoutMs: 60_000,
   maxConnections: 10_000,
   maxConnectionsPerAddress: 2_000,
-  maxUnsentBytes: 512 * 1024 * 1024,
-  maxUnreadBytes: 256 * 1024 * 1024,
+  maxUnsentBytes: 256 * 1024 * 1024,
+  maxUnreadBytes: 128 * 1024 * 1024,
   drainTimeoutMs: 10_000,
 };

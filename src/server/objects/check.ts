@@ -7,8 +7,6 @@ import type { RuleContext } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
 
 const anyName = nameRule(dnsSubdomain);
-/** Further errors are left out of a response. */
-const MAX_ERRORS = 1000;
 const NONE: readonly never[] = Object.freeze([]);
 
 interface Request {
@@ -65,17 +63,38 @@ export function checkContent(
 export function invalidObject(
   what: { group: string; kind: string },
   name: string,
-  all: readonly FieldError[],
+  errors: readonly FieldError[],
 ): ApiError {
-  const errors = all.slice(0, MAX_ERRORS);
-  const lines = [...new Set(errors.map((each) => `${each.field}: ${each.message}`))];
+  const causes = causesOf(errors);
+  const shown = cut(name, MAX_FIELD_CHARACTERS);
+  const lines = [...new Set(causes.map((each) => `${each.field}: ${each.message}`))];
   const listed = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
-  return new ApiError('Invalid', `${qualified(what.group, what.kind)} "${name}" is invalid: ${listed}`, {
+  return new ApiError('Invalid', `${qualified(what.group, what.kind)} "${shown}" is invalid: ${listed}`, {
     details: {
-      ...(name ? { name } : {}),
+      ...(shown ? { name: shown } : {}),
       ...(what.group ? { group: what.group } : {}),
       ...(what.kind ? { kind: what.kind } : {}),
-      causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+      causes,
     },
   });
 }
+
+/** Further errors are left out of a response, and longer texts are cut. */
+const MAX_CAUSES = 1_000;
+const MAX_CAUSES_CHARACTERS = 256 * 1024;
+const MAX_FIELD_CHARACTERS = 1_000;
+const MAX_MESSAGE_CHARACTERS = 32 * 1024;
+
+function causesOf(errors: readonly FieldError[]): FieldError[] {
+  const causes: FieldError[] = [];
+  let left = MAX_CAUSES_CHARACTERS;
+  for (let i = 0; i < errors.length && i < MAX_CAUSES && left > 0; i++) {
+    const { reason, message, field } = errors[i]!;
+    const cause = { reason, message: cut(message, MAX_MESSAGE_CHARACTERS), field: cut(field, MAX_FIELD_CHARACTERS) };
+    left -= cause.message.length + cause.field.length;
+    causes.push(cause);
+  }
+  return causes;
+}
+
+const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}...` : text);

@@ -12,6 +12,8 @@ export interface DeletePlan {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly dryRun: boolean;
+  /** Whether the object is deleted even if it cannot be read. */
+  readonly ignoreReadError: boolean;
 }
 
 /**
@@ -42,6 +44,7 @@ export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, 
     uid: merged.preconditions?.uid,
     resourceVersion: merged.preconditions?.resourceVersion,
     dryRun: (merged.dryRun?.length ?? 0) > 0,
+    ignoreReadError: merged.ignoreStoreReadErrorWithClusterBreakingPotential ?? false,
   };
 
   function readDeleteOptions(body: unknown): unknown {

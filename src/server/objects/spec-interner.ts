@@ -46,7 +46,10 @@ export class SpecInterner {
     for (let i = 0; i < specs.length; i++) {
       const shared = specs[i]!;
       if (!deepEqual(shared.spec, object.spec)) continue;
-      if (i > 0) specs.unshift(...specs.splice(i, 1));
+      if (i > 0) {
+        specs.splice(i, 1);
+        specs.unshift(shared);
+      }
       known.misses = 0;
       object.spec = shared.spec;
       return shared;

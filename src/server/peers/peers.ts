@@ -150,7 +150,8 @@ export class Peers {
     this.#expiry?.cancel();
     const others = [...this.#leases].filter(([name]) => name !== this.#name);
     if (others.length === 0 || !this.#isMember) return;
-    const next = Math.min(...others.map(([, { seenAt, durationMs }]) => seenAt + durationMs));
+    const ends = others.map(([, { seenAt, durationMs }]) => seenAt + durationMs);
+    const next = ends.reduce((least, end) => Math.min(least, end));
     this.#expiry = clock.timer(next - clock.now(), () => void this.#reconcile());
   }
 

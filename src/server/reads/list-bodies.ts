@@ -4,14 +4,16 @@
  */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
+import { textBytes } from '../../base/bounded-map.ts';
 import { allocateSharable } from '../../base/shared-buffer.ts';
 import type { Table } from '../cache/table.ts';
 import type { View } from '../cache/view.ts';
 import type { Registry, Resource } from '../registry.ts';
 
-/** Of all encoded lists together; a list of more than half of it is not kept. */
-const MAX_BYTES = 16 * 1024 * 1024;
+/** Of all lists together; a list of more than half of it is not kept. */
+const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_LISTS = 64;
+const REFERENCE_BYTES = 8;
 const compress = promisify(gzip);
 
 /** Which list: a resource, the table that its objects are in, and what tells its lists apart (namespace, selectors). */
@@ -27,6 +29,8 @@ interface ListContent {
 }
 
 interface Kept {
+  readonly name: string;
+  readonly table: Table;
   /** Of the table. */
   readonly generation: number;
   readonly resource: Resource;
@@ -54,11 +58,12 @@ export class ListBodies {
     const kept = this.#lookUp(key, () => views);
     if (kept.json && kept.head === head) return kept.json;
     const json = listJson(head, views);
-    if (json.length * 2 > MAX_BYTES || kept.views !== views) return json;
-    this.#bytes += json.length - (kept.json?.length ?? 0);
+    if (json.length * 4 > MAX_BYTES || kept.views !== views || this.#kept.get(kept.name) !== kept) return json;
+    this.#bytes -= bytesOf(kept);
     kept.json = json;
     kept.head = head;
     kept.gzip = undefined;
+    this.#bytes += bytesOf(kept);
     this.#shrink(kept);
     return json;
   }
@@ -76,16 +81,25 @@ export class ListBodies {
     const name = nameOf(key);
     const known = this.#kept.get(name);
     if (known && known.generation === table.generation && known.resource === resource) return known;
-    if (known) this.#drop(name, known);
+    this.#dropOutdated();
     const { generation } = table;
-    const kept: Kept = { generation, resource, views: make(), head: '', json: undefined, gzip: undefined };
+    const views = make();
+    const kept: Kept = { name, table, generation, resource, views, head: '', json: undefined, gzip: undefined };
+    if (bytesOf(kept) * 2 > MAX_BYTES) return kept;
     this.#kept.set(name, kept);
+    this.#bytes += bytesOf(kept);
     if (this.#kept.size > MAX_LISTS) this.#dropOldest(kept);
+    this.#shrink(kept);
     return kept;
   }
 
   #dropUnserved(registry: Registry): void {
     for (const [name, kept] of [...this.#kept]) if (!registry.serves(kept.resource)) this.#drop(name, kept);
+  }
+
+  /** A list of a table that has changed is of no use, and keeps old versions of its objects in memory. */
+  #dropOutdated(): void {
+    for (const [name, kept] of this.#kept) if (kept.generation !== kept.table.generation) this.#drop(name, kept);
   }
 
   #shrink(keep: Kept): void {
@@ -102,8 +116,13 @@ export class ListBodies {
 
   #drop(name: string, kept: Kept): void {
     this.#kept.delete(name);
-    this.#bytes -= kept.json?.length ?? 0;
+    this.#bytes -= bytesOf(kept);
   }
+}
+
+/** Of the key, the references to the objects, and the encoded list: once more for the compressed one, which is smaller. */
+function bytesOf({ name, views, json }: Kept): number {
+  return textBytes(name) + views.length * REFERENCE_BYTES + (json?.length ?? 0) * 2;
 }
 
 function nameOf({ resource, text }: ListKey): string {

@@ -56,6 +56,8 @@ export class Channel {
   /** A change as seen through the selectors: an object that begins to match is ADDED, one that ends to is DELETED. */
   eventOf(record: ChangeRecord): WatchEvent | undefined {
     if (this.namespace && record.at.namespace !== this.namespace) return undefined;
+    // Nobody was ever shown an object that could not be read, so that nobody misses it.
+    if (!record.entry && record.previous?.isUnreadable) return undefined;
     const was = record.previous !== undefined && this.selection.matches(record.previous);
     const is = record.entry !== undefined && this.selection.matches(record.entry);
     if (is) return record.event(was ? 'MODIFIED' : 'ADDED', this.resource);

@@ -57,6 +57,13 @@ export class Commits {
     }
   }
 
+  /** Removes an object whose stored bytes cannot be read. Resolves when every reader sees it; rejects like commit(). */
+  async removeUnreadable({ at, revision }: Entry): Promise<void> {
+    const committed = this.#store.commit([{ key: at.key, value: null, expect: revision, evenIfDamaged: true }]);
+    this.#track([{ at }], committed);
+    await this.#cache.reached(await committed);
+  }
+
   #add(draft: Draft, writes: Write[]): Written | undefined {
     const { at, object, current, shared, request, allocated } = draft;
     const expect = current?.revision ?? 0;
@@ -64,7 +71,7 @@ export class Commits {
     if (draft.isRemoval) writes.push({ key: at.key, value: null, expect });
     else {
       const { kind } = request.resource;
-      const encoded = encodeChange(object, current ? current.before(kind) : shared);
+      const encoded = encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
       written = { at, kind, object, encoded };
       const mark = this.#cache.announce(written);
       writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });
@@ -75,7 +82,7 @@ export class Commits {
     return written;
   }
 
-  #track(drafts: readonly Draft[], commit: Promise<unknown>): void {
+  #track(drafts: readonly Pick<Draft, 'at'>[], commit: Promise<unknown>): void {
     const done = () => {
       for (const { at } of drafts) if (this.#inFlight.get(at.key) === settled) this.#inFlight.delete(at.key);
     };

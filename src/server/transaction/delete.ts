@@ -1,5 +1,5 @@
 import { conflict } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import { MAX_TIME, timestamp } from '../../base/timestamp.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Propagation } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
@@ -84,7 +84,9 @@ function withGrace(kind: Kind, object: KubeObject, { asked, now }: Grace): KubeO
   const { metadata } = object;
   const { deletionTimestamp, deletionGracePeriodSeconds: running } = metadata;
   if (!deletionTimestamp) {
-    const grace = kind.gracePeriod?.(object, asked) ?? 0;
+    // The end must be a time that can be written.
+    const maxGrace = Math.floor((MAX_TIME - now) / 1000);
+    const grace = Math.min(kind.gracePeriod?.(object, asked) ?? 0, maxGrace);
     metadata.deletionTimestamp = timestamp(now + grace * 1000);
     metadata.deletionGracePeriodSeconds = grace;
     return object;

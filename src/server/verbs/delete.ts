@@ -4,6 +4,7 @@ import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
 import { noteDeleteWarning } from '../objects/warnings.ts';
 import { transact } from '../transaction/transaction.ts';
+import { removeUnreadable } from '../transaction/unreadable.ts';
 import { success } from './reply.ts';
 
 /** Deletes one object. */
@@ -12,11 +13,8 @@ export async function remove(core: Core, request: ApiRequest): Promise<StatusRep
   const { kind } = resource;
   const plan = deletePlan(call, core.registry);
   noteDeleteWarning(kind, plan, notes);
+  const about = { name: call.name ?? '', ...(kind.group ? { group: kind.group } : {}), kind: kind.plural };
+  if (plan.ignoreReadError && (await removeUnreadable(core, request))) return success(about);
   const { metadata } = (await transact(core, request, { type: 'delete', plan })).object;
-  return success({
-    name: call.name ?? '',
-    ...(kind.group ? { group: kind.group } : {}),
-    kind: kind.plural,
-    ...(metadata.uid ? { uid: metadata.uid } : {}),
-  });
+  return success({ ...about, ...(metadata.uid ? { uid: metadata.uid } : {}) });
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { StoreCompacted, StoreDamaged } from '../store.ts';
 import { openEmbeddedStore } from './open.ts';
-import { checkStore, copyStore } from './snapshot.ts';
+import { checkStore, copyStore, deleteDamaged } from './snapshot.ts';
 import { visitValues } from './values.ts';
 
 const directory = await scratchDirectories();
@@ -102,6 +102,18 @@ describe('a value that was changed on disk', () => {
     expect(await checkStore(path)).toEqual(found);
     await put(store, '/d', '1');
     expect(await checkStore(path)).toEqual({ ...found, revision: 8, keys: 4 });
+    await store.close();
+  });
+
+  it('goes when it is deleted on request, with whatever else is damaged', async () => {
+    const path = await damagedStore();
+    await flip(path, 'the first value of /b');
+    await flip(path, 'the first value of /a');
+    expect((await checkStore(path)).damaged).toHaveLength(3);
+    expect(await deleteDamaged(path)).toEqual(['/b']);
+    expect(await checkStore(path)).toEqual({ revision: 8, keys: 2, damaged: [] });
+    const store = await openEmbeddedStore({ directory: path, clock });
+    expect(Object.keys(await contents(store))).toEqual(['/a', '/c']);
     await store.close();
   });
 

@@ -37,6 +37,10 @@ export const embeddedDriver = defineStore({
       const { checkStoreFile } = await import('./snapshot.ts');
       return checkStoreFile(file, start);
     },
+    async deleteDamaged(path) {
+      const { deleteDamaged } = await import('./snapshot.ts');
+      return deleteDamaged(path);
+    },
     async create(path) {
       const { newStore } = await import('./snapshot.ts');
       return newStore(path);

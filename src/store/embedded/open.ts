@@ -11,6 +11,7 @@ import { EmbeddedStore } from './embedded-store.ts';
 import { StoreDenied, StoreFormat, StoreTorn } from './errors.ts';
 import { FORMAT } from './layout.ts';
 import { COPIED, takeLock } from './lock.ts';
+import { readStore } from './read-only.ts';
 import { isFull, Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreOptions extends HistoryOptions {
@@ -51,8 +52,11 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
   try {
     lock = await takeLock(directory, file);
     const copied = await exists(join(directory, COPIED));
-    const contents = await checkData(file, copied);
-    for (const { key, revision } of contents?.damaged ?? []) log.error(DAMAGED, { key, revision, file });
+    const contents = await checkData(directory, file, copied);
+    for (const { key, revision } of contents?.damaged ?? []) {
+      if (key === undefined) log.warn('history is damaged and discarded', { revision, file });
+      else log.error('a stored value is damaged and cannot be read', { key, revision, file });
+    }
     await reserve.take(PAGES_TO_OPEN);
     database = new Database(file, mapSize);
     if (copied) {
@@ -84,13 +88,11 @@ async function makeDirectory(directory: string): Promise<void> {
   await syncDirectory(dirname(first));
 }
 
-const DAMAGED = 'a stored value is damaged and cannot be read';
-
 /** Checks the data before LMDB follows its pointers. Undefined when there is none yet. */
-async function checkData(file: string, copied: boolean): Promise<Contents | undefined> {
+async function checkData(directory: string, file: string, copied: boolean): Promise<Contents | undefined> {
   if ((await stat(file)).size === 0) return undefined;
   try {
-    const contents = await checkDataFile(file);
+    const contents = await checkDataFile(file).catch((error) => checkInUse(directory, error));
     const [first] = contents.damaged;
     if (copied && first) throw new StoreTorn(`${file} is damaged: ${describe(first)}`);
     return contents;
@@ -98,6 +100,12 @@ async function checkData(file: string, copied: boolean): Promise<Contents | unde
     if (!copied || !(cause instanceof StoreTorn)) throw cause;
     throw new StoreTorn(`${file} is not consistent: it was copied while it was written to`, { cause });
   }
+}
+
+/** A process that this one cannot see, in another container, say, may write to the file while it is checked. */
+function checkInUse(directory: string, error: unknown): Promise<Contents> {
+  if (!(error instanceof StoreTorn)) throw error;
+  return readStore(directory, ({ contents }) => contents);
 }
 
 function describe({ key, revision }: DamagedRecord): string {

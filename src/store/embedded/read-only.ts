@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { checkDataFile } from './data-file/check.ts';
+import { checkDataFile, checkMetaPages } from './data-file/check.ts';
 import type { Contents } from './data-file/contents.ts';
 import { StoreDenied } from './errors.ts';
 
@@ -26,6 +26,7 @@ export interface ReadOnlyStore {
 export async function readStore<T>(directory: string, use: (store: ReadOnlyStore) => T | Promise<T>): Promise<T> {
   const path = join(directory, DATA_FILE);
   if (!(await stat(path).catch(() => undefined))) throw new StoreDenied(`there is no store in ${directory}`);
+  await checkMetaPages(path);
   const environment = open<Buffer, Buffer>({ path, readOnly: true, maxDbs: 3, ...binary });
   try {
     const transaction = environment.useReadTransaction();

@@ -3,9 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import type { StoreReport } from '../driver.ts';
-import { StoreDamaged } from '../store.ts';
+import { type DamagedRow, StoreDamaged } from '../store.ts';
 import { checkDataFile } from './data-file/check.ts';
 import { Database } from './database.ts';
+import type { Position } from './layout.ts';
 import { MAP_BYTES, openEmbeddedStore, writeFormat } from './open.ts';
 import { DATA_FILE, readStore } from './read-only.ts';
 
@@ -42,6 +43,44 @@ export async function checkStore(directory: string): Promise<StoreReport> {
 export async function checkStoreFile(file: string, start = 0): Promise<StoreReport> {
   const { state, keys, damaged } = await checkDataFile(file, start);
   return { revision: state.revision, keys, damaged };
+}
+
+/** Deletes every key whose value cannot be read, and all history: what was replaced may be damaged, too. */
+export async function deleteDamaged(directory: string): Promise<readonly string[]> {
+  const store = await openEmbeddedStore({ directory, clock: systemClock });
+  try {
+    const found: DamagedRow[] = [];
+    await store.list('', { damaged: (row) => found.push(row) });
+    for (const { key, revision } of found) {
+      await store.commit([{ key, value: null, expect: revision, evenIfDamaged: true }]);
+    }
+    await store.compact(store.revision());
+    await store.close();
+    await removeUnreferenced(directory);
+    return found.map(({ key }) => key);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Removes what is left of a history that was discarded: records that only a damaged record refers to. */
+async function removeUnreferenced(directory: string): Promise<void> {
+  const database = new Database(join(directory, DATA_FILE), MAP_BYTES);
+  try {
+    const idOf = ({ revision, index }: Position) => `${revision}.${index}`;
+    const newest = new Set<string>();
+    const removedEntries: string[] = [];
+    for (const [key, entry] of database.entries(Buffer.alloc(0), undefined)) {
+      if (entry.deleted) removedEntries.push(key);
+      else newest.add(idOf(entry));
+    }
+    const removedRecords: Position[] = [];
+    for (const [position] of database.records(0)) if (!newest.has(idOf(position))) removedRecords.push(position);
+    const state = { ...database.state(), historyBytes: 0 };
+    await database.write({ removedRecords, removedEntries, records: [], entries: [], state });
+  } finally {
+    await database.close();
+  }
 }
 
 /** Creates the directory of a store, and returns the path of its data file, which is still missing. */

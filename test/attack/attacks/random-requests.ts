@@ -6,6 +6,7 @@ import type { Dice } from '../../crash/random.ts';
 import type { Attack, AttackContext } from '../attack.ts';
 import { breakTree } from '../break-tree.ts';
 import type { HttpClient } from '../client.ts';
+import { pick, randomHeaders, randomPath, randomQuery, randomReview, randomText } from '../random-parts.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kinds');
 const CONCURRENT = 8;
@@ -45,54 +46,77 @@ async function loadExamples(client: HttpClient): Promise<Example[]> {
 }
 
 const PATCH_TYPES = ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json'];
-const QUERIES = [
-  '',
-  '?dryRun=All',
-  '?fieldValidation=Strict',
-  '?limit=-1',
-  '?limit=1&continue=x',
-  '?resourceVersion=99999999999999999999',
-  '?labelSelector=a%3D%3D%3Db',
-  '?fieldSelector=a%3Db',
-  '?pretty=true',
-  '?timeoutSeconds=1',
-  '?export=true',
-  '?propagationPolicy=Nobody',
-  '?gracePeriodSeconds=0',
-];
+const BODY_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf', 'text/plain', ''];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-async function sendOne({ admin, tenant, dice }: AttackContext, examples: readonly Example[]): Promise<void> {
+async function sendOne(context: AttackContext, examples: readonly Example[]): Promise<void> {
+  const { admin, tenant, nobody, dice } = context;
+  const client = pick(dice, [admin, tenant, tenant, tenant, nobody]);
   const { collection, object } = pick(dice, examples);
-  const client = dice(4) === 0 ? admin : tenant;
-  const broken = structuredClone(object);
   const name = `random-${dice(20)}`;
+  const headers = randomHeaders(dice);
+  switch (dice(12)) {
+    case 0: {
+      const { path, body } = randomReview(dice);
+      await client.send('POST', path, { body, headers });
+      return;
+    }
+    case 1: {
+      const method = pick(dice, METHODS);
+      const body = method === 'GET' || method === 'HEAD' ? undefined : randomText(dice);
+      await client.send(method, randomPath(dice, collection, name), { body, type: pick(dice, BODY_TYPES), headers });
+      return;
+    }
+    case 2:
+      await client.send('POST', collection, { body: randomText(dice), type: pick(dice, BODY_TYPES), headers });
+      return;
+    default:
+      await sendBroken(client, dice, { collection, name, headers, object: brokenCopy(dice, object, name) });
+  }
+}
+
+function brokenCopy(dice: Dice, object: any, name: string): any {
+  const broken = structuredClone(object);
   broken.metadata = { ...broken.metadata, name };
-  for (let i = 0; i <= dice(3); i++) breakTree(broken, dice);
-  const query = pick(dice, QUERIES);
+  for (let i = dice(4); i > 0; i--) breakTree(broken, dice);
+  return broken;
+}
+
+interface BrokenRequest {
+  readonly collection: string;
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly object: any;
+}
+
+async function sendBroken(
+  client: HttpClient,
+  dice: Dice,
+  { collection, name, headers, object }: BrokenRequest,
+): Promise<void> {
+  const query = randomQuery(dice);
   const path = `${collection}/${name}${query}`;
   switch (dice(8)) {
     case 0:
     case 1:
     case 2:
-      await client.send('POST', `${collection}${query}`, { body: broken });
+      await client.send('POST', `${collection}${query}`, { body: object, headers });
       return;
     case 3:
-      await client.send('PUT', path, { body: broken });
+      await client.send('PUT', path, { body: object, headers });
       return;
     case 4:
     case 5: {
       const type = pick(dice, PATCH_TYPES);
-      await client.send('PATCH', path, {
-        body: type.startsWith('json') ? jsonPatch(dice, broken) : broken,
-        type: `application/${type}`,
-      });
+      const body = type.startsWith('json') ? jsonPatch(dice, object) : object;
+      await client.send('PATCH', path, { body, type: `application/${type}`, headers });
       return;
     }
     case 6:
-      await client.send('DELETE', path);
+      await client.send('DELETE', dice(20) === 0 ? `${collection}${query}` : path, { headers });
       return;
     default:
-      await client.send('GET', dice(2) === 0 ? path : `${collection}${query}`);
+      await client.send('GET', dice(2) === 0 ? path : `${collection}${query}`, { headers });
   }
 }
 
@@ -119,8 +143,4 @@ async function cleanUp(client: HttpClient, collection: string): Promise<void> {
     const { code } = await client.send('DELETE', `${path}?gracePeriodSeconds=0`);
     if (code === 200) await client.send('PATCH', path, { body: { metadata: { finalizers: null } }, type });
   }
-}
-
-function pick<T>(dice: Dice, values: readonly T[]): T {
-  return values[dice(values.length)]!;
 }

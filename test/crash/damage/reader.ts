@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { systemClock } from '../../../src/base/clock.ts';
+import { checkStore } from '../../../src/store/embedded/snapshot.ts';
 import { type EmbeddedStore, openEmbeddedStore, StoreDamaged } from '../../../src/store/index.ts';
 import { oldestChanges } from '../history.ts';
 import { WRITTEN_ROWS } from './written.ts';
@@ -18,22 +19,40 @@ export interface Reading {
   readonly history: readonly string[] | { readonly refused: string };
 }
 
-export type Answer =
-  | { readonly refused: string; readonly kind: string }
-  | {
-      readonly first: Reading;
-      /** After writes, and after all history was discarded. */
-      readonly second: Reading;
-      /** After the store was opened again. */
-      readonly third: Reading;
-    };
+interface Readings {
+  readonly first: Reading;
+  /** After writes, and after all history was discarded. */
+  readonly second: Reading;
+  /** After the store was opened again. */
+  readonly third: Reading;
+}
+
+/** What a check of the directory says before it is opened: damaged keys, or that the file is damaged. */
+export type Checked = { readonly damaged: readonly string[] } | { readonly refused: string };
+
+export type Answer = (Readings | { readonly refused: string; readonly kind: string }) & { readonly checked: Checked };
 
 for await (const directory of createInterface({ input: process.stdin })) {
-  const answer = await examine(directory).catch((error: Error) => ({ refused: error.message, kind: error.name }));
+  const answer = await examine(directory);
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
 async function examine(directory: string): Promise<Answer> {
+  const checked = await check(directory);
+  const answer = await use(directory).catch((error: Error) => ({ refused: error.message, kind: error.name }));
+  return { ...answer, checked };
+}
+
+async function check(directory: string): Promise<Checked> {
+  try {
+    const { damaged } = await checkStore(directory);
+    return { damaged: damaged.flatMap(({ key }) => (key === undefined ? [] : [key])) };
+  } catch (error) {
+    return { refused: (error as Error).message };
+  }
+}
+
+async function use(directory: string): Promise<Readings> {
   let store = await openEmbeddedStore({ directory, clock: systemClock });
   try {
     const first = await read(store);

@@ -1,4 +1,4 @@
-import type { Answer, Reading } from './reader.ts';
+import type { Answer, Checked, Reading } from './reader.ts';
 import { WRITTEN_ROWS } from './written.ts';
 
 /** What is wrong with how a damaged store was handled, given what it held before. */
@@ -6,15 +6,24 @@ export function problemsOf(answer: Answer | { readonly died: string }, expected:
   if ('died' in answer) return [`the process ${answer.died}`];
   if ('refused' in answer) {
     const isClear = /data\.mdb|\/registry\//.test(answer.refused) && answer.kind.startsWith('Store');
-    return isClear ? [] : [`it was refused without a file or a key: ${answer.kind}: ${answer.refused}`];
+    const problems = isClear ? [] : [`it was refused without a file or a key: ${answer.kind}: ${answer.refused}`];
+    return 'refused' in answer.checked ? problems : [...problems, 'a check found nothing that would be refused'];
   }
   const { first, second, third } = answer;
   return [
+    ...checkProblems(first, answer.checked),
     ...rowProblems(first, expected, 0).map((problem) => `at first, ${problem}`),
     ...rowProblems(second, expected, WRITTEN_ROWS).map((problem) => `after writes, ${problem}`),
     ...rowProblems(third, expected, WRITTEN_ROWS).map((problem) => `after the next start, ${problem}`),
     ...historyProblems(first, expected),
   ];
+}
+
+/** A check names the keys that are refused. */
+function checkProblems({ damaged }: Reading, checked: Checked): string[] {
+  if ('refused' in checked) return [`a check refused what can be opened: ${checked.refused}`];
+  const isSame = JSON.stringify([...checked.damaged].sort()) === JSON.stringify([...damaged].sort());
+  return isSame ? [] : [`a check found ${checked.damaged} and not ${damaged}`];
 }
 
 /** Every row is as it was, or refused; none is added. */

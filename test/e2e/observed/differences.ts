@@ -241,6 +241,14 @@ const forDeployments: Record<string, Difference> = {
         field: 'spec.strategy.rollingUpdate',
       }),
   },
+  'deploy-ext': {
+    reason: 'the annotations of a rollback are remembered until it is done',
+    body: (body) => {
+      const name = 'deprecated.deployment.rollback.updated-annotations';
+      const annotations = { ...body.metadata.annotations, [name]: '["why"]' };
+      return { ...body, metadata: { ...body.metadata, annotations } };
+    },
+  },
   'deploy-rollback': {
     reason: '1.7 called a success a failure; our Status names its object',
     body: ({ message }) => success({ name: 'full', group: 'apps', kind: 'deployments' }, { message }),

@@ -99,6 +99,26 @@ export function loadContract(startServer: StartServer): void {
       session.destroy();
     });
 
+    it.each([
+      ['small', 100],
+      ['large', 100_000],
+    ])('to send a %s body gets 408 after 30 s and is disconnected', async (_, length) => {
+      const clock = new ControlledClock();
+      await start({}, { clock });
+      const socket = await raw();
+      const headers = ['Content-Type: application/json', `Content-Length: ${length}`, 'Expect: 100-continue'];
+      socket.write(`${head('POST', ...headers)}\r\n{"metadata":`);
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /);
+      // What this client has sent was handled before what another one sends afterwards.
+      for (let i = 0; i < 3; i++) await ask(PODS);
+      const received = rest(socket);
+      await clock.advance(29_999);
+      await ask(PODS);
+      expect(socket.bytesRead).toBeLessThan(1000);
+      await clock.advance(1);
+      expect(await received).toMatch(/^HTTP\/1\.1 408 .*the body of the request did not arrive in time/s);
+    });
+
     it('to send a large body gets 504, and delays nobody when it has disconnected', async () => {
       await start({ requestTimeoutMs: 100 }, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
       const socket = await raw();

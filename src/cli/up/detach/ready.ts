@@ -6,7 +6,10 @@ export const READY = 'ready';
 /** Whether this process runs in the background, started by `qd up --detach`. */
 export const isDetached = (): boolean => process.send !== undefined;
 
-/** Tells the parent, if it waits, that the cluster is ready. */
+/** Tells the parent, if it still waits, that the cluster is ready. A parent that was killed does not end the cluster. */
 export function reportReady(): void {
-  process.send?.(READY, () => process.disconnect?.());
+  if (!process.connected) return;
+  process.send?.(READY, () => {
+    if (process.connected) process.disconnect();
+  });
 }

@@ -7,6 +7,7 @@ const HOUR_MS = 3_600_000;
 export const identityFlags = [
   flag('--kubeconfig <file>', {
     help: "file to write the administrator's kubeconfig to",
+    parse: value.file,
     defaultText: 'DIR/admin.kubeconfig, and a context in your own kubeconfig',
   }),
   flag('--token-auth-file <file>', { help: 'bearer tokens, one per line: token,user,uid,"group1,group2"' }),

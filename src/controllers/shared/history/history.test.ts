@@ -3,6 +3,7 @@ import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { templateHash } from '../pods/template-hash.ts';
 import { forget, type History, history, templateOf } from './history.ts';
 
 const template = (image: string) => ({
@@ -23,6 +24,7 @@ class Scene {
       world: this.world,
       hashLabel: 'hash',
       markOf: ({ metadata }) => metadata.name ?? '',
+      hashOf: (content, _data, taken) => templateHash(content, taken),
       collisions,
     });
     this.world.apply(found.actions);

@@ -11,7 +11,7 @@ import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts'
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type Named, patch, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../ownership.ts';
-import { templateHash } from '../pods/template-hash.ts';
+import { revisionData } from './revision-data.ts';
 
 export type SeenRevision = DeepReadonly<ControllerRevision>;
 export type Template = DeepReadonly<PodTemplateSpec>;
@@ -39,6 +39,8 @@ export interface HistoryInput {
   markOf(revision: SeenRevision): string;
   /** How many names were taken before; undefined for none. */
   readonly collisions: number | undefined;
+  /** The hash in the name of a revision with this content. */
+  hashOf(template: Template, data: object, collisions: number | undefined): string;
 }
 
 export interface History {
@@ -83,18 +85,19 @@ export function templateOf({ data }: SeenRevision): Template | undefined {
   return Object.keys(template).length > 0 ? (template as Template) : undefined;
 }
 
-/** A patch that restores the template, replacing the current one entirely. */
+/** The content of the template's revision, in any order of keys. */
 const dataOf = (template: Template) => ({ spec: { template: { ...template, $patch: 'replace' } } });
 
 function newRevision(
   owner: HistoryOwner,
-  { kind, hashLabel, world, collisions: before }: HistoryInput,
+  { kind, hashLabel, hashOf, world, collisions: before }: HistoryInput,
   number: number,
 ): { readonly revision: SeenRevision; readonly collisions: number | undefined } {
   const { name: prefix = '', namespace, annotations } = owner.metadata;
   const { template } = owner.spec;
+  const data = revisionData(template);
   for (let collisions = before; ; collisions = (collisions ?? 0) + 1) {
-    const hash = templateHash(template, collisions);
+    const hash = hashOf(template, data, collisions);
     const name = `${prefix.slice(0, MAX_PREFIX_LENGTH)}-${hash}`;
     // It is not the current template, or it belongs to another owner.
     if (world.of(ControllerRevision).get(name, namespace)) continue;
@@ -105,7 +108,7 @@ function newRevision(
       ...(annotations ? { annotations } : {}),
       ownerReferences: [controllerReference(owner, kind)],
     };
-    return { revision: { metadata, data: dataOf(template), revision: number } as unknown as SeenRevision, collisions };
+    return { revision: { metadata, data, revision: number } as unknown as SeenRevision, collisions };
   }
 }
 

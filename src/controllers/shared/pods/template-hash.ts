@@ -7,7 +7,11 @@ const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Independent of the order of fields; different after every collision. */
 export function templateHash(template: DeepReadonly<PodTemplateSpec>, collisions: number | undefined): string {
-  const hash = fnv1a(canonical(template) + (collisions === undefined ? '' : `\n${collisions}`));
+  return encodedHash(fnv1a(canonical(template) + (collisions === undefined ? '' : `\n${collisions}`)));
+}
+
+/** A number as part of a name. */
+export function encodedHash(hash: number): string {
   return [...String(hash)].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');
 }
 

@@ -134,3 +134,8 @@ describe('the next run', () => {
     );
   });
 });
+
+it('takes every spelling of a time zone for the same one', () => {
+  expect(zoneOf('europe/BERLIN')).toBe(zoneOf('Europe/Berlin'));
+  expect(zoneOf('utc')).toBe(zoneOf('UTC'));
+});

@@ -1,4 +1,5 @@
 /** Local time by the name of a time zone. */
+import { BoundedMap } from '../../../base/bounded-map.ts';
 
 /** A local date and time. */
 export interface WallTime {
@@ -23,14 +24,18 @@ export interface Zone {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-const zones = new Map<string, Zone>();
+/** A formatter takes about this much memory; the database has some 600 names. */
+const ZONE_BYTES = 10_000;
+const MAX_CACHED_BYTES = 4 * 1024 * 1024;
+const zones = new BoundedMap<Zone>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => ZONE_BYTES });
 
-/** The name is from the time zone database. */
+/** The name is from the time zone database, in any spelling: upper and lower case are the same. */
 export function zoneOf(name: string): Zone {
-  const known = zones.get(name);
+  const key = name.toLowerCase();
+  const known = zones.get(key);
   if (known) return known;
-  const zone = zoneWith(name === 'UTC' ? () => 0 : offsetsOf(name));
-  zones.set(name, zone);
+  const zone = zoneWith(key === 'utc' ? () => 0 : offsetsOf(name));
+  zones.set(key, zone);
   return zone;
 }
 

@@ -19,6 +19,7 @@ import {
 import { forget, type History, history, REVISION_LABEL, type SeenRevision } from '../../shared/history/history.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
 import { nextAvailable } from '../../shared/pods/availability.ts';
+import { templateHash } from '../../shared/pods/template-hash.ts';
 import { type DaemonNodes, daemonNodesOf } from './daemon-nodes.ts';
 import {
   bySetAndNode,
@@ -141,6 +142,7 @@ function historyOf(
     hashLabel: REVISION_LABEL,
     markOf: hashOf,
     collisions: daemonSet.status.collisionCount,
+    hashOf: (template, _data, collisions) => templateHash(template, collisions),
   });
 }
 

@@ -12,6 +12,7 @@ import {
   type Template,
   templateOf,
 } from '../../shared/history/history.ts';
+import { revisionHash } from '../../shared/history/revision-data.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 import { volumesOf } from './claims.ts';
 import { identityLabels, podName, type SeenPod, type SeenSet } from './identity.ts';
@@ -40,6 +41,7 @@ export function revisionsOf(
     hashLabel: HASH_LABEL,
     markOf: nameOf,
     collisions: collisionCount,
+    hashOf: (_template, data, taken = 0) => revisionHash(data, taken),
   });
   const current = older.find((revision) => nameOf(revision) === currentRevision) ?? present;
   return {

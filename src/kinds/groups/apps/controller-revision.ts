@@ -32,6 +32,7 @@ export const ControllerRevision = defineKind({
         'Position of this snapshot in the history of its owner: the highest number is the newest. Must not be negative.',
     }),
   },
+  rawFields: ['data'],
   rules: [dataIsObject],
   columns: ({ text }) => [
     name,

@@ -1,3 +1,4 @@
+import { addAll } from '../../../base/add-all.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { forbidden, invalid } from '../../../schema/field-error.ts';
@@ -248,7 +249,7 @@ function onlyMutableFieldsChange(spec: Spec, { old }: RuleContext<Spec>) {
 function statefulSetWarnings(set: KubeObject & { spec: Spec }, old: KubeObject | undefined): string[] {
   const found = changedTemplateWarnings(set, old, set.spec.template);
   set.spec.volumeClaimTemplates?.forEach(({ spec = {} }, index) => {
-    found.push(...claimSpecWarnings(`spec.volumeClaimTemplates[${index}]`, spec));
+    addAll(found, claimSpecWarnings(`spec.volumeClaimTemplates[${index}]`, spec));
   });
   if ((set.spec.revisionHistoryLimit ?? 0) < 0) {
     const advice = 'a negative value retains all historical revisions; a value >= 0 is recommended';

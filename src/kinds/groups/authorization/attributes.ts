@@ -1,4 +1,5 @@
 /** The action that a review is about: on API objects, or on another URL path. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -116,7 +117,10 @@ function selectorRules(
     const path = `spec.resourceAttributes.${field}`;
     found.push(required('requirements', `when ${path} is specified, requirements or rawSelector is required`));
   }
-  found.push(...requirements.flatMap((each, index) => under(`requirements[${index}]`, check(each))));
+  addAll(
+    found,
+    requirements.flatMap((each, index) => under(`requirements[${index}]`, check(each))),
+  );
   return under(field, found);
 }
 

@@ -1,4 +1,5 @@
 /** Validation of an autoscaler's metrics. */
+import { addAll } from '../../../base/add-all.ts';
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, pathSegment } from '../../../schema/names.ts';
@@ -43,7 +44,7 @@ function metricRule(metric: MetricSpec, tolerant: boolean): FieldError[] {
   if (!expected) found.push(notSupported('type', type, types));
   const present = order.filter((source) => metric[source]);
   const first = present[0];
-  if (first) found.push(...under(first, sourceProblems(metric, first, tolerant)));
+  if (first) addAll(found, under(first, sourceProblems(metric, first, tolerant)));
   if (expected && !metric[expected]) {
     found.push(required(expected, 'must populate information for the given metric source'));
   }

@@ -1,4 +1,5 @@
 /** Size limits of indexed Jobs, which keep their lists of indexes small enough for the status. */
+import { addAll } from '../../../base/add-all.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, required } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
@@ -46,7 +47,7 @@ function indexed(spec: Spec): FieldError[] {
   if (maxFailedIndexes > MAX_FAILED_INDEXES) {
     found.push(invalid('maxFailedIndexes', maxFailedIndexes, `must be less than or equal to ${MAX_FAILED_INDEXES}`));
   }
-  if ((completions ?? 0) > LARGE_JOB_COMPLETIONS && backoffLimitPerIndex !== undefined) found.push(...largeJob(spec));
+  if ((completions ?? 0) > LARGE_JOB_COMPLETIONS && backoffLimitPerIndex !== undefined) addAll(found, largeJob(spec));
   return found;
 }
 

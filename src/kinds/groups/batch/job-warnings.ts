@@ -1,3 +1,4 @@
+import { addAll } from '../../../base/add-all.ts';
 import type { KubeObject } from '../../kind.ts';
 import { NAMES_PODS, nameWarnings, type PodLike, templateWarnings } from '../../warnings/pod.ts';
 import { hasChanged } from '../../warnings/workload.ts';
@@ -27,6 +28,6 @@ export function jobWarnings(
       'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail';
     found.push(`${path}: ${words}`);
   }
-  found.push(...templateWarnings(template, `${path}.template`));
+  addAll(found, templateWarnings(template, `${path}.template`));
   return found;
 }

@@ -1,4 +1,5 @@
 /** When an indexed Job is successful before all of its indexes are: as soon as one rule is met. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, required, tooLong, under } from '../../../schema/field-error.ts';
@@ -59,7 +60,7 @@ export const successFitsJob: Rule<Spec> = ({ completions, completionMode, succes
   }
   if (completions !== undefined) {
     rules.forEach((rule, index) => {
-      found.push(...under(`[${index}]`, checkRule(rule, completions)));
+      addAll(found, under(`[${index}]`, checkRule(rule, completions)));
     });
   }
   return under('successPolicy.rules', found);

@@ -1,3 +1,4 @@
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../schema/names.ts';
@@ -156,7 +157,7 @@ function requestIsValid(spec: Spec, { operation }: RuleContext): FieldError[] {
   const problem = requestProblem(Buffer.from(spec.request, 'base64').toString('latin1'));
   const found = problem ? [invalid('request', spec.request, problem)] : [];
   for (const each of usageProblems(spec.usages ?? [])) found.push(each);
-  found.push(...under('signerName', signer(spec.signerName)));
+  addAll(found, under('signerName', signer(spec.signerName)));
   const { expirationSeconds: seconds = MIN_EXPIRATION_SECONDS } = spec;
   if (seconds < MIN_EXPIRATION_SECONDS) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)';

@@ -1,3 +1,4 @@
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsSubdomain, pathSegmentName, qualifiedName } from '../../../schema/names.ts';
@@ -106,9 +107,9 @@ function newerForm(event: Event, context: RuleContext): FieldError[] {
   }
   if (!reportingComponent) errors.push(required(reporter));
   for (const each of qualifiedName(reportingComponent)) errors.push(invalid(reporter, reportingComponent, each));
-  errors.push(...text('reportingInstance', reportingInstance, 128));
-  errors.push(...text('action', event.action ?? '', 128));
-  errors.push(...text('reason', event.reason ?? '', 128));
+  addAll(errors, text('reportingInstance', reportingInstance, 128));
+  addAll(errors, text('action', event.action ?? '', 128));
+  addAll(errors, text('reason', event.reason ?? '', 128));
   if (Buffer.byteLength(event.message ?? '') > 1024) errors.push(lengthError('message', 1024));
   return errors;
 }

@@ -1,4 +1,5 @@
 /** Rules across the limits of a LimitRange. */
+import { addAll } from '../../../base/add-all.ts';
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { duplicate, type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
@@ -54,7 +55,7 @@ function limitOf(limit: Amounts): FieldError[] {
   }
   const names = new Set(lists.flatMap((list) => Object.keys(limit[list] ?? {})));
   const judged = isPod ? { ...limit, default: undefined, defaultRequest: undefined } : limit;
-  for (const name of names) found.push(...amountsOf(name, judged));
+  for (const name of names) addAll(found, amountsOf(name, judged));
   return found;
 }
 

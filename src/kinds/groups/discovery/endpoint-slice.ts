@@ -1,3 +1,4 @@
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dnsLabel, qualifiedName } from '../../../schema/names.ts';
@@ -119,7 +120,7 @@ function sliceWarnings(
   if (TRUSTED_CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'] ?? '')) return found;
   endpoints.forEach(({ addresses = [] }, index) => {
     addresses.forEach((address, position) => {
-      found.push(...ipWarnings(`endpoints[${index}].addresses[${position}]`, address));
+      addAll(found, ipWarnings(`endpoints[${index}].addresses[${position}]`, address));
     });
   });
   return found;

@@ -1,4 +1,5 @@
 /** An endpoint of a Service. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, labelValue } from '../../../schema/names.ts';
@@ -93,8 +94,8 @@ type Context = RuleContext<Endpoint, { readonly addressType: string }>;
 /** Checks fields that may be absent but not empty; the rules of a field are not called for an empty string. */
 function endpoint({ addresses = [], nodeName, hostname }: Endpoint, { root }: Context): FieldError[] {
   const found = addresses.flatMap((each, index) => address(root.addressType, each, `addresses[${index}]`));
-  if (nodeName !== undefined) found.push(...complaints('nodeName', nodeName, dnsSubdomain(nodeName)));
-  if (hostname !== undefined) found.push(...complaints('hostname', hostname, dnsLabel(hostname)));
+  if (nodeName !== undefined) addAll(found, complaints('nodeName', nodeName, dnsSubdomain(nodeName)));
+  if (hostname !== undefined) addAll(found, complaints('hostname', hostname, dnsLabel(hostname)));
   return found;
 }
 

@@ -2,6 +2,7 @@
  * The version events.k8s.io/v1 of core Events: it renames fields, and its clients must use the newer form with eventTime
  * and series.
  */
+import { addAll } from '../../../base/add-all.ts';
 import { deepEqual, type Tree } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
@@ -165,7 +166,7 @@ export function strictRules(event: StoredEvent, old: StoredEvent | undefined): F
 function createRules(event: StoredEvent): FieldError[] {
   const { name = '' } = event.metadata;
   const found = name ? dnsSubdomain(name).map((each) => invalid('metadata.name', name, each)) : [];
-  found.push(...seriesRules(event));
+  addAll(found, seriesRules(event));
   if (!event.eventTime) found.push(required('eventTime'));
   if (event.type !== 'Normal' && event.type !== 'Warning') {
     found.push(invalid('type', '', `has invalid value: ${event.type ?? ''}`));

@@ -1,4 +1,5 @@
 /** Backends of an Ingress. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, pathSegment, portName, portNumber } from '../../../schema/names.ts';
@@ -52,8 +53,8 @@ function serviceProblems({ name, port }: IngressServiceBackend): FieldError[] {
   const found = name ? complaints('service.name', name, dnsLabel(name)) : [required('service.name')];
   const { name: portText, number } = port;
   if (portText && number) found.push(invalid('', '', 'cannot set both port name & port number'));
-  else if (portText) found.push(...complaints('service.port.name', portText, portName(portText)));
-  else if (number) found.push(...complaints('service.port.number', number, portNumber(number)));
+  else if (portText) addAll(found, complaints('service.port.name', portText, portName(portText)));
+  else if (number) addAll(found, complaints('service.port.number', number, portNumber(number)));
   else found.push(required('', 'port name or number is required'));
   return found;
 }

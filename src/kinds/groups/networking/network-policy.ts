@@ -1,3 +1,4 @@
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { portNumber } from '../../../schema/names.ts';
@@ -204,9 +205,9 @@ function rangeWarnings({ spec }: Policy): string[] {
     list.forEach(({ ipBlock }, index) => {
       if (!ipBlock) return;
       const at = `${path}[${index}].ipBlock`;
-      found.push(...cidrWarnings(`${at}.cidr`, ipBlock.cidr));
+      addAll(found, cidrWarnings(`${at}.cidr`, ipBlock.cidr));
       ipBlock.except?.forEach((range, position) => {
-        found.push(...cidrWarnings(`${at}.except[${position}]`, range));
+        addAll(found, cidrWarnings(`${at}.except[${position}]`, range));
       });
     });
   };

@@ -1,4 +1,5 @@
 /** Rules for a capacity of a device and for the amounts that requests can consume. Paths are from the capacity. */
+import { addAll } from '../../../base/add-all.ts';
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../base/quantity.ts';
 import { type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
 import type { CapacityRequestPolicy, DeviceCapacity } from './device.ts';
@@ -30,8 +31,9 @@ function valueRules(values: readonly string[], preset: string, capacity: string)
       ? [invalid(`[${index}]`, each, 'values must be sorted in ascending order')]
       : [],
   );
-  found.push(
-    ...eachDistinct('', values, {
+  addAll(
+    found,
+    eachDistinct('', values, {
       limit: MAX_VALID_VALUES,
       key: (each) => String(roundUp(each)),
       check: (each) =>

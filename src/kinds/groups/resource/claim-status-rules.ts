@@ -1,4 +1,5 @@
 /** Rules for the status of a ResourceClaim. Paths are from the status. */
+import { addAll } from '../../../base/add-all.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import {
   type FieldError,
@@ -103,9 +104,9 @@ function deviceStatusRules(device: AllocatedDeviceStatus, allocated: ReadonlySet
     found.push(invalid('', deviceKey(device), 'must be an allocated device in the claim'));
   }
   if (conditions.length > MAX_CONDITIONS) found.push(tooMany('conditions', conditions.length, MAX_CONDITIONS));
-  found.push(...under('conditions', completeConditions(conditions)));
-  if (data !== undefined) found.push(...under('data', driverData(data)));
-  if (networkData) found.push(...under('networkData', networkRules(networkData)));
+  addAll(found, under('conditions', completeConditions(conditions)));
+  if (data !== undefined) addAll(found, under('data', driverData(data)));
+  if (networkData) addAll(found, under('networkData', networkRules(networkData)));
   return found;
 }
 
@@ -120,7 +121,7 @@ function networkRules({
   if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS_BYTES) {
     found.push(tooLong('hardwareAddress', MAX_HARDWARE_ADDRESS_BYTES));
   }
-  found.push(...eachDistinct('ips', ips, { limit: MAX_ADDRESSES, key: (address) => address, check: interfaceAddress }));
+  addAll(found, eachDistinct('ips', ips, { limit: MAX_ADDRESSES, key: (address) => address, check: interfaceAddress }));
   return found;
 }
 

@@ -1,4 +1,5 @@
 /** Rules for the devices that a claim requests. Paths are from `devices`. */
+import { addAll } from '../../../base/add-all.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { DeviceClaim, DeviceRequest } from './device-claim.ts';
@@ -100,9 +101,9 @@ type Constraint = NonNullable<DeviceClaim['constraints']>[number];
 function constraintRules(constraint: Constraint, known: ReadonlySet<string>): FieldError[] {
   const { requests, matchAttribute, distinctAttribute } = constraint;
   const found = namedRequests(requests, known);
-  if (matchAttribute !== undefined) found.push(...under('matchAttribute', fullDeviceProperty(matchAttribute)));
+  if (matchAttribute !== undefined) addAll(found, under('matchAttribute', fullDeviceProperty(matchAttribute)));
   else if (distinctAttribute !== undefined) {
-    found.push(...under('distinctAttribute', fullDeviceProperty(distinctAttribute)));
+    addAll(found, under('distinctAttribute', fullDeviceProperty(distinctAttribute)));
   } else {
     // The message is that of Kubernetes, although no field is set.
     const detail = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set';

@@ -1,4 +1,5 @@
 /** Rules for the devices of a ResourceSlice. Paths are from the device. */
+import { addAll } from '../../../base/add-all.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { type FieldError, invalid, notFound, required, tooLong, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
@@ -115,7 +116,7 @@ function nodesOfDevice({ nodeName, nodeSelector, allNodes }: Device): FieldError
   const said: string[] = [];
   if (nodeName) {
     said.push('`nodeName`');
-    found.push(...under('nodeName', named(dnsSubdomain)(nodeName)));
+    addAll(found, under('nodeName', named(dnsSubdomain)(nodeName)));
   } else if (nodeName === '') found.push(invalid('nodeName', nodeName, 'must not be empty'));
   if (nodeSelector) said.push('`nodeSelector`');
   if (allNodes) said.push('`allNodes`');

@@ -1,4 +1,5 @@
 /** Taints of devices, and the tolerations of claims. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -69,7 +70,7 @@ function tolerationRule({ key = '', operator, value = '', effect }: DeviceTolera
       if (value) found.push(invalid('value', value, 'must be empty for operator `Exists`'));
       break;
     case 'Equal':
-      found.push(...under('value', named(labelValue)(value)));
+      addAll(found, under('value', named(labelValue)(value)));
       break;
     default:
       found.push(notSupported('operator', operator, OPERATORS));

@@ -1,4 +1,5 @@
 /** Rules for the spec of a ResourceSlice. Paths are from the spec. */
+import { addAll } from '../../../base/add-all.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
@@ -75,7 +76,7 @@ function nodeRules(spec: ResourceSliceSpec): FieldError[] {
   const said: string[] = [];
   if (nodeName) {
     said.push('`nodeName`');
-    found.push(...under('nodeName', named(dnsSubdomain)(nodeName)));
+    addAll(found, under('nodeName', named(dnsSubdomain)(nodeName)));
   } else if (nodeName === '') {
     found.push(invalid('nodeName', nodeName, 'must be either unset or set to a non-empty string'));
   }

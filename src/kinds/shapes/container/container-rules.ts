@@ -1,4 +1,5 @@
 /** Rules on the containers of a pod that depend on the rest of its spec. Paths are relative to the spec. */
+import { addAll } from '../../../base/add-all.ts';
 import {
   duplicate,
   type FieldError,
@@ -149,7 +150,7 @@ function lifecycle({ lifecycle: hooks }: Container, spec: PodSpec): FieldError[]
     }
   }
   if (hooks.stopSignal !== undefined) {
-    found.push(...under('lifecycle.stopSignal', stopSignal(hooks.stopSignal, spec.os?.name)));
+    addAll(found, under('lifecycle.stopSignal', stopSignal(hooks.stopSignal, spec.os?.name)));
   }
   return found;
 }

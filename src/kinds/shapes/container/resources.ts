@@ -1,4 +1,5 @@
 /** Requests and limits of compute resources and storage. */
+import { addAll } from '../../../base/add-all.ts';
 import { compareQuantities, parseQuantity, QuantityError } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
@@ -93,8 +94,8 @@ function requirements(nameCheck: NameCheck): Rule<ResourceRequirements> {
   return ({ limits, requests }) => {
     if (!limits && !requests) return undefined;
     const found = amounts('limits', limits, nameCheck);
-    found.push(...amounts('requests', requests, nameCheck));
-    if (requests) found.push(...withinLimits(requests, limits));
+    addAll(found, amounts('requests', requests, nameCheck));
+    if (requests) addAll(found, withinLimits(requests, limits));
     if (has(limits, requests, isHugePages) && !has(limits, requests, (name) => name === 'cpu' || name === 'memory')) {
       found.push(forbidden('', 'HugePages require cpu or memory'));
     }
@@ -112,8 +113,8 @@ function amounts(step: string, list: ResourceList | undefined, nameCheck: NameCh
   const found: FieldError[] = [];
   for (const name in list) {
     const wrong = nameCheck(name);
-    wrong.push(...amount(name, list[name]!));
-    if (wrong.length) found.push(...under(`${step}[${name}]`, wrong));
+    addAll(wrong, amount(name, list[name]!));
+    if (wrong.length) addAll(found, under(`${step}[${name}]`, wrong));
   }
   return found;
 }

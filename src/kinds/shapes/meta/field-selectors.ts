@@ -96,9 +96,10 @@ function fieldPath(supported: readonly string[]): Rule<ObjectFieldSelector> {
   return ({ apiVersion, fieldPath: path }) => {
     if (!path) return undefined;
     if (apiVersion !== 'v1') return wrong(path, `unsupported pod version: ${apiVersion}`);
-    const subscript = /^(.+?)\['(.*)'\]$/.exec(path);
-    if (subscript) {
-      const [, field, key = ''] = subscript;
+    const start = path.indexOf("['", 1);
+    if (start > 0 && path.length >= start + "['']".length && path.endsWith("']")) {
+      const field = path.slice(0, start);
+      const key = path.slice(start + 2, -2);
       if (field === 'metadata.labels') return qualifiedName(key).map((complaint) => invalid('', key, complaint));
       if (field !== 'metadata.annotations') return wrong(path, `field label does not support subscript: ${path}`);
       const lower = key.toLowerCase();

@@ -1,4 +1,5 @@
 /** Names of certificate signers, such as `example.com/signer`, and of their trust bundles. */
+import { addAll } from '../../../base/add-all.ts';
 import { type FieldError, invalid, tooLong } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 
@@ -11,11 +12,11 @@ export function signerName(name: string): FieldError[] {
     return [invalid('', name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
   }
   const found = domain.length > MAX_DOMAIN ? [tooLong('', MAX_DOMAIN)] : [];
-  found.push(...firstWrong(domain, dnsLabel));
+  addAll(found, firstWrong(domain, dnsLabel));
   if (!domain.includes('.')) {
     found.push(invalid('', domain, 'should be a domain with at least two segments separated by dots'));
   }
-  found.push(...firstWrong(path, dnsSubdomain));
+  addAll(found, firstWrong(path, dnsSubdomain));
   if (name.length > MAX_SIGNER_NAME) found.push(tooLong('', MAX_SIGNER_NAME));
   return found;
 }

@@ -1,4 +1,5 @@
 /** Annotations with a meaning for pods, most of them older forms of fields. Paths are relative to the annotations. */
+import { addAll } from '../../../base/add-all.ts';
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
 import { descendingPath } from '../meta/paths.ts';
@@ -25,7 +26,7 @@ export function podAnnotations(annotations: Annotations | undefined, spec: PodSp
     } else if (key === DELETION_COST) {
       if (!isInt32(value)) found.push(invalid(`[${key}]`, value, 'must be a 32bit integer'));
     } else if (key.startsWith(APPARMOR_CONTAINER)) {
-      found.push(...appArmor(key, value, spec));
+      addAll(found, appArmor(key, value, spec));
     } else if (isProfile(key)) {
       for (const complaint of seccompProfile(value)) found.push(invalid(key, value, complaint));
     }
@@ -80,10 +81,10 @@ export function annotatedProfiles(annotations: Annotations | undefined, spec: Po
   visitContainers(spec, ({ name, securityContext }, path) => {
     const own = `${path}.securityContext`;
     const annotated = annotations[SECCOMP_CONTAINER + name];
-    found.push(...sameProfile('seccomp', securityContext?.seccompProfile, annotated, `${own}.seccompProfile`));
+    addAll(found, sameProfile('seccomp', securityContext?.seccompProfile, annotated, `${own}.seccompProfile`));
     if (spec.os?.name === 'windows') return;
     const profile = securityContext?.appArmorProfile ?? ofPod;
-    found.push(...sameProfile('apparmor', profile, annotations[APPARMOR_CONTAINER + name], `${own}.appArmorProfile`));
+    addAll(found, sameProfile('apparmor', profile, annotations[APPARMOR_CONTAINER + name], `${own}.appArmorProfile`));
   });
   return found;
 }

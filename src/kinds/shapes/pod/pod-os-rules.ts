@@ -1,4 +1,5 @@
 /** Rules that depend on the operating system of a pod. Paths are relative to the spec. */
+import { addAll } from '../../../base/add-all.ts';
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
 import type { PodSpecFields as PodSpec } from './pod-spec-fields.ts';
@@ -7,10 +8,10 @@ export function osRules(spec: PodSpec): FieldError[] {
   const found = hostProcesses(spec);
   switch (spec.os?.name) {
     case 'linux':
-      found.push(...onLinux(spec));
+      addAll(found, onLinux(spec));
       break;
     case 'windows':
-      found.push(...onWindows(spec));
+      addAll(found, onWindows(spec));
       break;
   }
   return found;
@@ -66,7 +67,7 @@ function onWindows(spec: PodSpec): FieldError[] {
   const found = [...notSet(spec.securityContext, notInPod, 'securityContext.'), ...notSet(spec, notInSpec, '')];
   if (spec.resources) found.push(forbidden('resources', 'may not be set for a windows pod'));
   visitContainers(spec, ({ securityContext }, path) => {
-    if (securityContext) found.push(...notSet(securityContext, notInContainer, `${path}.securityContext.`));
+    if (securityContext) addAll(found, notSet(securityContext, notInContainer, `${path}.securityContext.`));
   });
   return found;
 }

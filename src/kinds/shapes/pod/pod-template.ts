@@ -1,4 +1,5 @@
 /** Template from which a controller creates pods. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, under } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
@@ -24,7 +25,7 @@ function makesPods({ metadata, spec }: PodTemplateSpec, context: RuleContext): F
   if (context.subresource === 'status') return [];
   const found: FieldError[] = [];
   const check = (step: string, problems: FieldError | readonly FieldError[] | undefined) => {
-    if (problems) found.push(...under(step, 'reason' in problems ? [problems] : problems));
+    if (problems) addAll(found, under(step, 'reason' in problems ? [problems] : problems));
   };
   if (metadata.labels) check('labels', labels(metadata.labels));
   if (metadata.annotations) {

@@ -1,4 +1,5 @@
 /** Tolerations: which taints of nodes a pod accepts. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, under } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -47,7 +48,7 @@ export const Toleration = s.object('Toleration', toleration, {
       if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
         found.push(invalid('effect', effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
       }
-      found.push(...under('operator', comparison(operator, value)));
+      addAll(found, under('operator', comparison(operator, value)));
       if (effect && !effects.includes(effect)) found.push(notSupported('effect', effect, effects));
       return found;
     },

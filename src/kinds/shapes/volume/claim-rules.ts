@@ -1,4 +1,5 @@
 /** Rules for the spec of a claim, in the claim itself and in the template of an ephemeral volume. */
+import { addAll } from '../../../base/add-all.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
@@ -57,7 +58,15 @@ function source({ apiGroup = '', kind, name, namespace }: Source): FieldError[] 
   if (!apiGroup && kind !== 'PersistentVolumeClaim') {
     errors.push(invalid('', kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
   }
-  if (apiGroup) errors.push(...dnsSubdomain(apiGroup).map((each) => invalid('apiGroup', apiGroup, each)));
-  if (namespace) errors.push(...dnsLabel(namespace).map((each) => invalid('namespace', namespace, each)));
+  if (apiGroup)
+    addAll(
+      errors,
+      dnsSubdomain(apiGroup).map((each) => invalid('apiGroup', apiGroup, each)),
+    );
+  if (namespace)
+    addAll(
+      errors,
+      dnsLabel(namespace).map((each) => invalid('namespace', namespace, each)),
+    );
   return errors;
 }

@@ -1,4 +1,5 @@
 /** How a container uses the volumes of its pod: as directories and as block devices. */
+import { addAll } from '../../../base/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notFound, notSupported, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
@@ -107,7 +108,7 @@ function directories({ volumeMounts = [], volumeDevices = [], securityContext }:
     if (each.subPath && each.subPathExpr) {
       found.push(invalid(at('subPathExpr'), each.subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
     }
-    found.push(...mountOptions(each, securityContext?.privileged === true));
+    addAll(found, mountOptions(each, securityContext?.privileged === true));
   });
   return found;
 }

@@ -1,11 +1,12 @@
 /** Derives the IDs that a runtime assigns, so that they stay the same after a restart. */
 import { createHash } from 'node:crypto';
+import { BoundedMap, textBytes } from '../../../base/bounded-map.ts';
 
 /** The name of the runtime, which container IDs start with. */
 export const RUNTIME = 'simulated';
 
-const images = new Map<string, string>();
-const MAX_CACHED_IMAGES = 1_000;
+const MAX_CACHED_BYTES = 512 * 1024;
+const images = new BoundedMap<string>({ maxBytes: MAX_CACHED_BYTES, bytesOf: textBytes });
 
 /** Returns the image ID, which is always the same for a reference. */
 export function imageIdOf(image: string): string {
@@ -13,7 +14,6 @@ export function imageIdOf(image: string): string {
   if (id === undefined) {
     const name = image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
     id = `${name}@sha256:${createHash('sha256').update(image).digest('hex')}`;
-    if (images.size >= MAX_CACHED_IMAGES) images.clear();
     images.set(image, id);
   }
   return id;

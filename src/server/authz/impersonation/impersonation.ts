@@ -1,4 +1,5 @@
 /** Impersonation: decides whether a sender may act as another user, and by which permission. */
+import { BoundedMap } from '../../../base/bounded-map.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { User } from '../../api.ts';
 import { head, labelsOf } from '../../metrics/text.ts';
@@ -12,8 +13,8 @@ const ANONYMOUS = 'system:anonymous';
 const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 
-/** Senders whose last mode is remembered. */
-const MAX_REMEMBERED_SENDERS = 10_000;
+/** Limit for the senders whose last mode is remembered. */
+const MAX_CACHED_BYTES = 2 * 1024 * 1024;
 
 const constraints = new WeakMap<User, string>();
 
@@ -25,7 +26,7 @@ export function constraintOn(user: User): string | undefined {
 export class Impersonation {
   readonly #authorizer: Authorizer;
   /** By sender: the mode that succeeded last is tried first. */
-  readonly #lastModes = new Map<string, Mode>();
+  readonly #lastModes = new BoundedMap<Mode>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => 0 });
   readonly #attempts = new Counts();
   readonly #checks = new Counts();
 
@@ -96,9 +97,7 @@ export class Impersonation {
   }
 
   #remember({ name }: User, mode: Mode): void {
-    if (this.#lastModes.get(name) === mode) return;
-    if (this.#lastModes.size >= MAX_REMEMBERED_SENDERS) this.#lastModes.delete(this.#lastModes.keys().next().value!);
-    this.#lastModes.set(name, mode);
+    if (this.#lastModes.get(name) !== mode) this.#lastModes.set(name, mode);
   }
 }
 

@@ -153,8 +153,9 @@ describe('what is remembered of decisions is limited in bytes', () => {
   });
 
   it('for roles that list many names', async () => {
-    const resourceNames = Array.from({ length: 20_000 }, (_, i) => `name-${i}`);
-    const rules = [{ verbs: ['*'], apiGroups: [''], resources: ['pods'], resourceNames }];
+    const names = (from: number) => Array.from({ length: 10_000 }, (_, i) => `name-${from + i}`);
+    const rule = { verbs: ['*'], apiGroups: [''], resources: ['pods'] };
+    const rules = [0, 10_000].map((from) => ({ ...rule, resourceNames: names(from) }));
     await api.create('clusterroles', { metadata: { name: 'names' }, rules }, cluster);
     const subjects = [{ kind: 'User', name: 'ann' }];
     const binding = { metadata: { name: 'names' }, roleRef: roleRef('ClusterRole', 'names'), subjects };

@@ -65,6 +65,7 @@ const DELETE_PLAN = {
   uid: undefined,
   resourceVersion: undefined,
   dryRun: false,
+  ignoreReadError: false,
 } as const;
 
 /** What puts one object in order; undefined when it is. */

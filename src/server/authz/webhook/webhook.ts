@@ -1,4 +1,5 @@
 /** Asks another program to authorize requests, by posting SubjectAccessReviews. */
+import { BoundedMap, textBytes } from '../../../base/bounded-map.ts';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
@@ -30,9 +31,8 @@ interface CachedDecision {
   readonly expires: number;
 }
 
-const MAX_CACHED_DECISIONS = 8192;
-/** Decisions about longer reviews are not cached. */
-const MAX_KEY_LENGTH = 10_000;
+const MAX_CACHED_BYTES = 8 * 1024 * 1024;
+const DECISION_BYTES = 200;
 const ALLOWED_TTL_MS = 300_000;
 const DENIED_TTL_MS = 30_000;
 const TIMEOUT_MS = 10_000;
@@ -43,7 +43,10 @@ const MAX_ATTEMPTS = 4;
 
 export class Webhook implements Authorizer {
   readonly #options: WebhookOptions;
-  readonly #cache = new Map<string, CachedDecision>();
+  readonly #cache = new BoundedMap<CachedDecision>({
+    maxBytes: MAX_CACHED_BYTES,
+    bytesOf: ({ decision }) => DECISION_BYTES + textBytes(decision.reason),
+  });
   /** Reviews in progress, shared by concurrent requests that need the same one. */
   readonly #pending = new Map<string, Promise<Decision>>();
 
@@ -100,9 +103,6 @@ export class Webhook implements Authorizer {
 
   #store(key: string, decision: Decision, isAllowed: boolean): void {
     const { clock, allowedTtlMs = ALLOWED_TTL_MS, deniedTtlMs = DENIED_TTL_MS } = this.#options;
-    if (key.length > MAX_KEY_LENGTH) return;
-    this.#cache.delete(key);
-    if (this.#cache.size >= MAX_CACHED_DECISIONS) this.#cache.delete(this.#cache.keys().next().value!);
     this.#cache.set(key, { decision, expires: clock.now() + (isAllowed ? allowedTtlMs : deniedTtlMs) });
   }
 }

@@ -1,4 +1,5 @@
 /** Reads the bodies of requests, as their verbs need them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Verb } from '../../../kinds/kind.ts';
 import type { CallOptions } from '../../api.ts';
 import { ProtobufBodies } from '../../protobuf/bodies.ts';
@@ -8,13 +9,19 @@ import { NO_CONTENT, type RequestContent } from '../pipeline/request-call.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import type { Route } from '../route/route.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './decode-body.ts';
+import { duplicateKeys } from './json-duplicates.ts';
 
 /** What decides how a body is read. */
 export interface BodyContext {
   readonly route: Route;
   readonly verb: Verb;
   readonly options: CallOptions | undefined;
+  /** Called whenever work on the body begins or goes on in another turn of the event loop. */
+  readonly begin: () => void;
 }
+
+/** The parts of the work on a larger body are done in turns of the event loop of their own. */
+const LARGE_BODY_BYTES = 256 * 1024;
 
 export class RequestBodies {
   readonly #limits: Limits;
@@ -37,7 +44,7 @@ export class RequestBodies {
         return this.#readPatch(exchange, context);
       case 'delete':
       case 'deletecollection':
-        return exchange.hasBody() ? this.#readDeleteOptions(exchange) : Promise.resolve(NO_CONTENT);
+        return exchange.hasBody() ? this.#readDeleteOptions(exchange, context) : Promise.resolve(NO_CONTENT);
       case 'get':
       case 'list':
       case 'watch':
@@ -47,47 +54,70 @@ export class RequestBodies {
     }
   }
 
-  async #readObject(exchange: Exchange, { route, options }: BodyContext): Promise<RequestContent> {
+  async #readObject(exchange: Exchange, { route, options, begin }: BodyContext): Promise<RequestContent> {
     const { headers } = exchange;
     const { kind, apiVersion } = route.subresource?.body ?? kindOf(route);
     const format = formatOf(headers['content-type']);
     refuseEncoding(headers['content-encoding']);
     const bytes = await batched(exchange.body());
+    begin();
+    const isLarge = format === 'json' && bytes.length > LARGE_BODY_BYTES;
     let duplicates: readonly string[] | undefined;
     const decoded = decodeObject(bytes, format, {
       kind,
       apiVersion,
       confidential: route.resource.kind.confidential === true,
       limits: this.#limits,
-      onDuplicates: ignoresDuplicates(options)
-        ? undefined
-        : (paths) => {
-            duplicates = paths;
-          },
+      onDuplicates:
+        isLarge || ignoresDuplicates(options)
+          ? undefined
+          : (paths) => {
+              duplicates = paths;
+            },
       protobuf: this.#protobuf,
     });
     const body = decoded instanceof Promise ? await decoded : decoded;
-    return { body, duplicates };
+    if (!isLarge) return { body, duplicates };
+    return { body, duplicates: await this.#duplicatesOf(bytes, body, { options, begin }) };
   }
 
-  async #readPatch(exchange: Exchange, { options }: BodyContext): Promise<RequestContent> {
+  /** Looks for duplicate fields in a large body. Other requests are served before and after that. */
+  async #duplicatesOf(
+    bytes: Buffer,
+    body: unknown,
+    { options, begin }: Pick<BodyContext, 'options' | 'begin'>,
+  ): Promise<readonly string[] | undefined> {
+    await nextTurn();
+    if (ignoresDuplicates(options)) return undefined;
+    begin();
+    const duplicates = duplicateKeys(bytes, body);
+    await nextTurn();
+    return duplicates;
+  }
+
+  async #readPatch(exchange: Exchange, { options, begin }: BodyContext): Promise<RequestContent> {
     const { headers } = exchange;
     const patchType = patchTypeOf(headers['content-type']);
     refuseEncoding(headers['content-encoding']);
     const bytes = await batched(exchange.body());
+    begin();
+    const isLarge = bytes.length > LARGE_BODY_BYTES;
     let duplicates: readonly string[] | undefined;
-    const onDuplicates = ignoresDuplicates(options)
-      ? undefined
-      : (paths: readonly string[]) => {
-          duplicates = paths;
-        };
+    const onDuplicates =
+      isLarge || ignoresDuplicates(options)
+        ? undefined
+        : (paths: readonly string[]) => {
+            duplicates = paths;
+          };
     const body = decodePatch(bytes, patchType, { limits: this.#limits, onDuplicates });
+    if (isLarge) duplicates = await this.#duplicatesOf(bytes, body, { options, begin });
     return { body, duplicates, patchType };
   }
 
-  async #readDeleteOptions(exchange: Exchange): Promise<RequestContent> {
+  async #readDeleteOptions(exchange: Exchange, { begin }: BodyContext): Promise<RequestContent> {
     refuseEncoding(exchange.headers['content-encoding']);
     const bytes = await batched(exchange.body());
+    begin();
     if (bytes.length === 0) return NO_CONTENT;
     const context = { apiVersion: 'v1', limits: this.#limits, protobuf: this.#protobuf };
     const body = await decodeOptions(bytes, formatOf(exchange.headers['content-type']), context);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heapUsed } from '../../../../test/support/heap.ts';
 import { DecodeError } from './decode-error.ts';
-import { decodeYaml, encodeYaml } from './yaml.ts';
+import { decodeYaml, encodeYaml, encodeYamlList, encodeYamlObject } from './yaml.ts';
 
 const decode = (text: string, maxBodyBytes = 1_000_000) => decodeYaml(text, { maxDepth: 500, maxBodyBytes });
 
@@ -114,6 +114,56 @@ it('encodes what it can decode', async () => {
     { numRuns: 200 },
   );
 });
+
+const listOf = (items: readonly object[]) => ({ kind: 'List', apiVersion: 'v1', metadata: { x: '1' }, items });
+const encodeList = async (items: readonly object[]) => {
+  const encoded = items.map((item) => ({ json: () => Buffer.from(JSON.stringify({ kind: 'X', ...item })) }));
+  return String(await encodeYamlList({ ...listOf([]), items: encoded }));
+};
+
+it('encodes a list item by item as it would encode all of it', async () => {
+  const field = fc.oneof(fc.jsonValue(), fc.constantFrom('a\n\nb\n\n', 'a\n', '\n', ' a\n  b', '- x\n'));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'c d', '<'), field), { maxLength: 5 }),
+      async (items) => {
+        const plain = JSON.parse(JSON.stringify(items));
+        fc.pre(!JSON.stringify(plain).includes('__proto__'));
+        expect(await decode(await encodeList(plain))).toEqual(listOf(plain));
+      },
+    ),
+    { numRuns: 200 },
+  );
+  const items = [{ metadata: { name: 'a', labels: {} }, data: { text: 'one\ntwo\n' } }, { metadata: { name: 'b' } }];
+  expect(await encodeList(items)).toBe(String(await encodeYaml(listOf(items))));
+  expect(await encodeList([])).toBe(String(await encodeYaml(listOf([]))));
+});
+
+it('lets others run while it encodes or decodes something large', async () => {
+  const items = Array.from({ length: 1_000 }, (_, i) => ({ name: `${i}`, text: 'x'.repeat(1_000) }));
+  expect(await turnsDuring(encodeList(items))).toBeGreaterThan(10);
+  expect(await turnsDuring(decode('k: v\n'.repeat(10_000)))).toBeGreaterThan(5);
+});
+
+it('encodes a large object in flow style', async () => {
+  const value = { a: 'x'.repeat(100_000), '<<': { b: [] } };
+  const text = String(await encodeYamlObject(Buffer.from(JSON.stringify(value))));
+  expect(text).toBe(`${JSON.stringify(value, null, 2)}\n`);
+  expect(await decode(text)).toEqual(value);
+});
+
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await work;
+  isDone = true;
+  return turns;
+}
 
 it('quotes a merge key so that it stays a key', async () => {
   const value = { a: { '<<': { b: 1 } }, '<<': [] };

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Yaml from 'yaml';
 import { detached } from '../../../base/bounded-map.ts';
+import { prettyJson } from '../respond/pretty-json.ts';
 import { DecodeError } from './decode-error.ts';
 
 /** Loaded with the first body that needs it: most servers never see YAML, and loading it slows every start. */
@@ -26,7 +28,7 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
   const yaml = await library();
   const lines = new yaml.LineCounter();
   try {
-    const document = firstDocument(yaml, text, lines);
+    const document = await firstDocument(yaml, text, lines);
     const error = document?.errors[0];
     if (error) {
       const line = `yaml: line ${lines.linePos(error.pos[0]).line}`;
@@ -69,24 +71,28 @@ function reportDuplicates(
   }
 }
 
-/** Parsing takes microseconds per lexeme and blocks the event loop: this many take most of a second. */
-const MAX_LEXEMES = 200_000;
+/** Parsing takes microseconds per lexeme, a third of them for composing the document, which cannot be interrupted. */
+const MAX_LEXEMES = 120_000;
+/** How many lexemes are parsed in one turn of the event loop. */
+const LEXEMES_PER_TURN = 4_000;
 
-/** Parses the first document of the text and ignores the rest. */
-function firstDocument(yaml: typeof Yaml, text: string, lines: Yaml.LineCounter): Yaml.Document | undefined {
-  const lexer = new yaml.Lexer();
+/** Parses the first document of the text and ignores the rest. Yields to other requests. */
+async function firstDocument(
+  yaml: typeof Yaml,
+  text: string,
+  lines: Yaml.LineCounter,
+): Promise<Yaml.Document | undefined> {
   const parser = new yaml.Parser(lines.addNewLine);
-  lines.addNewLine(0);
-  function* tokens() {
-    let count = 0;
-    for (const lexeme of lexer.lex(text)) {
-      if (++count > MAX_LEXEMES) throw new DecodeError('yaml: document has too many values');
-      yield* parser.next(lexeme);
-    }
-    yield* parser.end();
-  }
   const composer = new yaml.Composer({ version: '1.1', customTags: jsonTags, logLevel: 'error', uniqueKeys: false });
-  for (const document of composer.compose(tokens())) return document as Yaml.Document;
+  lines.addNewLine(0);
+  let count = 0;
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    if (++count > MAX_LEXEMES) throw new DecodeError('yaml: document has too many values');
+    if (count % LEXEMES_PER_TURN === 0) await nextTurn();
+    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
+  }
+  for (const token of parser.end()) for (const document of composer.next(token)) return document;
+  for (const document of composer.end()) return document;
   return undefined;
 }
 
@@ -150,7 +156,50 @@ const QUOTED = {
 
 /** Encodes a response for a client that prefers YAML. */
 export async function encodeYaml(value: unknown): Promise<Buffer> {
-  const { stringify } = await library();
+  return Buffer.from(blockStyle(await library(), value));
+}
+
+/** Encoding takes most of a microsecond per byte. What is larger is encoded as JSON, which is YAML in flow style. */
+const MAX_BLOCK_STYLE_BYTES = 64 * 1024;
+
+/** Encodes an object, given as JSON, and yields to other requests if it is large. */
+export async function encodeYamlObject(json: Buffer): Promise<Buffer> {
+  return json.length <= MAX_BLOCK_STYLE_BYTES ? encodeYaml(JSON.parse(json.toString())) : prettyJson(json);
+}
+
+/** The fields of a list, but for its items, which are JSON with `kind` and `apiVersion`. */
+export interface YamlList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly items: readonly { json(): Buffer }[];
+}
+
+/** Encodes a list as `encodeYaml` would, but item by item, and yields to other requests. */
+export async function encodeYamlList({ kind, apiVersion, metadata, items }: YamlList): Promise<Buffer> {
+  const yaml = await library();
+  const texts = [blockStyle(yaml, { apiVersion }), items.length === 0 ? 'items: []\n' : 'items:\n'];
+  let bytes = 0;
+  for (const item of items) {
+    const json = item.json();
+    bytes += json.length;
+    if (bytes > MAX_BLOCK_STYLE_BYTES) {
+      bytes = 0;
+      await nextTurn();
+    }
+    const { kind: _, apiVersion: __, ...shown } = JSON.parse(json.toString());
+    texts.push(json.length <= MAX_BLOCK_STYLE_BYTES ? asItem(blockStyle(yaml, shown)) : asItem(JSON.stringify(shown)));
+  }
+  texts.push(blockStyle(yaml, { kind, metadata }));
+  return Buffer.from(texts.join(''));
+}
+
+/** Indents a document as an item of the list of a top-level field. */
+function asItem(text: string): string {
+  return `  - ${text.replace(/\n$/, '').replace(/\n(?=[^\n])/g, '\n    ')}\n`;
+}
+
+function blockStyle({ stringify }: typeof Yaml, value: unknown): string {
   const options = { version: '1.1', sortMapEntries: true, aliasDuplicateObjects: false, lineWidth: 0 } as const;
-  return Buffer.from(stringify(value, JSON.stringify(value).includes('"<<":') ? { ...options, ...QUOTED } : options));
+  return stringify(value, JSON.stringify(value).includes('"<<":') ? { ...options, ...QUOTED } : options);
 }

@@ -13,6 +13,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Blockage } from '../../metrics/event-loop.ts';
+import { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
 import {
   configureHttp1,
@@ -103,7 +104,8 @@ class NetListeners implements Listeners {
     const { limits, clock, log } = options;
     const outgoing = new BacklogLimiter({ maxBytes: limits.maxUnsentBytes, warning: UNREAD_REPLIES, clock, log });
     const incoming = new BacklogLimiter({ maxBytes: limits.maxUnreadBytes, warning: UNFINISHED_BODIES, clock, log });
-    this.#http = { limits, clock, outgoing, incoming };
+    const bodies = new Deadlines(clock, limits.bodyTimeoutMs);
+    this.#http = { limits, clock, bodies, outgoing, incoming };
     this.#connections = new Connections(options);
     this.#peers = new PeerCache(options.onDisconnect);
   }

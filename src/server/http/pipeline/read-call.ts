@@ -1,4 +1,5 @@
 import { badRequest } from '../../../base/errors.ts';
+import type { WorkMonitor } from '../../../base/watchdog.ts';
 import type { CallOptions } from '../../api.ts';
 import type { RequestBodies } from '../body/request-bodies.ts';
 import { NO_QUERY } from '../route/query.ts';
@@ -6,7 +7,7 @@ import type { ObjectRequest } from './object-request.ts';
 import { NO_CONTENT, RequestCall } from './request-call.ts';
 
 /** Reads what a request sends and makes the call of it. Reads, which send nothing, need no wait. */
-export function readCallStage({ bodies }: { readonly bodies: RequestBodies }) {
+export function readCallStage({ bodies, monitor }: { readonly bodies: RequestBodies; readonly monitor: WorkMonitor }) {
   return (request: ObjectRequest): RequestCall | Promise<RequestCall> => {
     const { verb, route, query } = request;
     const options = query === NO_QUERY ? undefined : query.options;
@@ -21,7 +22,9 @@ export function readCallStage({ bodies }: { readonly bodies: RequestBodies }) {
   /** Other requests may use the seat while the body arrives. */
   async function readContent(request: ObjectRequest, options: CallOptions | undefined): Promise<RequestCall> {
     const { exchange, route, verb, lifecycle } = request;
-    const content = await lifecycle.releaseSeatWhile(bodies.read(exchange, { route, verb, options }));
+    const content = await lifecycle.releaseSeatWhile(
+      bodies.read(exchange, { route, verb, options, begin: () => monitor.begin(lifecycle) }),
+    );
     return new RequestCall(request, options, content);
   }
 }

@@ -9,11 +9,11 @@ import { attributesOfPath } from '../../authz/attributes.ts';
 import type { Attributes } from '../../authz/authorizer.ts';
 import type { FlowControl, Seat } from '../../fairness/flow-control.ts';
 import type { Memo, RequestMemos } from '../../request-memos.ts';
+import { Deadline, type Deadlines } from '../deadlines.ts';
 import { Disconnected } from '../errors.ts';
 import { type Exchange, NO_HEADERS } from '../protocol/exchange.ts';
 import { isForeseen, statusOf } from '../respond/respond.ts';
 import type { Route } from '../route/route.ts';
-import { Deadline, type Deadlines } from './deadlines.ts';
 
 export interface LifecycleOptions {
   readonly audit: Audit | undefined;

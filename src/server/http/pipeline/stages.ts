@@ -12,6 +12,7 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import type { Registry } from '../../registry.ts';
 import { RequestMemos } from '../../request-memos.ts';
 import { RequestBodies } from '../body/request-bodies.ts';
+import { Deadlines } from '../deadlines.ts';
 import { Documents, type DocumentsOptions } from '../documents/documents.ts';
 import { Health, type HealthCheck } from '../documents/health.ts';
 import type { Limits } from '../limits.ts';
@@ -20,7 +21,6 @@ import { Routes } from '../route/route.ts';
 import { acceptStage } from './accept.ts';
 import { admitStage } from './admit.ts';
 import { authenticateStage } from './authenticate.ts';
-import { Deadlines } from './deadlines.ts';
 import { findRouteStage } from './find-route.ts';
 import { impersonateStage } from './impersonate.ts';
 import { negotiateResponse } from './negotiate-response.ts';
@@ -77,7 +77,7 @@ export function createStages(options: PipelineOptions) {
     findRoute: findRouteStage({ routes, admit }),
     admit,
     negotiate: negotiateResponse,
-    readCall: readCallStage({ bodies: new RequestBodies(registry, limits) }),
+    readCall: readCallStage({ bodies: new RequestBodies(registry, limits), monitor: options.monitor }),
     handle,
     respond: respondStage({ clock, streams }),
     respondError,

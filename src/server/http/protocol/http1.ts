@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../../base/clock.ts';
+import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
 import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { noteAnsweredEarly } from '../listen/malformed-request.ts';
@@ -17,15 +18,19 @@ import {
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
 import { discardBody, maxSizeOf, readBody } from './read-body.ts';
-import { SLICE_BYTES, SlicedOutput } from './sliced-output.ts';
+import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
+import { timelyBody } from './timely-body.ts';
 
 export interface Http1Options {
   readonly limits: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>;
   readonly clock: Clock;
+  /** For request bodies to arrive. */
+  readonly bodies: Deadlines;
   readonly outgoing: BacklogLimiter;
   readonly incoming: BacklogLimiter;
 }
 
+const GONE = new Error('the client has gone');
 const SLASH = 47;
 const SMALL_BODY_BYTES = 16 * 1024;
 
@@ -35,7 +40,7 @@ function pathOf(url: string, host = ''): string {
   return origin && origin[1]!.toLowerCase() === host.toLowerCase() ? url.slice(origin[0].length) : url;
 }
 
-/** A request over HTTP/1. Node itself enforces the timeouts of headers and body. */
+/** A request over HTTP/1. Node itself enforces the timeout of headers. */
 export class Http1Exchange extends ExchangeBase implements Exchange {
   #isLarge = false;
 
@@ -86,18 +91,20 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     const size = maxSizeOf(declared, limits.maxBodyBytes);
     // A connection has one body at a time; a small one takes less memory than the connection itself.
     if (size > SMALL_BODY_BYTES) incoming.add(size, request, request.socket);
-    return readBody(request, declared, { maxBytes: limits.maxBodyBytes, response });
+    const reading = readBody(request, declared, { maxBytes: limits.maxBodyBytes, response });
+    // The next request would begin behind the rest of the body, which may never come.
+    return timelyBody(reading, this.options.bodies, () => this.closeAfterResponse());
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, 'Content-Length', String(body.length)];
-    if (this.responseHeaders.length > 0) head.push(...this.responseHeaders);
-    if (extra.length > 0) head.push(...extra);
+    for (const each of this.responseHeaders) head.push(each);
+    for (const each of extra) head.push(each);
     this.#isLarge = body.length > LARGE_RESPONSE_BYTES;
     response.writeHead(code, head);
-    if (body.length <= SLICE_BYTES) response.end(body);
+    if (body.length <= MAX_WHOLE_BYTES) response.end(body);
     else sendInSlices(response, body);
     const { outgoing, limits } = this.options;
     if (!outgoing.isSent(response, this.request.socket)) outgoing.add(body.length, response, this.request.socket);
@@ -145,7 +152,8 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
 
 function sendInSlices(response: ServerResponse, body: Buffer): void {
   const slices = new SlicedOutput((slice, isLast, written) => {
-    if (isLast) response.end(slice);
+    if (response.destroyed) written(GONE);
+    else if (isLast) response.end(slice);
     else response.write(slice, written);
   });
   slices.push(body);
@@ -156,10 +164,13 @@ class ChunkedWatch implements EventWriter {
   readonly #response: ServerResponse;
   readonly #options: Http1Options;
   readonly #large = new SlicedOutput((slice, _isLast, written) => {
-    this.#response.write(slice, (error) => {
-      written(error);
-      this.#onProgress();
-    });
+    // Writing to it would be an unhandled error.
+    if (this.#response.destroyed) written(GONE);
+    else
+      this.#response.write(slice, (error) => {
+        written(error);
+        this.#onProgress();
+      });
   });
   #isEnded = false;
   #onProgress: () => void = () => undefined;
@@ -173,7 +184,7 @@ class ChunkedWatch implements EventWriter {
     const response = this.#response;
     if (this.#isEnded || response.destroyed) return;
     const json = batch.json();
-    if (!this.#large.isEmpty || response.writableLength + json.length > SLICE_BYTES) this.#large.push(json);
+    if (!this.#large.isEmpty || response.writableLength + json.length > MAX_WHOLE_BYTES) this.#large.push(json);
     else {
       // Node would frame the chunk again for every watcher, and TLS would encrypt three pieces instead of one.
       const socket = rawChunkSocket(response);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../../base/clock.ts';
-import { HttpError } from '../errors.ts';
+import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
 import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { closeInTime } from './close-in-time.ts';
@@ -17,10 +17,13 @@ import {
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
 import { maxSizeOf, readBody } from './read-body.ts';
+import { timelyBody } from './timely-body.ts';
 
 export interface Http2Options {
   readonly limits: Limits;
   readonly clock: Clock;
+  /** For request bodies to arrive. */
+  readonly bodies: Deadlines;
   readonly outgoing: BacklogLimiter;
   readonly incoming: BacklogLimiter;
 }
@@ -67,15 +70,11 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    const { clock, limits, incoming } = this.options;
+    const { bodies, limits, incoming } = this.options;
     const declared = this.headers['content-length'];
     if (this.stream.session) incoming.add(maxSizeOf(declared, limits.maxBodyBytes), this.stream, this.stream.session);
-    return new Promise((resolve, reject) => {
-      const onTimeout = () => reject(new HttpError(408, 'the body of the request did not arrive in time'));
-      const timer = clock.timer(limits.bodyTimeoutMs, onTimeout);
-      const reading = readBody(this.stream, declared, { maxBytes: limits.maxBodyBytes });
-      reading.then(resolve, reject).finally(() => timer.cancel());
-    });
+    const reading = readBody(this.stream, declared, { maxBytes: limits.maxBodyBytes });
+    return timelyBody(reading, bodies, () => undefined);
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {

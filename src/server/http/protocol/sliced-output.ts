@@ -1,13 +1,46 @@
-/** From this size on, bytes are written in slices. */
-export const SLICE_BYTES = 128 * 1024;
+/** What is larger is written in slices. */
+export const MAX_WHOLE_BYTES = 128 * 1024;
+const SLICE_BYTES = 64 * 1024;
+/** How much is written in one turn of the event loop: encrypting it takes some milliseconds. */
+const MAX_TURN_BYTES = 2 * 1024 * 1024;
 
 /** `isLast`: the slice ends a buffer. An error means that nothing more can be written. */
 type WriteSlice = (slice: Buffer, isLast: boolean, written: (error?: Error | null) => void) => void;
 
+/** The turn of the event loop, which all outputs of a thread share. */
+class Turn {
+  #bytes = 0;
+  #isScheduled = false;
+  #waiting: (() => void)[] = [];
+
+  /** Runs `write`, which writes this many bytes, in this turn or in a later one. */
+  run(bytes: number, write: () => void): void {
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setImmediate(() => this.#next());
+    }
+    if (this.#bytes >= MAX_TURN_BYTES) this.#waiting.push(() => this.run(bytes, write));
+    else {
+      this.#bytes += bytes;
+      write();
+    }
+  }
+
+  #next(): void {
+    this.#bytes = 0;
+    this.#isScheduled = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const run of waiting) run();
+  }
+}
+
+const turn = new Turn();
+
 /**
  * Writes large buffers slice by slice, each when the one before has left this process. TLS encrypts, and so copies, whatever
- * it is given: of what a client does not read, only one slice is copied; the rest is shared with other clients. Other
- * connections get their turn between slices.
+ * it is given: of what a client does not read, only one slice is copied; the rest is shared with other clients. When many
+ * clients read large responses, their slices are spread over turns of the event loop, so that others need not wait.
  */
 export class SlicedOutput {
   readonly #write: WriteSlice;
@@ -43,16 +76,14 @@ export class SlicedOutput {
     else this.#onEmpty = then;
   }
 
-  /** The client has gone. */
-  #drop(): void {
-    this.#queue = [];
-    this.bytes = 0;
-    this.#onEmpty = undefined;
-  }
-
   #next(): void {
     const [buffer] = this.#queue;
     if (!buffer) return;
+    this.#isWriting = true;
+    turn.run(Math.min(SLICE_BYTES, buffer.length - this.#offset), () => this.#writeSlice(buffer));
+  }
+
+  #writeSlice(buffer: Buffer): void {
     const slice = buffer.subarray(this.#offset, this.#offset + SLICE_BYTES);
     this.#offset += slice.length;
     const isLast = this.#offset === buffer.length;
@@ -61,10 +92,16 @@ export class SlicedOutput {
       this.#offset = 0;
     }
     this.bytes -= slice.length;
-    this.#isWriting = true;
     this.#write(slice, isLast, this.#written);
     if (!this.isEmpty || !this.#onEmpty) return;
     this.#onEmpty();
+    this.#onEmpty = undefined;
+  }
+
+  /** The client has gone. */
+  #drop(): void {
+    this.#queue = [];
+    this.bytes = 0;
     this.#onEmpty = undefined;
   }
 }

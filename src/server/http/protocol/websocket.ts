@@ -6,7 +6,7 @@ import { currentResponse, releaseSocket, responseToUpgrade } from '../node-inter
 import { closeInTime } from './close-in-time.ts';
 import type { EventBytes, EventWriter, HeaderList, Peer, WatchFraming } from './exchange.ts';
 import { Http1Exchange, type Http1Options } from './http1.ts';
-import { SLICE_BYTES, SlicedOutput } from './sliced-output.ts';
+import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
 
 /** Prefix of a subprotocol that carries a bearer token in base64url: a browser cannot set an Authorization header. */
 const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
@@ -119,7 +119,7 @@ class FramedWatch implements EventWriter {
     this.#socket.cork();
     for (const event of batch.events) {
       const json = event.json();
-      if (!this.#large.isEmpty || this.backlog() + json.length > SLICE_BYTES) this.#large.push(json);
+      if (!this.#large.isEmpty || this.backlog() + json.length > MAX_WHOLE_BYTES) this.#large.push(json);
       else this.#webSocket.send(json, { binary: false }, this.#onProgress);
     }
     this.#socket.uncork();

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../base/bounded-map.ts';
 import { notAcceptable } from '../errors.ts';
 
 /** A kind that a response can be converted to, as a media type names it: `as=Table;g=meta.k8s.io;v=v1`. */
@@ -34,8 +35,9 @@ interface Clause {
 }
 
 /** Parsed headers, by the forms that were on offer, which are constants: clients send the same few headers repeatedly. */
-const parsed = new WeakMap<readonly Form[], Map<string, Representation | undefined>>();
-const MAX_CACHED_HEADERS = 256;
+const parsed = new WeakMap<readonly Form[], BoundedMap<Representation | undefined>>();
+const MAX_CACHED_BYTES = 128 * 1024;
+const REPRESENTATION_BYTES = 100;
 
 /** Chooses the representation that the client prefers. Throws a NotAcceptable if it accepts none. */
 export function negotiate<F extends Form = never>(
@@ -60,14 +62,16 @@ export function negotiateStream<F extends Form = never>(
 }
 
 function choose<F extends Form>(accept: string, forms: readonly F[]): Representation<F> | undefined {
-  const known = parsed.get(forms) ?? new Map<string, Representation | undefined>();
-  parsed.set(forms, known);
+  let known = parsed.get(forms);
+  if (!known) {
+    known = new BoundedMap({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => REPRESENTATION_BYTES });
+    parsed.set(forms, known);
+  }
   // Entries of these forms were chosen among them.
   if (known.has(accept)) return known.get(accept) as Representation<F> | undefined;
   const chosen = parseAccept(accept)
     .map((clause) => offerFor(clause, forms))
     .find(Boolean);
-  if (known.size >= MAX_CACHED_HEADERS) known.clear();
   known.set(accept, chosen);
   return chosen;
 }

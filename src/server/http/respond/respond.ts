@@ -2,11 +2,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type ApiError, isApiError, type Status } from '../../../base/errors.ts';
 import type { ListReply, ObjectReply, StatusReply } from '../../api.ts';
-import { encodeYaml } from '../body/yaml.ts';
+import { encodeYaml, encodeYamlList, encodeYamlObject } from '../body/yaml.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import { type Exchange, type HeaderList, NO_HEADERS } from '../protocol/exchange.ts';
 import type { Query } from '../route/query.ts';
 import { negotiate, type Representation } from './accept.ts';
+import { prettyJson } from './pretty-json.ts';
 
 const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
@@ -38,7 +39,7 @@ export function sendReply(
   const code = reply.type === 'status' ? reply.status.code : 200;
   const extra = preference.warnings ? warningHeaders(preference.warnings) : NO_HEADERS;
   if (preference.format === 'yaml' || preference.pretty) {
-    return sendTree(exchange, treeOf(reply), { code, extra, ...preference });
+    return sendFormatted(exchange, reply, { code, extra, ...preference });
   }
   const body = bytesOf(reply);
   if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) {
@@ -100,9 +101,25 @@ async function sendTree(
 ): Promise<void> {
   const yaml = format === 'yaml';
   const body = yaml ? await encodeYaml(tree) : encode(tree, pretty);
-  const type = yaml ? YAML_TYPE : JSON_TYPE;
+  return sendBody(exchange, body, { code, extra, format });
+}
+
+async function sendBody(
+  exchange: Exchange,
+  body: Buffer,
+  { code, extra, format }: Head & Pick<Representation, 'format'>,
+): Promise<void> {
+  const type = format === 'yaml' ? YAML_TYPE : JSON_TYPE;
   if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return exchange.reply(code, type, body, extra);
   exchange.reply(code, type, await compress(body, { level: 1 }), [...GZIPPED, ...extra]);
+}
+
+/** Sends a reply as YAML, or indented. A large one is encoded part by part, while other requests are served. */
+async function sendFormatted(exchange: Exchange, reply: WholeReply, head: Head & Representation): Promise<void> {
+  if (reply.type === 'status') return sendTree(exchange, reply.status, head);
+  const yaml = reply.type === 'list' ? () => encodeYamlList(reply) : () => encodeYamlObject(bytesOf(reply));
+  const body = head.format === 'yaml' ? await yaml() : await prettyJson(bytesOf(reply));
+  return sendBody(exchange, body, head);
 }
 
 export function bytesOf(reply: WholeReply): Buffer {
@@ -113,17 +130,6 @@ export function bytesOf(reply: WholeReply): Buffer {
       return reply.json();
     case 'status':
       return encode(reply.status);
-  }
-}
-
-function treeOf(reply: WholeReply): object {
-  switch (reply.type) {
-    case 'object':
-      return reply.item.object;
-    case 'status':
-      return reply.status;
-    case 'list':
-      return JSON.parse(reply.json().toString('utf8'));
   }
 }
 

@@ -20,10 +20,10 @@ export class PathSegments {
     return this.#segments.length;
   }
 
-  /** Throws a BadRequest when the segment cannot be a name. */
-  at(index: number): string | undefined {
+  /** Throws a BadRequest when the segment cannot be a name; hardly any names have control characters. */
+  at(index: number, mayHaveControls = false): string | undefined {
     const segment = this.#segments[index];
-    return segment !== undefined && this.#isEncoded ? decodeSegment(segment) : segment;
+    return segment !== undefined && this.#isEncoded ? decodeSegment(segment, mayHaveControls) : segment;
   }
 
   /** The path from a segment on, as it was sent, with the slash before the segment and a trailing one. */
@@ -42,12 +42,13 @@ export function splitPath(path: string): string[] {
   return Array.from({ length: segments.length }, (_, index) => segments.at(index)!);
 }
 
-function decodeSegment(segment: string): string {
+function decodeSegment(segment: string, mayHaveControls: boolean): string {
   const decoded = decodeComponent(segment);
   for (let i = 0; i < decoded.length; i++) {
     const code = decoded.charCodeAt(i);
-    // An encoded slash would change the meaning of the path, and no name contains control characters.
-    if (code < 0x20 || code === 0x7f || code === 0x2f) {
+    const isControl = code < 0x20 || code === 0x7f;
+    // An encoded slash would change the meaning of the path.
+    if (code === 0x2f || (isControl && !mayHaveControls)) {
       throw badRequest(`invalid path segment ${JSON.stringify(decoded.slice(0, 100))}`);
     }
   }

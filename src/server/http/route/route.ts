@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../base/bounded-map.ts';
 import { methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
 import { isNamespaceSubresource } from '../../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../../kinds/kind.ts';
@@ -58,7 +59,7 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
     if (segments.at(1) === 'apis' && !backends.hasGroup(segments.at(2)!)) return undefined;
     throw noSuchPath();
   }
-  const name = segments.at(at + 1);
+  const name = segments.at(at + 1, takesControls(resource.kind));
   const namespaced = resource.kind.scope === 'Namespaced';
   if (namespace === '' || name === '') throw noSuchPath();
   if (namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) throw noSuchPath();
@@ -70,13 +71,20 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   return { resource, namespace, name, subresource, path: rest, watch };
 }
 
-const MAX_ROUTES = 1000;
+/** Whether names of the kind may have control characters, as those of roles may: what can be created must be reachable. */
+function takesControls({ name }: ServedResource['kind']): boolean {
+  return name !== undefined && name('\n', false).length === 0;
+}
+
+/** Limit for the routes that are remembered; those of long paths are not. */
+const MAX_CACHED_BYTES = 320 * 1024;
 const MAX_PATH_LENGTH = 256;
+const ROUTE_BYTES = 200;
 
 /** Finds routes, and remembers them until the backends change: clients request the same paths again and again. */
 export class Routes {
   readonly #backends: BackendRegistry;
-  readonly #known = new Map<string, Route>();
+  readonly #known = new BoundedMap<Route>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => ROUTE_BYTES });
   #generation = 0;
 
   constructor(backends: BackendRegistry) {
@@ -86,7 +94,7 @@ export class Routes {
   /** `url` begins with the path. A substring keeps the whole string alive, so that only whole URLs are remembered. */
   find(path: string, url: string): Route | undefined {
     const { generation } = this.#backends;
-    if (generation !== this.#generation || this.#known.size >= MAX_ROUTES) {
+    if (generation !== this.#generation) {
       this.#known.clear();
       this.#generation = generation;
     }

@@ -2,18 +2,29 @@ import { open } from 'node:fs/promises';
 import { StoreFormat, StoreTorn } from '../errors.ts';
 import { type Contents, checkContents } from './contents.ts';
 import { hasMagic, type Meta, readMeta } from './meta.ts';
+import { checkLength } from './structure.ts';
 
 /**
  * Checks a data file, or the part of a file from `start` on that is one, without LMDB. Damaged values are in the result.
  * Rejects with StoreTorn when the file cannot be used at all, and with StoreFormat when it is some other file.
  */
 export async function checkDataFile(path: string, start = 0): Promise<Contents> {
+  return inspect(path, start, (file) => checkContents({ file, start }, stableMeta(file, start)));
+}
+
+/** Checks as much as LMDB reads when it opens a file, before any of its tables. */
+export async function checkMetaPages(path: string): Promise<void> {
+  await inspect(path, 0, (file) => checkLength({ file, start: 0 }, stableMeta(file, 0)));
+}
+
+async function inspect<T>(path: string, start: number, check: (file: number) => T): Promise<T> {
   const handle = await open(path, 'r');
   try {
-    const at = { file: handle.fd, start };
-    return checkContents(at, stableMeta(at.file, start));
+    return check(handle.fd);
   } catch (cause) {
     if (isSystemError(cause)) throw cause;
+    if ((await handle.stat()).size === 0)
+      throw new StoreTorn(`${path} is empty: the data of the store is lost`, { cause });
     if (!hasMagic(handle.fd, start)) throw new StoreFormat(`${path} is not the data file of a store`, { cause });
     throw new StoreTorn(`${path} is damaged: ${(cause as Error).message}`, { cause });
   } finally {

@@ -21,7 +21,7 @@ import { checkStructure, VERSIONED } from './structure.ts';
 
 /** A record whose checksum does not match. */
 export interface DamagedRecord {
-  /** Undefined for a replaced value, whose key is known only from its damaged bytes. */
+  /** Undefined for a change that only history needs, such as a replaced value. */
   readonly key: string | undefined;
   readonly revision: number;
 }
@@ -91,7 +91,8 @@ class ContentsCheck {
     const found = this.#newest.get(id);
     this.#newest.delete(id);
     if (!isIntact(record)) {
-      this.#damaged.push({ key: found?.key, revision: position.revision });
+      const isValue = found && !found.entry.deleted;
+      this.#damaged.push({ key: isValue ? found.key : undefined, revision: position.revision });
       return;
     }
     const key = keyIn(record);

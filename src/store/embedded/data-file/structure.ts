@@ -29,11 +29,7 @@ const FREE_LISTS: TreeRules = { nodeFlags: 0, compare: (a, b) => transaction(a) 
  * them. Throws at the first damage: then nothing in the file can be relied on.
  */
 export function checkStructure(at: DataFile, meta: Meta, tables: Tables): void {
-  const { lastPage, pageSize } = meta;
-  const filePages = Math.floor((fstatSync(at.file).size - at.start) / pageSize);
-  if (lastPage > filePages + MAX_MISSING_PAGES) {
-    throw new Error(`the file has ${filePages} pages, and page ${lastPage} in use: it is truncated`);
-  }
+  checkLength(at, meta);
   const pages = new Pages(at, meta);
   const trees = new Map<string, Tree>();
   walkTree(pages, meta.main, TABLES, (key, value) => {
@@ -52,6 +48,15 @@ export function checkStructure(at: DataFile, meta: Meta, tables: Tables): void {
   }
   // After all pages in use are known.
   walkTree(pages, meta.free, FREE_LISTS, (_, row) => checkFreePages(pages, row));
+}
+
+/** Throws when the file is far too short for the pages that it says are in use. */
+export function checkLength(at: DataFile, meta: Meta): void {
+  const { lastPage, pageSize } = meta;
+  const filePages = Math.floor((fstatSync(at.file).size - at.start) / pageSize);
+  if (lastPage > filePages + MAX_MISSING_PAGES) {
+    throw new Error(`the file has ${filePages} pages, and page ${lastPage} in use: it is truncated`);
+  }
 }
 
 function transaction(key: Buffer): number {

@@ -1,3 +1,4 @@
+import { addAll } from '../../../../base/add-all.ts';
 import { s } from '../../../../schema/builders.ts';
 import {
   duplicate,
@@ -140,7 +141,11 @@ function uniqueTaints(taints: readonly TypeOf<typeof Taint>[]): FieldError[] {
   return taints.flatMap((taint, index) => {
     const errors: FieldError[] = [];
     // Rules of a field do not run on an empty string.
-    if (!taint.key) errors.push(...qualifiedName('').map((each) => invalid(`[${index}].key`, '', each)));
+    if (!taint.key)
+      addAll(
+        errors,
+        qualifiedName('').map((each) => invalid(`[${index}].key`, '', each)),
+      );
     if (!taint.effect) errors.push(required(`[${index}].effect`));
     const pair = `${taint.effect} ${taint.key}`;
     if (seen.has(pair)) {
@@ -185,7 +190,7 @@ function nodeWarnings({ spec }: Node): string[] {
   if (spec.configSource) found.push('spec.configSource: the feature is removed');
   if (spec.externalID) found.push('spec.externalID: this field is deprecated, and is unused by Kubernetes');
   spec.podCIDRs?.forEach((range, index) => {
-    found.push(...cidrWarnings(`spec.podCIDRs[${index}]`, range));
+    addAll(found, cidrWarnings(`spec.podCIDRs[${index}]`, range));
   });
   return found;
 }

@@ -1,3 +1,4 @@
+import { addAll } from '../../../../base/add-all.ts';
 import type { KubeObject } from '../../../kind.ts';
 import type { NodeSelectorTerm } from '../../../shapes/pod/node-selector.ts';
 import { termWarnings } from '../../../warnings/node-labels.ts';
@@ -35,7 +36,7 @@ export function persistentVolumeWarnings({ metadata: { annotations }, spec }: Pe
     found.push(`spec.persistentVolumeReclaimPolicy: ${words}`);
   }
   spec.nodeAffinity?.required?.nodeSelectorTerms?.forEach((term, index) => {
-    found.push(...termWarnings(`spec.nodeAffinity.required.nodeSelectorTerms[${index}]`, term));
+    addAll(found, termWarnings(`spec.nodeAffinity.required.nodeSelectorTerms[${index}]`, term));
   });
   for (const [field, words] of SOURCES) if (spec[field]) found.push(`spec.${field}: ${words}`);
   return found;

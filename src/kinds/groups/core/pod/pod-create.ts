@@ -1,4 +1,5 @@
 /** Rules for whole pods, and for their creation. */
+import { addAll } from '../../../../base/add-all.ts';
 import { type FieldError, forbidden, invalid, required, under } from '../../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import { visitContainers } from '../../../shapes/container/container-rules.ts';
@@ -11,8 +12,8 @@ import type { Pod } from './pod-fields.ts';
  */
 export function podObjectRules({ metadata, spec }: Pod, checked?: object): FieldError[] {
   const found = under('metadata.annotations', podAnnotations(metadata.annotations, spec));
-  if (spec !== checked) found.push(...images(spec));
-  if (spec !== checked || spec.volumes?.some(isCalledAfterPod)) found.push(...volumes(metadata.name ?? '', spec));
+  if (spec !== checked) addAll(found, images(spec));
+  if (spec !== checked || spec.volumes?.some(isCalledAfterPod)) addAll(found, volumes(metadata.name ?? '', spec));
   if (spec.resourceClaims && metadata.annotations?.[MIRROR] !== undefined) {
     found.push(forbidden('', 'static pods do not support resource claims'));
   }
@@ -67,6 +68,6 @@ export function podCreateRules({ metadata, spec }: Pod): FieldError[] {
   if (spec.nodeName && spec.schedulingGates) {
     found.push(forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));
   }
-  found.push(...under('spec', annotatedProfiles(metadata.annotations, spec)));
+  addAll(found, under('spec', annotatedProfiles(metadata.annotations, spec)));
   return found;
 }

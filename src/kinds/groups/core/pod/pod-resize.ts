@@ -1,4 +1,5 @@
 /** The subresource `resize`: changes CPU and memory of running containers. */
+import { addAll } from '../../../../base/add-all.ts';
 import { clone, deepEqual } from '../../../../base/tree.ts';
 import { type FieldError, forbidden, invalid } from '../../../../schema/field-error.ts';
 import type { Container } from '../../../shapes/container/container.ts';
@@ -46,10 +47,10 @@ export function resizeRules(pod: Pod, old: Pod): FieldError[] {
   }
   const order = sameContainers(spec, old.spec);
   if (order.length) return [...found, ...order];
-  found.push(...podLevel(spec.resources, old.spec.resources));
+  addAll(found, podLevel(spec.resources, old.spec.resources));
   for (const list of lists) {
     spec[list]?.forEach((container, index) => {
-      found.push(...resized(container, old.spec[list]![index]!, `spec.${list}[${index}]`));
+      addAll(found, resized(container, old.spec[list]![index]!, `spec.${list}[${index}]`));
     });
   }
   return found;

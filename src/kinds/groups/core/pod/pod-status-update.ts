@@ -1,4 +1,5 @@
 /** Rules for status updates of pods. */
+import { addAll } from '../../../../base/add-all.ts';
 import { indexBy } from '../../../../base/index-by.ts';
 import { duplicate, type FieldError, forbidden, invalid, under } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, qualifiedName } from '../../../../schema/names.ts';
@@ -49,7 +50,7 @@ const ownConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 function conditions({ conditions: list = [], observedGeneration }: PodStatus): FieldError[] {
   const found = generation('observedGeneration', observedGeneration);
   list.forEach(({ type, observedGeneration: seen }, index) => {
-    found.push(...generation(`conditions[${index}].observedGeneration`, seen));
+    addAll(found, generation(`conditions[${index}].observedGeneration`, seen));
     if (ownConditions.has(type)) return;
     for (const complaint of qualifiedName(type)) found.push(invalid(`conditions[${index}].Type`, type, complaint));
   });

@@ -1,4 +1,5 @@
 /** Rules for whole Services; those of single fields are in service.ts. */
+import { addAll } from '../../../../base/add-all.ts';
 import { type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, portNumber, qualifiedName } from '../../../../schema/names.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
@@ -150,6 +151,8 @@ function nodePorts({ spec }: Service): FieldError[] {
 }
 
 const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
+/** An annotation with more ranges has more than the 256 KiB that annotations may have. */
+const MAX_RANGES = 30_000;
 const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
 function loadBalancer(service: Service, context: ServiceContext): FieldError[] {
@@ -162,7 +165,7 @@ function loadBalancer(service: Service, context: ServiceContext): FieldError[] {
     if (spec.loadBalancerClass !== undefined) errors.push(forbidden('spec.loadBalancerClass', ONLY_LOAD_BALANCER));
   } else if (spec.loadBalancerClass !== undefined) {
     const name = spec.loadBalancerClass;
-    errors.push(...complaints('spec.loadBalancerClass', name, qualifiedName(name)));
+    addAll(errors, complaints('spec.loadBalancerClass', name, qualifiedName(name)));
   }
   return errors;
 }
@@ -182,7 +185,7 @@ function sourceRanges({ spec, metadata }: Service, context: ServiceContext): Fie
   const field = `metadata.annotations[${SOURCE_RANGES}]`;
   if (!annotation.trim() || context.oldRoot?.metadata.annotations?.[SOURCE_RANGES] === annotation)
     return notHere(field);
-  const ranges = annotation.split(',').map((range) => range.trim());
+  const ranges = annotation.split(',', MAX_RANGES).map((range) => range.trim());
   return [...notHere(field), ...ranges.flatMap((range) => complaints(field, range, cidrProblems(range)))];
 }
 
@@ -195,7 +198,7 @@ function trafficPolicies({ spec }: Service): FieldError[] {
   const healthPort = spec.healthCheckNodePort;
   if (!healthPort) return errors;
   if (needsHealthCheckNodePort(spec)) {
-    errors.push(...complaints('spec.healthCheckNodePort', healthPort, portNumber(healthPort)));
+    addAll(errors, complaints('spec.healthCheckNodePort', healthPort, portNumber(healthPort)));
   } else {
     const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     errors.push(invalid('spec.healthCheckNodePort', healthPort, detail));
@@ -217,7 +220,7 @@ function ingress({ spec, status }: Service, context: ServiceContext): FieldError
     if (ip && !ipMode) errors.push(required(`${at}.ipMode`, 'must be specified when `ip` is set'));
     if (!ip && ipMode) errors.push(forbidden(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
     if (!hostname) return errors;
-    errors.push(...complaints(`${at}.hostname`, hostname, dnsSubdomain(hostname)));
+    addAll(errors, complaints(`${at}.hostname`, hostname, dnsSubdomain(hostname)));
     if (ipFamily(hostname)) {
       errors.push(invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address'));
     }

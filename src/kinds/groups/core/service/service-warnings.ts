@@ -1,3 +1,4 @@
+import { addAll } from '../../../../base/add-all.ts';
 import { cidrWarnings, ipWarnings } from '../../../warnings/addresses.ts';
 import type { Service } from './service-fields.ts';
 
@@ -11,7 +12,10 @@ export function serviceWarnings({ metadata, spec }: Service): string[] {
     found.push(`annotation ${HINTS} is deprecated, please use ${MODE} instead`);
   }
   if (clusterIP && clusterIP !== 'None') {
-    found.push(...clusterIPs.flatMap((ip, index) => ipWarnings(`spec.clusterIPs[${index}]`, ip)));
+    addAll(
+      found,
+      clusterIPs.flatMap((ip, index) => ipWarnings(`spec.clusterIPs[${index}]`, ip)),
+    );
   }
   const headless = type === 'ClusterIP' && clusterIP === 'None';
   if (headless) {
@@ -20,14 +24,17 @@ export function serviceWarnings({ metadata, spec }: Service): string[] {
     if (spec.sessionAffinity !== 'None') found.push('spec.SessionAffinity is ignored for headless services');
   }
   if (externalIPs.length > 0) {
-    found.push(...externalIPs.flatMap((ip, index) => ipWarnings(`spec.externalIPs[${index}]`, ip)));
+    addAll(
+      found,
+      externalIPs.flatMap((ip, index) => ipWarnings(`spec.externalIPs[${index}]`, ip)),
+    );
     if (!headless && type !== 'ExternalName') {
       found.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters');
     }
   }
-  if (loadBalancerIP) found.push(...ipWarnings('spec.loadBalancerIP', loadBalancerIP));
+  if (loadBalancerIP) addAll(found, ipWarnings('spec.loadBalancerIP', loadBalancerIP));
   spec.loadBalancerSourceRanges?.forEach((range, index) => {
-    found.push(...cidrWarnings(`spec.loadBalancerSourceRanges[${index}]`, range.trim()));
+    addAll(found, cidrWarnings(`spec.loadBalancerSourceRanges[${index}]`, range.trim()));
   });
   if (type === 'ExternalName' && externalIPs.length > 0) {
     found.push('spec.externalIPs is ignored when spec.type is "ExternalName"');

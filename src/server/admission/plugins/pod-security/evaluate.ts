@@ -10,7 +10,12 @@ export function violations({ level, version }: LevelVersion, pod: PodLike): Viol
   return formsOf(level, version).flatMap(({ judge }) => judge(pod) ?? []);
 }
 
-function formsOf(level: 'baseline' | 'restricted', version: LevelVersion['version']): readonly ControlForm[] {
+/** The standards of later releases are those of this one. */
+const NEWEST = allControls.flatMap(({ forms }) => forms).reduce((newest, { since }) => Math.max(newest, since), 0);
+
+function formsOf(level: 'baseline' | 'restricted', named: LevelVersion['version']): readonly ControlForm[] {
+  // Labels can name any number of releases.
+  const version = named === 'latest' ? named : Math.min(named, NEWEST);
   const key = `${level}:${version}`;
   let forms = known.get(key);
   if (!forms) {

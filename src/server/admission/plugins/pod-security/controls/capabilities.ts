@@ -1,3 +1,4 @@
+import { addAll } from '../../../../../base/add-all.ts';
 import {
   type Control,
   containers,
@@ -18,7 +19,7 @@ function adding(pod: PodLike, isAllowed: (capability: string) => boolean): strin
   const found: string[] = [];
   const names = containersWhere(pod, ({ securityContext }) => {
     const wrong = (securityContext?.capabilities?.add ?? []).filter((each) => !isAllowed(each));
-    found.push(...wrong);
+    addAll(found, wrong);
     return wrong.length > 0;
   });
   if (names.length === 0) return undefined;

@@ -1,4 +1,5 @@
 /** Access to the node: host namespaces, paths, ports, probes and sysctls. */
+import { addAll } from '../../../../../base/add-all.ts';
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
 
@@ -42,7 +43,10 @@ export const hostPorts: Control = {
         const found: string[] = [];
         const names = containersWhere(pod, ({ ports = [] }) => {
           const taken = ports.filter(({ hostPort }) => hostPort);
-          found.push(...taken.map(({ hostPort }) => String(hostPort)));
+          addAll(
+            found,
+            taken.map(({ hostPort }) => String(hostPort)),
+          );
           return taken.length > 0;
         });
         if (names.length === 0) return undefined;
@@ -66,7 +70,7 @@ export const hostProbesAndHostLifecycle: Control = {
         const names = distinct(
           containersWhere(pod, (container) => {
             const hosts = hostsOf(container);
-            found.push(...hosts);
+            addAll(found, hosts);
             return hosts.length > 0;
           }),
         );

@@ -1,0 +1,77 @@
+/**
+ * What happens to an object takes time in proportion to its lists: each list of each kind alone, and all of them together.
+ * Processor time is measured, not elapsed time; the best of several runs counts, and eight times the items may take 24 times
+ * as long. A rule that compares each item with each other takes 64 times as long.
+ */
+import { describe, expect, it } from 'vitest';
+import { allKinds } from '../../src/kinds/all.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { type Collection, collectionsIn } from '../kinds/lists-in.ts';
+import { exampleOf, grow } from './grown.ts';
+import { writePath } from './write-path.ts';
+
+const FACTOR = 8;
+const MAX_RATIO = 24;
+const ITEMS = Number(process.env.LINEAR_ITEMS ?? 4_000);
+/** Of each list, when all lists of a kind are long. */
+const ITEMS_TOGETHER = 1_200;
+/** Shorter times say little. */
+const MIN_MS = 1.5;
+const ROUNDS = 5;
+
+type Times = Map<string, number>;
+
+function timesOf(kind: Kind, collections: readonly Collection[], items: number): Times {
+  const times: Times = new Map();
+  writePath(kind, grow(exampleOf(kind), collections, items), (step, action) => {
+    const before = process.cpuUsage();
+    const result = action();
+    const { user, system } = process.cpuUsage(before);
+    times.set(step, (user + system) / 1000);
+    return result;
+  });
+  return times;
+}
+
+/** The steps that take more than proportional time, with their times in milliseconds. */
+function quadratic(kind: Kind, collections: readonly Collection[], items: number): string[] {
+  const many = timesOf(kind, collections, items);
+  const few: Times = new Map();
+  const isSuspect = (step: string) => many.get(step)! > MAX_RATIO * Math.max(few.get(step) ?? 0, MIN_MS);
+  let suspects = [...many.keys()].filter(isSuspect);
+  for (let round = 0; round < ROUNDS && suspects.length > 0; round++) {
+    keepLeast(few, timesOf(kind, collections, items / FACTOR));
+    if (round > 0) keepLeast(many, timesOf(kind, collections, items));
+    suspects = suspects.filter(isSuspect);
+  }
+  return suspects.map((step) => `${step}: ${few.get(step)} ms, then ${many.get(step)} ms`);
+}
+
+function keepLeast(times: Times, others: Times): void {
+  for (const [step, ms] of others) times.set(step, Math.min(ms, times.get(step) ?? ms));
+}
+
+/** Metadata, the templates of pods and their containers are the same in many places. */
+function isCovered({ kind }: Kind, { path }: Collection): boolean {
+  if (path.startsWith('metadata.')) return kind !== 'ConfigMap';
+  return /[tT]emplate\.(spec|metadata)\b|(init|ephemeral)Containers\[\]/.test(path);
+}
+
+/** Lists whose items have names, or are names: others may refer to those. */
+function isNamed({ path, schema }: Collection): boolean {
+  return schema.type === 'list' && schema.list !== 'atomic' && path.split('[]').length <= 2;
+}
+
+describe.each(allKinds.map((kind) => ({ name: kind.kind, kind })))('$name', ({ kind }) => {
+  const own = collectionsIn(kind.hub.schema).filter((each) => !isCovered(kind, each));
+
+  it('takes time in proportion to the length of each list and map', () => {
+    const found = own.flatMap((each) => quadratic(kind, [each], ITEMS).map((step) => `${each.path}: ${step}`));
+    expect(found).toEqual([]);
+  }, 600_000);
+
+  it('takes time in proportion to the length of all lists of names together', () => {
+    const named = collectionsIn(kind.hub.schema).filter(isNamed);
+    expect(quadratic(kind, named, ITEMS_TOGETHER)).toEqual([]);
+  }, 600_000);
+});

@@ -1,0 +1,47 @@
+/** The examples of all kinds, with lists in them that are as long as wanted. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { maxItemsOf } from '../../src/schema/limits.ts';
+import type { Collection } from '../kinds/lists-in.ts';
+import { itemsOf } from './items.ts';
+
+const EXAMPLES = new URL('../../examples/kinds/', import.meta.url);
+
+const examples: readonly any[] = readdirSync(EXAMPLES).map((file) =>
+  parse(readFileSync(new URL(file, EXAMPLES), 'utf8')),
+);
+
+/** A valid object of a kind, in the stored version. */
+export function exampleOf({ kind, hub }: Kind): any {
+  const found = examples.find((each) => each.kind === kind && each.apiVersion === hub.apiVersion);
+  if (!found) throw new Error(`there is no example of ${kind} in ${hub.apiVersion}`);
+  return structuredClone(found);
+}
+
+/** Lets lists and maps of a tree have `count` items each, or their maximum; what is missing on the way to one is added. */
+export function grow(tree: any, collections: readonly Collection[], count: number): any {
+  for (const { way, schema, path } of collections) {
+    const field = path
+      .replaceAll(/\[\]|\{\}/g, '')
+      .split('.')
+      .at(-1)!;
+    setAt(tree, way, (known: any) =>
+      itemsOf(schema, Math.min(count, maxItemsOf(schema)), field, known && Object.values(known)[0]),
+    );
+  }
+  return tree;
+}
+
+/** Sets the value at the end of a way, which may be made from what is there; what is missing on the way is added. */
+export function setAt(tree: any, way: Collection['way'], value: unknown): any {
+  let at = tree;
+  for (const [index, step] of way.entries()) {
+    const key = 'field' in step ? step.field : 'item' in step ? 0 : (Object.keys(at)[0] ?? 'key');
+    const next = way[index + 1];
+    if (!next) at[key] = typeof value === 'function' ? value(at[key]) : value;
+    else if (typeof at[key] !== 'object' || at[key] === null) at[key] = 'item' in next ? [] : {};
+    at = at[key];
+  }
+  return tree;
+}

@@ -1,0 +1,133 @@
+/** Everything pure that happens to an object that is written, read and shown, step by step. */
+import { clone, deepEqual, deepFreeze } from '../../src/base/tree.ts';
+import { allKinds } from '../../src/kinds/all.ts';
+import { defaultColumns } from '../../src/kinds/columns/column.ts';
+import type { HookContext, Kind } from '../../src/kinds/kind.ts';
+import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
+import { evaluatorOf } from '../../src/kinds/quota/objects.ts';
+import { validateObjectMeta } from '../../src/kinds/shapes/meta/object-meta-rules.ts';
+import { decode } from '../../src/schema/decode.ts';
+import { applyMergePatch } from '../../src/schema/merge-patch.ts';
+import { dnsSubdomain, nameRule } from '../../src/schema/names.ts';
+import { PatchError } from '../../src/schema/patch-error.ts';
+import { applyStrategicMergePatch } from '../../src/schema/strategic-merge.ts';
+import { unknownFields } from '../../src/schema/unknown-fields.ts';
+import { validate } from '../../src/schema/validate.ts';
+import { encode } from '../../src/server/cache/encoding.ts';
+import { Definitions } from '../../src/server/openapi/definitions.ts';
+import { ProtobufBodies } from '../../src/server/protobuf/bodies.ts';
+import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
+import { Encoder } from '../kinds/protobuf-encoder.ts';
+
+const NOW = '2026-01-02T03:04:05Z';
+const registry = new Registry(allKinds, allSubresources);
+const bodies = new ProtobufBodies(registry, 100);
+const encoder = new Encoder(new Definitions(registry));
+
+/** Runs a step, which may be timed. */
+type Run = <T>(step: string, action: () => T) => T;
+
+/** Returns what validation says of the new object. `input` is in the stored version. */
+export function writePath(kind: Kind, input: any, run: Run): string[] {
+  const { hub } = kind;
+  const { apiVersion, schema } = hub;
+  const hook: HookContext = { now: NOW, uuid: () => 'u', apiVersion, subresource: undefined };
+  const sent = { ...input, kind: kind.kind, apiVersion };
+  const object: any = run('decode', () => decode(schema, sent));
+  const whole = clone(object);
+  run('unknown fields', () => unknownFields(schema, sent));
+  if (fieldNumbers(apiVersion, kind.kind)) {
+    const { bytes } = encoder.body(apiVersion, schema, sent);
+    run('protobuf', () => bodies.decode(bytes, { apiVersion, kind: kind.kind }));
+  }
+  run('onCreate', () => {
+    if (kind.initialStatus) object.status = kind.initialStatus(object);
+    kind.onCreate?.(object, hook);
+  });
+  const named = { name: 'name', ...(kind.scope === 'Namespaced' ? { namespace: 'default' } : {}) };
+  Object.assign(object.metadata, named, { uid: 'u', creationTimestamp: NOW });
+  const errors = run('create', () => validated(kind, object, undefined));
+  // Otherwise the object has everything that warnings may rely on.
+  const isComplete = !errors.some((each) => each.includes('Required value'));
+  run('warnings', () => {
+    if (isComplete) kind.warnings?.(object, undefined);
+    kind.statusWarnings?.(whole);
+  });
+  run('JSON', () => JSON.parse(encode(object).toString()));
+  const old = deepFreeze(backwards(object)) as any;
+  run('update', () => {
+    const next: any = { ...clone(object), status: old.status };
+    kind.onUpdate?.(next, old, hook);
+    validated(kind, next, old);
+    if (isComplete) kind.warnings?.(next, old);
+  });
+  run('status', () => {
+    const before = deepFreeze(backwards(whole)) as any;
+    const next: any = { ...before, metadata: { ...before.metadata }, status: clone(whole.status) };
+    kind.onStatusUpdate?.(next, before, { ...hook, subresource: 'status' });
+    validated(kind, next, before, 'status');
+  });
+  for (const subresource of ['resize', 'ephemeralcontainers', 'approval']) {
+    if (!Object.hasOwn(kind.subresources ?? {}, subresource)) continue;
+    run(subresource, () => validated(kind, clone(whole), deepFreeze(backwards(whole)), subresource));
+  }
+  for (const version of kind.versions) {
+    if (version === hub) continue;
+    run(`convert to ${version.apiVersion}`, () => {
+      const copy = { ...clone(whole), apiVersion: version.apiVersion };
+      const shown: any = decode(version.schema, version.fromHub ? version.fromHub(copy) : copy);
+      const back = { ...clone(shown), apiVersion };
+      return version.toHub ? version.toHub(back) : back;
+    });
+  }
+  run('columns', () => (kind.columns ?? defaultColumns).map(({ cell }) => cell(whole, 0)));
+  run('rows', () => kind.rows?.completed?.(whole));
+  run('selectable', () => Object.values(kind.selectable ?? {}).map((read) => read(whole)));
+  run('quota', () => {
+    const evaluator = evaluatorOf(kind);
+    evaluator?.usage(whole, Date.parse(NOW));
+    evaluator?.missing?.(whole, ['cpu', 'memory', 'requests.cpu', 'limits.memory']);
+    for (const scopeName of ['BestEffort', 'CrossNamespacePodAffinity']) {
+      evaluator?.isIn(whole, { scopeName, operator: 'Exists' });
+    }
+  });
+  run('delete', () => {
+    kind.gracePeriod?.(whole, undefined);
+    kind.termination?.begin(clone(whole));
+  });
+  run('merge patch', () => applyMergePatch(old, whole));
+  run('strategic merge patch', () => {
+    try {
+      applyStrategicMergePatch(schema, whole, old);
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+    }
+  });
+  run('equal', () => deepEqual(whole, clone(whole)));
+  return errors;
+}
+
+/** What is wrong with an object, as `field: message`. */
+export function validated(kind: Kind, object: any, old: any, subresource?: string): string[] {
+  const { apiVersion } = kind.hub;
+  const context = { operation: old ? 'update' : 'create', old, subresource, apiVersion } as const;
+  const found = [
+    validateObjectMeta(object.metadata, {
+      operation: context.operation,
+      old: old?.metadata,
+      nameRule: kind.name ?? nameRule(dnsSubdomain),
+      namespaced: kind.scope === 'Namespaced',
+    }),
+    validate(kind.hub.schema, object, context),
+    ...(kind.rules ?? []).map((rule) => rule(object, { ...context, parent: undefined, root: object, oldRoot: old })),
+  ];
+  return found.flat().map(({ field, message }) => `${field}: ${message}`);
+}
+
+/** The same with its lists in the opposite order: an item is not where its predecessor was. */
+function backwards(tree: any): any {
+  if (typeof tree !== 'object' || tree === null) return tree;
+  if (Array.isArray(tree)) return tree.map(backwards).reverse();
+  return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, backwards(value)]));
+}
