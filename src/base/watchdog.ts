@@ -18,7 +18,7 @@ export interface WorkMonitor {
 
 export const unmonitored: WorkMonitor = { begin: () => undefined };
 
-export const MAX_BLOCKED_MS = 200;
+const MAX_BLOCKED_MS = 200;
 
 export interface WatchdogOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;

@@ -25,6 +25,12 @@ function show(value: unknown): string {
   return shortJson(value);
 }
 
+/** Some details repeat the value. */
+const MAX_DETAIL_CHARACTERS = 4_000;
+
+const cut = (detail: string) =>
+  detail.length > MAX_DETAIL_CHARACTERS ? `${detail.slice(0, MAX_DETAIL_CHARACTERS)}...` : detail;
+
 const error = (reason: FieldErrorReason, field: string, head: string, detail?: string): FieldError => ({
   reason,
   field,
@@ -34,7 +40,7 @@ const error = (reason: FieldErrorReason, field: string, head: string, detail?: s
 export const required = (field: string, detail = '') => error('FieldValueRequired', field, 'Required value', detail);
 
 export const invalid = (field: string, value: unknown, detail: string) =>
-  error('FieldValueInvalid', field, `Invalid value: ${show(value)}`, detail);
+  error('FieldValueInvalid', field, `Invalid value: ${show(value)}`, cut(detail));
 
 export const notSupported = (field: string, value: unknown, supported: readonly string[]) =>
   error(

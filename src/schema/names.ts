@@ -14,7 +14,17 @@ const HEADER_NAME = '[-A-Za-z0-9]+';
 const PERCENT = '[0-9]+%';
 const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
-const whole = (pattern: string) => new RegExp(`^${pattern}$`);
+/** Longer texts match no pattern: none is valid, and a pattern would take noticeable time for megabytes. */
+const MAX_MATCHED_CHARACTERS = 64 * 1024;
+
+interface Pattern {
+  readonly test: (text: string) => boolean;
+}
+
+function whole(pattern: string): Pattern {
+  const compiled = new RegExp(`^${pattern}$`);
+  return { test: (text) => text.length <= MAX_MATCHED_CHARACTERS && compiled.test(text) };
+}
 const labelPattern = whole(LABEL);
 const subdomainPattern = whole(SUBDOMAIN);
 const label1035Pattern = whole(LABEL_1035);

@@ -14,10 +14,14 @@ import { randomRequests } from './attacks/random-requests.ts';
 import { servicePorts } from './attacks/service-ports.ts';
 import { unfinishedBodies, unfinishedHeaders, unreadLists } from './attacks/slow-clients.ts';
 import { stalledWatches } from './attacks/stalled-watches.ts';
+import { largestWorkloads, listsTimesLists, simulationAnnotations } from './attacks/workloads.ts';
 
 export const attacks: readonly Attack[] = [
   hugeStatefulSet,
   hugeGracePeriod,
+  largestWorkloads,
+  simulationAnnotations,
+  listsTimesLists,
   servicePorts,
   longPaths,
   longSelectors,

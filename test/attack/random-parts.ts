@@ -6,7 +6,7 @@ export function pick<T>(dice: Dice, values: readonly T[]): T {
 }
 
 /** Mostly small, now and then as large as a body may be. */
-export function hostileSize(dice: Dice): number {
+function hostileSize(dice: Dice): number {
   return pick(dice, [0, 1, 10, 10, 100, 100, 1_000, 1_000, 10_000, 60_000, dice(20) === 0 ? 2_900_000 : 300_000]);
 }
 

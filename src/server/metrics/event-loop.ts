@@ -7,7 +7,7 @@ const NAME = 'quarterdeck_event_loop_blocked_seconds';
 const BUCKETS_SECONDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
 
 /** `api`: where requests are handled and components run; `sockets`: where connections are read and written. */
-export type WatchedThread = 'api' | 'sockets';
+type WatchedThread = 'api' | 'sockets';
 
 /** Something that kept an event loop from doing anything else for too long. */
 export interface Blockage {

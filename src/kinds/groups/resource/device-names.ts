@@ -27,7 +27,7 @@ export function driverName(name: string): FieldError[] {
 export function poolName(name: string): FieldError[] {
   if (!name) return [required('')];
   const found = Buffer.byteLength(name) > MAX_POOL_BYTES ? [tooLong('', MAX_POOL_BYTES)] : [];
-  return [...found, ...name.split('/').flatMap(named(dnsSubdomain))];
+  return [...found, ...name.split('/').slice(0, MAX_POOL_BYTES).flatMap(named(dnsSubdomain))];
 }
 
 /** The name of an attribute or capacity: an identifier, with a domain if it is not defined by the driver itself. */

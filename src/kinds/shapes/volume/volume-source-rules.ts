@@ -44,6 +44,9 @@ interface Quobyte {
   readonly tenant?: string;
 }
 
+/** Further pairs that are wrong are not reported: each error quotes the whole field. */
+const MAX_PAIR_ERRORS = 100;
+
 export function quobyteRule({ registry, tenant = '' }: Quobyte): FieldError[] {
   if (!registry) return [];
   if (tenant.length >= 65) {
@@ -53,6 +56,7 @@ export function quobyteRule({ registry, tenant = '' }: Quobyte): FieldError[] {
   return registry
     .split(',')
     .filter((pair) => !isHostAndPort(pair))
+    .slice(0, MAX_PAIR_ERRORS)
     .map(() => invalid('registry', registry, detail));
 }
 

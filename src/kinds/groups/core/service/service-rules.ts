@@ -151,6 +151,8 @@ function nodePorts({ spec }: Service): FieldError[] {
 }
 
 const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
+/** An annotation with more ranges has more than the 256 KiB that annotations may have. */
+const MAX_RANGES = 30_000;
 const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
 function loadBalancer(service: Service, context: ServiceContext): FieldError[] {
@@ -183,7 +185,7 @@ function sourceRanges({ spec, metadata }: Service, context: ServiceContext): Fie
   const field = `metadata.annotations[${SOURCE_RANGES}]`;
   if (!annotation.trim() || context.oldRoot?.metadata.annotations?.[SOURCE_RANGES] === annotation)
     return notHere(field);
-  const ranges = annotation.split(',').map((range) => range.trim());
+  const ranges = annotation.split(',', MAX_RANGES).map((range) => range.trim());
   return [...notHere(field), ...ranges.flatMap((range) => complaints(field, range, cidrProblems(range)))];
 }
 
