@@ -7,6 +7,7 @@ import { hugeGracePeriod, hugeStatefulSet } from './attacks/huge-numbers.ts';
 import { insertAtFront } from './attacks/json-patch.ts';
 import { largeBodies, largeLists } from './attacks/large-bodies.ts';
 import { longLists } from './attacks/long-lists.ts';
+import { duplicateKeys, longTexts, quotaScopes } from './attacks/long-texts.ts';
 import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
 import { randomRequests } from './attacks/random-requests.ts';
@@ -28,6 +29,9 @@ export const attacks: readonly Attack[] = [
   bigRole,
   oddRoleNames,
   longLists,
+  longTexts,
+  duplicateKeys,
+  quotaScopes,
   manyContainers,
   insertAtFront,
   pipelining,
