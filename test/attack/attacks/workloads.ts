@@ -79,7 +79,7 @@ export const listsTimesLists: Attack = {
     const tolerations = listOf(5_000, (at) => ({
       key: `k${at}`,
       value: 'v',
-      operator: 'Equal',
+      effect: 'NoExecute',
       tolerationSeconds: 10,
     }));
     const pods = `/api/v1/${namespace}/pods`;
@@ -95,7 +95,8 @@ export const listsTimesLists: Attack = {
     const ports = listOf(9_000, (at) => ({ name: `p${at}`, port: at + 1 }));
     const services = `/api/v1/${namespace}/services`;
     await tenant.send('POST', services, { body: { metadata: { name: 'mirrored' }, spec: { ports: [{ port: 80 }] } } });
-    await inflict(tenant, `/api/v1/${namespace}/endpoints`, { name: 'mirrored', subsets: [{ addresses, ports }] });
+    // The role `admin` may not write Endpoints.
+    await inflict(admin, `/api/v1/${namespace}/endpoints`, { name: 'mirrored', subsets: [{ addresses, ports }] });
     await tenant.send('DELETE', `${services}/mirrored`);
     await admin.send('DELETE', '/api/v1/nodes/tainted');
   },
