@@ -2,6 +2,7 @@
  * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it is
  * made as a user, and needs the same rights as the same request over HTTP.
  */
+import { BoundedMap, textBytes } from '../base/bounded-map.ts';
 import type { LogFields } from '../base/log.ts';
 import type { WorkMonitor } from '../base/watchdog.ts';
 import { splitApiVersion } from '../kinds/kind.ts';
@@ -47,9 +48,14 @@ function describeCall({ verb, plural, namespace, name, user }: Call): LogFields 
   return { verb, resource: plural, namespace, name, user: user.name };
 }
 
-/** API versions as group and version. Components use few, again and again. */
+const MAX_CACHED_BYTES = 64 * 1024;
+
+/** API versions as group and version. Components use few, again and again; some come from owner references. */
 class GroupVersions {
-  readonly #known = new Map<string, { readonly group: string; readonly version: string }>();
+  readonly #known = new BoundedMap<{ readonly group: string; readonly version: string }>({
+    maxBytes: MAX_CACHED_BYTES,
+    bytesOf: ({ group, version }) => textBytes(group) + textBytes(version),
+  });
 
   of(apiVersion: string): { readonly group: string; readonly version: string } {
     let known = this.#known.get(apiVersion);

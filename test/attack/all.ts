@@ -7,16 +7,21 @@ import { hugeGracePeriod, hugeStatefulSet } from './attacks/huge-numbers.ts';
 import { insertAtFront } from './attacks/json-patch.ts';
 import { largeBodies, largeLists } from './attacks/large-bodies.ts';
 import { longLists } from './attacks/long-lists.ts';
+import { duplicateKeys, longTexts, quotaScopes } from './attacks/long-texts.ts';
 import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
 import { randomRequests } from './attacks/random-requests.ts';
 import { servicePorts } from './attacks/service-ports.ts';
 import { unfinishedBodies, unfinishedHeaders, unreadLists } from './attacks/slow-clients.ts';
 import { stalledWatches } from './attacks/stalled-watches.ts';
+import { largestWorkloads, listsTimesLists, simulationAnnotations } from './attacks/workloads.ts';
 
 export const attacks: readonly Attack[] = [
   hugeStatefulSet,
   hugeGracePeriod,
+  largestWorkloads,
+  simulationAnnotations,
+  listsTimesLists,
   servicePorts,
   longPaths,
   longSelectors,
@@ -24,6 +29,9 @@ export const attacks: readonly Attack[] = [
   bigRole,
   oddRoleNames,
   longLists,
+  longTexts,
+  duplicateKeys,
+  quotaScopes,
   manyContainers,
   insertAtFront,
   pipelining,

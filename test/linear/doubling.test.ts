@@ -5,7 +5,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
+import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
+import { duplicate } from '../../src/schema/field-error.ts';
 import { type Collection, collectionsIn } from '../kinds/lists-in.ts';
 import { exampleOf, grow } from './grown.ts';
 import { writePath } from './write-path.ts';
@@ -61,6 +63,29 @@ function isCovered({ kind }: Kind, { path }: Collection): boolean {
 function isNamed({ path, schema }: Collection): boolean {
   return schema.type === 'list' && schema.list !== 'atomic' && path.split('[]').length <= 2;
 }
+
+describe('the measure', () => {
+  const searching: Kind = {
+    ...(Service as Kind),
+    rules: [({ spec }: any) => spec.ports.filter(isRepeated).map(() => duplicate('spec.ports', ''))],
+  };
+  const isPorts = ({ path }: Collection) => path === 'spec.ports';
+
+  /** Searches the whole list for every item, as a careless rule does. */
+  function isRepeated({ name }: any, index: number, ports: readonly any[]): boolean {
+    return ports.findIndex((each) => each.name === name) < index;
+  }
+
+  it('finds a rule that searches a list for each of its items', () => {
+    const ports = collectionsIn(Service.hub.schema).filter(isPorts);
+    expect(ports).toHaveLength(1);
+    expect(quadratic(searching, ports, ITEMS)).toEqual([
+      expect.stringMatching(/^create: /),
+      expect.stringMatching(/^update: /),
+      expect.stringMatching(/^status: /),
+    ]);
+  }, 600_000);
+});
 
 describe.each(allKinds.map((kind) => ({ name: kind.kind, kind })))('$name', ({ kind }) => {
   const own = collectionsIn(kind.hub.schema).filter((each) => !isCovered(kind, each));

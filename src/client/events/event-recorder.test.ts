@@ -175,6 +175,12 @@ describe('the event recorder', () => {
     ]);
   });
 
+  it('shortens long messages', async () => {
+    recorder.event(object('web', 'x'), 'Warning', 'FailedCreate', 'x'.repeat(1_000_000));
+    await recorder.flushed();
+    expect((events()[0] as any).message).toBe(`${'x'.repeat(1020)} ...`);
+  });
+
   it('stops at once', async () => {
     api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
     recorder.event(object('web', 'x'), 'Normal', 'First', 'first');

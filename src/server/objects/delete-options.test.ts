@@ -24,8 +24,8 @@ describe('the options of a delete', () => {
       resourceVersion: '7',
       dryRun: true,
     };
-    expect(plan(query, body)).toEqual(together);
-    expect(plan({ gracePeriodSeconds: 5 }, { ...query, preconditions: body.preconditions })).toEqual(together);
+    expect(plan(query, body)).toMatchObject(together);
+    expect(plan({ gracePeriodSeconds: 5 }, { ...query, preconditions: body.preconditions })).toMatchObject(together);
   });
 
   it.each([{}, { kind: 'DeleteOptions', apiVersion: 'v1' }, { propagationPolicy: null }])(

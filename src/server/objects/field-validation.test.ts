@@ -5,6 +5,8 @@ import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Call } from '../api.ts';
+import { RequestNotes } from '../request-notes.ts';
+import { reportBodyFaults } from './field-validation.ts';
 
 let api: TestServer;
 beforeEach(async () => {
@@ -130,4 +132,14 @@ it.each(['create', 'update', 'patch'] as const)('%s rejects unknown values of fi
     code: 422,
     message: `${kind}.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "strict": supported values: "", "Ignore", "Strict", "Warn"`,
   });
+});
+
+it('reports faults of a body with many long paths in linear time', () => {
+  const long = 'x'.repeat(1_400_000);
+  const body = { [long]: Array.from({ length: 70_000 }, () => ({ a: 1 })), metadata: {} };
+  const call = { verb: 'create', body, duplicates: ['metadata'], options: { fieldValidation: 'Strict' } } as const;
+  const expected = { kind: 'Pod', apiVersion: 'v1' };
+  expect(() => reportBodyFaults({ call, notes: new RequestNotes() }, [long], expected)).toThrow('duplicate field');
+  const cut = { ...call, duplicates: [`${long.slice(0, 2_000)}…`] };
+  expect(() => reportBodyFaults({ call: cut, notes: new RequestNotes() }, [long], expected)).not.toThrow('duplicate');
 });

@@ -18,6 +18,9 @@ export interface SentBody {
 
 /** Further faults are left out of the answer. */
 const MAX_FAULTS = 100;
+/** Of a body with more fields, or longer paths, faults may be reported in another order. */
+const MAX_ORDERED_PATHS = 10_000;
+const MAX_PATH_LENGTH = 2_000;
 
 const VALIDATED_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
@@ -91,6 +94,8 @@ function refusal(faults: readonly string[]): string {
 }
 
 function isWithin(path: string, other: string): boolean {
+  // Long paths of duplicates are cut off.
+  if (other.length > MAX_PATH_LENGTH) return path.startsWith(other.slice(0, MAX_PATH_LENGTH));
   if (!path.startsWith(other)) return false;
   const next = path[other.length];
   return next === undefined || next === '.' || next === '[';
@@ -104,10 +109,14 @@ function mayPass({ call, notes }: SentBody, faults: readonly string[]): boolean 
   return true;
 }
 
-function pathsOf(tree: unknown, path: string): string[] {
-  if (typeof tree !== 'object' || tree === null) return [];
-  return Object.entries(tree).flatMap(([key, value]) => {
+/** The paths of a body in order: as many as are needed to put faults of an ordinary body into its order. */
+function pathsOf(tree: unknown, path: string, found: string[] = []): readonly string[] {
+  if (typeof tree !== 'object' || tree === null || path.length > MAX_PATH_LENGTH) return found;
+  for (const key in tree) {
+    if (found.length >= MAX_ORDERED_PATHS) break;
     const at = Array.isArray(tree) ? `${path}[${key}]` : path ? `${path}.${key}` : key;
-    return [at, ...pathsOf(value, at)];
-  });
+    found.push(at);
+    pathsOf((tree as Record<string, unknown>)[key], at, found);
+  }
+  return found;
 }

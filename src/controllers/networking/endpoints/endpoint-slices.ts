@@ -93,7 +93,7 @@ function groupsOf(service: SeenService, { pods, family, world }: ServicePods): E
   return limited(
     [...groups].map(([{ ports }, endpoints]) => ({
       addressType: family,
-      ports: slicePorts(ports.slice(0, MAX_PORTS_PER_SLICE)),
+      ports: slicePorts(ports.length > MAX_PORTS_PER_SLICE ? ports.slice(0, MAX_PORTS_PER_SLICE) : ports),
       endpoints,
     })),
   );

@@ -34,8 +34,21 @@ export const MAX_LISTED_PORTS = 50_000;
  * pods: a service has its ports listed once for all pods that number them alike, not once for each pod. Undefined for a
  * pod that is not published because there are too many different ones.
  */
-export function portMapping({ spec }: SeenService): (pod: SeenPod) => PodPorts | undefined {
-  const { ports = [] } = spec;
+export function portMapping({ spec }: SeenService): PortMapping {
+  const { ports = NO_PORTS } = spec;
+  const known = mappings.get(ports) ?? mappingOf(ports);
+  mappings.set(ports, known);
+  return known;
+}
+
+type PortMapping = (pod: SeenPod) => PodPorts | undefined;
+
+/** Lists are immutable, and every change of a pod asks again. */
+const mappings = new WeakMap<readonly ServicePort[], PortMapping>();
+
+const NO_PORTS: readonly ServicePort[] = [];
+
+function mappingOf(ports: readonly ServicePort[]): PortMapping {
   const names = new Set(ports.flatMap((port) => (typeof port.targetPort === 'string' ? [targetKey(port)] : [])));
   const known = new Map<string, PodPorts>();
   const maxKnown = Math.max(1, Math.floor(MAX_LISTED_PORTS / Math.max(1, ports.length)));

@@ -14,7 +14,14 @@ export type SlicePort = Slice['ports'][number];
 /** In a slice, every port has a name, possibly an empty one. */
 export const slicePorts = (
   ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[],
-): readonly SlicePort[] => ports.map(({ name = '', ...port }) => ({ name, ...port }));
+): readonly SlicePort[] => {
+  const known = slicePortLists.get(ports) ?? ports.map(({ name = '', ...port }) => ({ name, ...port }));
+  slicePortLists.set(ports, known);
+  return known;
+};
+
+/** Lists are immutable; those of a service are the same in every plan. */
+const slicePortLists = new WeakMap<readonly object[], readonly SlicePort[]>();
 
 /** Endpoints with the same ports and address type. */
 export interface EndpointGroup {
@@ -122,7 +129,7 @@ function written({ group, old, endpoints }: PlannedSlice, { sliceFor }: Packing)
   if (!old) return [create(EndpointSlice, object as Draft<EndpointSlice>)];
   const isSame =
     deepEqual(old.endpoints, endpoints) &&
-    deepEqual(old.ports, group.ports) &&
+    portsKey(old.ports) === portsKey(group.ports) &&
     deepEqual(old.metadata.labels, object.metadata?.labels) &&
     deepEqual(withoutTimes(old.metadata.annotations), withoutTimes(object.metadata?.annotations));
   return isSame ? [] : [update(EndpointSlice, object as Draft<EndpointSlice>)];

@@ -67,8 +67,7 @@ interface KeyedPort {
 function portsIn(subsets: readonly Subset[]): (KeyedPort & { readonly sources: readonly number[] })[] {
   const out = new Map<string, KeyedPort & { readonly sources: number[] }>();
   for (const [source, { ports = [] }] of subsets.entries()) {
-    for (const port of ports.length > 0 ? ports : [undefined]) {
-      const key = portKey(port);
+    for (const { key, port } of keyed(ports)) {
       const found = out.get(key) ?? { key, port, sources: [] };
       out.set(key, found);
       if (found.sources.at(-1) !== source) found.sources.push(source);
@@ -76,6 +75,20 @@ function portsIn(subsets: readonly Subset[]): (KeyedPort & { readonly sources: r
   }
   return [...out.values()].sort((a, b) => compare(a.key, b.key));
 }
+
+/** Lists are immutable; those of a service are the same in every plan. */
+const keyedPorts = new WeakMap<readonly Port[], readonly KeyedPort[]>();
+
+/** Sorted, so that sorting them again with others takes little. */
+function keyed(ports: readonly Port[]): readonly KeyedPort[] {
+  if (ports.length === 0) return WITHOUT_PORTS;
+  const known =
+    keyedPorts.get(ports) ?? ports.map((port) => ({ key: portKey(port), port })).sort((a, b) => compare(a.key, b.key));
+  keyedPorts.set(ports, known);
+  return known;
+}
+
+const WITHOUT_PORTS: readonly KeyedPort[] = [{ key: '', port: undefined }];
 
 function entriesOf({ addresses = [], notReadyAddresses = [] }: Subset): Entries {
   const entries = new Map<string, Entry>();
@@ -133,8 +146,7 @@ function enter(entries: Map<string, Entry>, entry: Entry): void {
   if (!known || !entry.isReady) entries.set(key, entry);
 }
 
-const portKey = (port: Port | undefined) =>
-  port ? [port.name ?? '', port.protocol, port.port, port.appProtocol ?? ''].join(' ') : '';
+const portKey = ({ name = '', protocol, port, appProtocol = '' }: Port) => `${name} ${protocol} ${port} ${appProtocol}`;
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);

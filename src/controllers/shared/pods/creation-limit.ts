@@ -8,11 +8,11 @@ import type { Listers } from '../../loop/define.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';
 
 /** How many pods without a node a namespace may have, and how many characters their templates may have together. */
-export const MAX_WAITING_PODS = 20_000;
-const MAX_WAITING_CHARACTERS = 256 * 1024 * 1024;
+export const MAX_WAITING_PODS = 5_000;
+const MAX_WAITING_CHARACTERS = 64 * 1024 * 1024;
 
 /** When to look again whether there is room. */
-export const ROOM_CHECK_MS = 5_000;
+export const ROOM_CHECK_MS = 1_000;
 
 const NONE: readonly string[] = [];
 

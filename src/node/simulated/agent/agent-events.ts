@@ -38,6 +38,8 @@ export class AgentEvents {
   }
 
   podEvent(life: PodLife, event: LifecycleEvent): void {
+    // Nothing is formatted in vain: a pod may have thousands of containers.
+    if (this.#refill() < 1) return;
     const subject = 'run' in event ? containerSubject(life, event.run) : life.pod;
     for (const [type, reason, message] of contentOf(life, event)) {
       if (!this.#isAllowed()) return;
@@ -63,15 +65,20 @@ export class AgentEvents {
   }
 
   #isAllowed(): boolean {
+    if (this.#refill() < 1) return false;
+    this.#left--;
+    return true;
+  }
+
+  /** Returns how many events may be recorded now. */
+  #refill(): number {
     const now = this.#clock.now();
     this.#left = Math.min(
       EVENT_BURST * this.#agents,
       this.#left + ((now - this.#since) * this.#agents) / EVENT_REFILL_MS,
     );
     this.#since = now;
-    if (this.#left < 1) return false;
-    this.#left--;
-    return true;
+    return this.#left;
   }
 }
 

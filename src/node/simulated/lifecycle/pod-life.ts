@@ -135,25 +135,36 @@ function runOf(
   { pod, now, reported }: Known,
 ): SimulatedRun {
   const { status: known, restarts = 0 } = reported.get(`${STATUS_LISTS[role]} ${container.name}`) ?? {};
-  const image = known?.image || container.image || '';
-  const common = { name: container.name, role, position, image, imageID: known?.imageID ?? '' };
-  const none = {
-    ...{ startsAt: undefined, pullStartedAt: undefined, readyAt: undefined, endsAt: undefined },
-    ...{ livenessFailsAt: undefined, readinessFailsAt: undefined },
+  const last = known?.lastState.terminated && endedOf(known.lastState.terminated, now);
+  const state = known ? stateOf(known, now) : waitingState(pod);
+  // One that waits after a termination waits for its next start, after the back-off that its message states.
+  const isBackingOff = last !== undefined && state.type === 'waiting';
+  return {
+    name: container.name,
+    role,
+    position,
+    image: known?.image || container.image || '',
+    imageID: known?.imageID ?? '',
+    state,
+    last,
+    restarts,
+    ready: known?.ready ?? false,
+    startsAt: isBackingOff ? last.finishedAt + delayAfter(restarts) : undefined,
+    pullStartedAt: undefined,
+    readyAt: undefined,
+    endsAt: undefined,
+    livenessFailsAt: undefined,
+    readinessFailsAt: undefined,
     isPlanned: false,
+    failures: isBackingOff ? restarts + 1 : restarts,
   };
-  if (!known) {
-    const reason = pod.spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating';
-    const state = { type: 'waiting', reason } as const;
-    return { ...common, ...none, state, last: undefined, restarts: 0, ready: false, failures: 0 };
-  }
-  const last = known.lastState.terminated && endedOf(known.lastState.terminated, now);
-  const state = stateOf(known, now);
-  const run = { ...common, ...none, state, last, restarts, ready: known.ready, failures: restarts };
-  if (!last || state.type !== 'waiting') return run;
-  // It waits for its next start, after the back-off that its message states.
-  return { ...run, failures: restarts + 1, startsAt: last.finishedAt + delayAfter(restarts) };
 }
+
+/** The state of a container before its first start. */
+const waitingState = ({ spec }: SeenPod): RunState => (spec.initContainers?.length ? INITIALIZING : CREATING);
+
+const INITIALIZING: RunState = Object.freeze({ type: 'waiting', reason: 'PodInitializing' });
+const CREATING: RunState = Object.freeze({ type: 'waiting', reason: 'ContainerCreating' });
 
 type Status = NonNullable<SeenPod['status']['containerStatuses']>[number];
 

@@ -1,0 +1,114 @@
+/**
+ * Everything in the server that remembers something in a map or a set, and why it cannot grow without limit. Clients
+ * choose names, paths, headers and selectors, so a map under such keys is a `BoundedMap`, or is listed here as limited
+ * in another way. A new map fails this test until its limit has been thought of.
+ */
+import { expect, it } from 'vitest';
+import { isTest, sourcesBelow } from './source.ts';
+
+/** What limits a map. */
+type Limit =
+  /** It belongs to one call or one value, and is gone with it. */
+  | 'one call'
+  /** It holds what is in progress: requests, connections, watches. Those have limits of their own. */
+  | 'in progress'
+  /** It follows stored objects, and forgets what is deleted. */
+  | 'stored objects'
+  /** It follows the kinds and versions that are served, or a fixed set of words. */
+  | 'served kinds'
+  /** It is limited in bytes, by its own count, a `ByteBudget`, or short keys and a number. */
+  | 'bytes';
+
+const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
+  'src/base/bounded-map.ts': { '#entries': 'bytes' },
+  'src/base/grpc/client.ts': { '#headers': 'served kinds' },
+  'src/base/grpc/outgoing.ts': { '#blocked': 'in progress' },
+  'src/base/grpc/session.ts': { '#streams': 'in progress', '#queue': 'in progress' },
+  'src/base/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
+  'src/base/work-queue.ts': {
+    '#ready': 'stored objects',
+    '#running': 'stored objects',
+    '#again': 'stored objects',
+    '#delayed': 'stored objects',
+    '#failures': 'stored objects',
+  },
+  'src/kinds/quota/pods.ts': { NO_STATUSES: 'one call' },
+  'src/kinds/shapes/pod/resource-claims.ts': { NO_CLAIMS: 'one call' },
+  'src/schema/json-document.ts': { '#own': 'one call' },
+  'src/server/admission/plugins/pod-security/evaluate.ts': { known: 'served kinds' },
+  'src/server/admission/plugins/resource-quota/keyed-mutex.ts': { '#last': 'in progress' },
+  'src/server/audit/webhook.ts': { '#sending': 'in progress' },
+  'src/server/authz/impersonation/impersonation.ts': { '#counts': 'served kinds' },
+  'src/server/authz/node/node-pods.ts': { '#nodes': 'stored objects', '#nodeOfPod': 'stored objects' },
+  'src/server/authz/rbac/bindings.ts': {
+    '#users': 'stored objects',
+    '#groups': 'stored objects',
+    '#positions': 'stored objects',
+  },
+  'src/server/authz/rbac/held-rules.ts': { '#byResource': 'one call' },
+  'src/server/authz/rbac/rbac.ts': { '#byIdentity': 'bytes' },
+  'src/server/authz/rbac/user-permissions.ts': { '#byResource': 'bytes', '#byPath': 'bytes', '#namespaces': 'bytes' },
+  'src/server/authz/webhook/webhook.ts': { '#pending': 'in progress' },
+  'src/server/backends/backend-registry.ts': { '#others': 'served kinds', '#listeners': 'served kinds' },
+  'src/server/backends/kind-backends.ts': { '#backends': 'served kinds' },
+  'src/server/cache/cache.ts': {
+    '#tables': 'served kinds',
+    '#turnListeners': 'in progress',
+    '#written': 'in progress',
+  },
+  'src/server/cache/definition-marks.ts': { '#marks': 'served kinds' },
+  'src/server/cache/fingerprint.ts': { '#recursive': 'one call' },
+  'src/server/cache/table.ts': { byName: 'stored objects', '#namespaces': 'stored objects', listeners: 'in progress' },
+  'src/server/discovery/discovery.ts': { '#documents': 'served kinds' },
+  'src/server/fairness/flow-schemas.ts': {
+    rejections: 'served kinds',
+    '#flows': 'bytes',
+    '#counts': 'stored objects',
+    '#levels': 'stored objects',
+  },
+  'src/server/fairness/priority-and-fairness.ts': { '#unauthenticated': 'bytes' },
+  'src/server/http/body/json-duplicates.ts': { NONE: 'one call', '#found': 'one call' },
+  'src/server/http/front/front-thread.ts': {
+    '#exchanges': 'in progress',
+    '#paced': 'in progress',
+    '#progressed': 'in progress',
+  },
+  'src/server/http/front/remote-listeners.ts': {
+    '#peers': 'in progress',
+    '#exchanges': 'in progress',
+    '#commands': 'in progress',
+    '#turns': 'in progress',
+  },
+  'src/server/http/listen/backlog-limiter.ts': { '#pending': 'in progress' },
+  'src/server/http/listen/connections.ts': { '#open': 'in progress', '#countByNetwork': 'in progress' },
+  'src/server/http/listen/listeners.ts': { '#sessions': 'in progress' },
+  'src/server/http/listen/pipelined-requests.ts': { '#responses': 'in progress' },
+  'src/server/http/pipeline/open-streams.ts': { '#streams': 'in progress' },
+  'src/server/metrics/event-loop.ts': { '#blocked': 'served kinds' },
+  'src/server/metrics/requests.ts': { codes: 'served kinds', '#series': 'served kinds' },
+  'src/server/openapi/definitions.ts': { all: 'served kinds' },
+  'src/server/openapi/openapi.ts': { '#documents': 'served kinds' },
+  'src/server/openapi/schemas.ts': { '#written': 'served kinds' },
+  'src/server/peers/peers.ts': { '#leases': 'stored objects' },
+  'src/server/protobuf/messages.ts': { '#readers': 'served kinds' },
+  'src/server/reads/list-bodies.ts': { '#kept': 'bytes' },
+  'src/server/reads/watch-backlogs.ts': { '#holders': 'in progress', '#slow': 'in progress' },
+  'src/server/reads/watch-channel.ts': { members: 'in progress' },
+  'src/server/reads/watches.ts': { '#channels': 'in progress', '#members': 'in progress', '#dirty': 'in progress' },
+  'src/server/registry.ts': { '#kinds': 'served kinds', '#resources': 'served kinds', '#listeners': 'in progress' },
+  'src/server/transaction/commit.ts': { '#inFlight': 'in progress' },
+};
+
+/** An empty map or set at the top of a module or in a field: something is to be put into it later. */
+const GROWING =
+  /^(?:export )?(?:const|let) (\w+)(?:: [^=\n]+)? = new (?:Map|Set|ShortLivedMap)\b[^\n]*\(\)|^ {2}(?:(?:readonly|private|static) )*(#?\w+)(?:: [^=\n]+)? = new (?:Map|Set|ShortLivedMap)\b[^\n]*\(\)/gm;
+
+it('knows what limits every map of the server', () => {
+  const found = ['src/base', 'src/schema', 'src/kinds', 'src/server']
+    .flatMap(sourcesBelow)
+    .filter(({ path }) => !isTest(path))
+    .flatMap(({ path, code }) => [...code.matchAll(GROWING)].map(([, top, field]) => `${path} ${top ?? field}`));
+  const listed = Object.entries(LIMITS).flatMap(([path, maps]) => Object.keys(maps).map((name) => `${path} ${name}`));
+  expect(found.length).toBeGreaterThan(50);
+  expect(found.sort()).toEqual(listed.sort());
+});
