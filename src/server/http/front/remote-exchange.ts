@@ -103,6 +103,8 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     if (this.code !== 0 || this.isDisconnected) return;
     this.code = code;
+    // A large response keeps the exchange until its deadline; the request's body is not needed any more.
+    this.#body = undefined;
     this.hasUnsentResponse = body.length > LARGE_RESPONSE_BYTES;
     this.#front.port.send(['reply', this.id, code, contentType, this.allHeaders(extra), body.length], body);
     if (!this.hasUnsentResponse) this.#close();
