@@ -160,6 +160,8 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       case 'body':
         this.#body = body;
         this.#reading?.resolve(body!);
+        // The promise would keep the body.
+        this.#reading = undefined;
         break;
       case 'body-failed':
         this.#body = bodyError(message[2], message[3]);
