@@ -1,5 +1,12 @@
 /** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
+/** Of shared memory in this thread, in use or not. */
+const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
+
+let uncollectedBytes = 0;
+const collected = new FinalizationRegistry<number>((bytes) => {
+  uncollectedBytes -= bytes;
+});
 
 /** Joins buffers into one that other threads can read in place if it is large. */
 export function joinSharable(parts: readonly Uint8Array[]): Buffer {
@@ -19,8 +26,14 @@ export function isShared({ buffer }: Uint8Array): boolean {
 
 /**
  * Allocates an uninitialized buffer. A large one is in shared memory, so that other threads can read it in place. V8 does not
- * count shared memory when it decides whether to collect garbage: for what many clients get, not for every response.
+ * count shared memory when it decides whether to collect garbage, so that unused buffers could add up without limit: while
+ * too much of it has not been collected, buffers are in ordinary memory, which V8 counts.
  */
 export function allocateSharable(length: number): Buffer {
-  return length < MIN_SHARED_BYTES ? Buffer.allocUnsafe(length) : Buffer.from(new SharedArrayBuffer(length));
+  if (length < MIN_SHARED_BYTES) return Buffer.allocUnsafe(length);
+  if (uncollectedBytes + length > MAX_UNCOLLECTED_BYTES) return Buffer.allocUnsafeSlow(length);
+  const memory = new SharedArrayBuffer(length);
+  uncollectedBytes += length;
+  collected.register(memory, length);
+  return Buffer.from(memory);
 }

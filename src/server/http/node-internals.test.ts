@@ -17,6 +17,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type TestAuthority, testAuthority } from '../../../test/support/tls.ts';
 import {
   closeQueued,
+  collectGarbage,
   configureHttp1,
   currentResponse,
   declineUpgrades,
@@ -37,6 +38,16 @@ import {
 } from './node-internals.ts';
 
 const MB = 1024 * 1024;
+
+it('collects garbage when it is asked to', () => {
+  const dead = new WeakRef({ buffer: Buffer.alloc(MB) });
+  // A WeakRef keeps its target until the end of the turn.
+  return new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+    collectGarbage();
+    expect(dead.deref()).toBeUndefined();
+  });
+});
+
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const upgradeRequest = (path: string) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: other\r\nContent-Length: 4\r\n\r\nbody`;

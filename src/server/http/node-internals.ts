@@ -1,5 +1,5 @@
 /**
- * Everything in this program that relies on undocumented behaviour of Node's http, http2, net and stream modules. Nothing
+ * Everything in this program that relies on undocumented behaviour of Node's http, http2, net and stream modules, and of V8. Nothing
  * else reads underscored fields or calls methods that Node does not document.
  *
  * Tested with Node 20, 22, 24 and 26. `node-internals.test.ts` checks every assumption made here, and
@@ -10,9 +10,24 @@ import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** A plain HTTP/1 server, or a TLS server for HTTP/2 that also accepts HTTP/1. */
 export type NodeServer = Server | Http2SecureServer;
+
+// ── Memory
+
+let collect: (() => void) | undefined;
+
+/** Collects the garbage of this thread. The first call makes V8's collector available, which takes a few milliseconds. */
+export function collectGarbage(): void {
+  if (!collect) {
+    setFlagsFromString('--expose-gc');
+    collect = runInNewContext('gc') as () => void;
+  }
+  collect();
+}
 
 // ── Sockets
 

@@ -6,9 +6,11 @@ import { Watchdog, type Work } from '../../../base/watchdog.ts';
 import { Disconnected } from '../errors.ts';
 import type { ConnectionCounts } from '../listen/connections.ts';
 import { type Listeners, openListeners } from '../listen/listeners.ts';
+import { collectGarbage } from '../node-internals.ts';
 import type { EventBytes, Exchange, Peer } from '../protocol/exchange.ts';
 import { AnnouncedPeers } from './announced-peers.ts';
 import { BatchedPort, type Port, type TakeBytes } from './batched-port.ts';
+import { BufferCollector } from './buffer-collector.ts';
 import type { ApiMessage, BodyLocation, FrontMessage } from './messages.ts';
 import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange.ts';
 
@@ -32,6 +34,7 @@ class FrontThread implements OpenExchangeHost {
   readonly #clock: Clock;
   readonly #watchdog: Watchdog;
   readonly #exchanges = new ShortLivedMap<number, OpenExchange>();
+  readonly #buffers = new BufferCollector(collectGarbage);
   readonly #peers = new AnnouncedPeers(
     (message) => this.#port.send(message),
     () => ++this.#lastId,
@@ -52,7 +55,10 @@ class FrontThread implements OpenExchangeHost {
     });
     this.#port.onMessage((message, take) => {
       this.#watchdog.begin(SENDING);
-      this.#handle(message, take);
+      this.#handle(message, (bytes) => {
+        this.#buffers.passed(bytes);
+        return take(bytes);
+      });
     });
   }
 
@@ -180,6 +186,7 @@ class FrontThread implements OpenExchangeHost {
   }
 
   send(message: FrontMessage, bytes?: Uint8Array): void {
+    if (bytes) this.#buffers.passed(bytes.length);
     this.#port.send(message, bytes);
   }
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
-import { BacklogLimiter } from './backlog-limiter.ts';
+import { BacklogLimiter, responseBytes } from './backlog-limiter.ts';
 
 const KB = 1024;
 
@@ -53,4 +53,9 @@ it('ignores small replies', () => {
   const { closed, reply } = setUp(10 * KB);
   for (let i = 0; i < 100; i++) reply('small', 1000);
   expect(closed).toEqual([]);
+});
+
+it('counts of a response that clients share only what each of them has copied', () => {
+  expect(responseBytes(Buffer.alloc(1024 * KB))).toBe(1024 * KB);
+  expect(responseBytes(Buffer.from(new SharedArrayBuffer(1024 * KB)))).toBe(128 * KB);
 });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import { isShared } from '../../../base/shared-buffer.ts';
 import { type RawSocket, unsentBytes } from '../node-internals.ts';
 
 export interface BacklogLimiterOptions {
@@ -22,6 +23,7 @@ interface Pending {
 
 /** Smaller replies and bodies are not counted. */
 const MIN_COUNTED_BYTES = 1024;
+const SHARED_RESPONSE_BYTES = 128 * 1024;
 /** How much may be in TLS' write queue without the client counting as slow. */
 const TLS_QUEUE_ALLOWANCE_BYTES = 256 * 1024;
 /** Something that is pending for longer than this is closed first. */
@@ -93,6 +95,11 @@ export class BacklogLimiter {
     this.#warnedAt = now;
     log.warn(warning, { closed, bytes: this.#bytes });
   }
+}
+
+/** The memory that a response takes while it is sent. Of what clients share, only the slice that TLS has encrypted counts. */
+export function responseBytes(body: Buffer): number {
+  return isShared(body) ? SHARED_RESPONSE_BYTES : body.length;
 }
 
 function isSent({ isClosed, connection }: Pending): boolean {

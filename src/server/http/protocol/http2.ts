@@ -3,7 +3,7 @@ import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'nod
 import type { Clock } from '../../../base/clock.ts';
 import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
-import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
+import { type BacklogLimiter, responseBytes } from '../listen/backlog-limiter.ts';
 import { closeInTime } from './close-in-time.ts';
 import {
   CACHE_CONTROL,
@@ -87,7 +87,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     headers['content-length'] = body.length;
     stream.respond(headers, { endStream });
     if (!endStream) stream.end(body);
-    if (!endStream && stream.session) this.options.outgoing.add(body.length, stream, stream.session);
+    if (!endStream && stream.session) this.options.outgoing.add(responseBytes(body), stream, stream.session);
     this.#discardRest();
   }
 

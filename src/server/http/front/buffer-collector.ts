@@ -1,0 +1,26 @@
+/** Smaller buffers add up slowly, and V8 collects them in time. */
+const MIN_COUNTED_BYTES = 64 * 1024;
+/** Of large buffers between two collections. */
+const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Collects garbage when many bytes in large buffers have passed through the thread. The heap of the front thread is small,
+ * so that V8 sees little reason to collect it, while the buffers that it refers to take hundreds of megabytes.
+ */
+export class BufferCollector {
+  readonly #collect: () => void;
+  #bytes = 0;
+
+  constructor(collect: () => void) {
+    this.#collect = collect;
+  }
+
+  /** Counts a buffer that was sent or received. */
+  passed(bytes: number): void {
+    if (bytes < MIN_COUNTED_BYTES) return;
+    this.#bytes += bytes;
+    if (this.#bytes < MAX_UNCOLLECTED_BYTES) return;
+    this.#bytes = 0;
+    setImmediate(this.#collect);
+  }
+}
