@@ -5,10 +5,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { root } from '../architecture/source.ts';
+import { freePort } from '../support/free-port.ts';
 import type { Step } from './documents.ts';
 
 export interface Ran extends Step {
@@ -133,13 +133,4 @@ async function stopClusters(home: string): Promise<void> {
   let text = '';
   for await (const chunk of list.stdout) text += chunk;
   for (const { pid } of JSON.parse(text)) if (pid !== undefined) process.kill(pid, 'SIGKILL');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { etcdMissing, TestEtcd } from '../support/etcd.ts';
+import { freePort } from '../support/free-port.ts';
 import { newDirectory, type Qd, runQd, runUntilReady, startQd, take } from './program.ts';
 
 const missing = etcdMissing();
@@ -105,7 +106,7 @@ test('no signal opens a debugger', async () => {
 });
 
 test('plain HTTP is served on loopback with --insecure-port', async () => {
-  const port = await unusedPort();
+  const port = await freePort();
   await start(['--insecure-port', String(port)]);
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/namespaces/default`);
   expect(answer.status).toBe(200);
@@ -291,12 +292,3 @@ test('both programs print their version', async () => {
   expect(await runQd(['--version'])).toMatchObject({ code: 0, stdout: `qd ${version}\n` });
   expect(await runQd(['version'], { program: 'qdfed' })).toMatchObject({ code: 0, stdout: `qdfed ${version}\n` });
 });
-
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -1,19 +1,28 @@
-/** The lists and maps that the description of a kind reaches. */
+/** The parts that the description of a kind reaches, above all its lists and maps. */
 import type { ListSchema, MapSchema, Schema } from '../../src/schema/schema.ts';
 
-export interface Collection {
+/** A part of a description: where it is, and how an object leads to it. */
+export interface Part<S extends Schema = Schema> {
   /** Such as `spec.containers[].env`; the values of a map are under `{}`. */
   readonly path: string;
-  readonly schema: ListSchema | MapSchema;
-  /** The descriptions from the whole object down to the list or map, with the field that leads to each next one. */
+  readonly schema: S;
+  /** From the whole object down to the part. */
   readonly way: readonly Step[];
 }
 
-type Step = { readonly field: string } | { readonly item: true } | { readonly value: true };
+export type Collection = Part<ListSchema | MapSchema>;
 
-/** A shape that contains itself is entered once. */
+export type Step = { readonly field: string } | { readonly item: true } | { readonly value: true };
+
 export function collectionsIn(schema: Schema): Collection[] {
-  const found: Collection[] = [];
+  return partsIn(schema).filter(
+    (part): part is Collection => part.schema.type === 'list' || part.schema.type === 'map',
+  );
+}
+
+/** Every part of a description that is not an object, outer parts first. A shape that contains itself is entered once. */
+export function partsIn(schema: Schema): Part[] {
+  const found: Part[] = [];
   const visit = (node: Schema, path: string, way: readonly Step[], inside: readonly object[]): void => {
     switch (node.type) {
       case 'object':
@@ -22,19 +31,13 @@ export function collectionsIn(schema: Schema): Collection[] {
           visit(child, path ? `${path}.${field}` : field, [...way, { field }], [...inside, node.fields]);
         }
         return;
-      case 'list':
-        found.push({ path, schema: node, way });
-        visit(node.items, `${path}[]`, [...way, { item: true }], inside);
-        return;
-      case 'map':
-        found.push({ path, schema: node, way });
-        visit(node.values, `${path}{}`, [...way, { value: true }], inside);
-        return;
       case 'lazy':
         visit(node.resolve(), path, way, inside);
         return;
       default:
-        return;
+        found.push({ path, schema: node, way });
+        if (node.type === 'list') visit(node.items, `${path}[]`, [...way, { item: true }], inside);
+        if (node.type === 'map') visit(node.values, `${path}{}`, [...way, { value: true }], inside);
     }
   };
   visit(schema, '', [], []);

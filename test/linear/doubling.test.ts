@@ -10,7 +10,8 @@ import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { duplicate } from '../../src/schema/field-error.ts';
 import { type Collection, collectionsIn } from '../kinds/lists-in.ts';
-import { exampleOf, grow } from './grown.ts';
+import { exampleOf } from '../support/kinds/examples.ts';
+import { grow } from './grown.ts';
 import { writePath } from './write-path.ts';
 
 const FACTOR = 8;

@@ -1,23 +1,7 @@
-/** The examples of all kinds, with lists in them that are as long as wanted. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-import type { Kind } from '../../src/kinds/kind.ts';
+/** Lengthens the lists and maps of an object. */
 import { maxItemsOf } from '../../src/schema/limits.ts';
 import type { Collection } from '../kinds/lists-in.ts';
 import { itemsOf } from './items.ts';
-
-const EXAMPLES = new URL('../../examples/kinds/', import.meta.url);
-
-const examples: readonly any[] = readdirSync(EXAMPLES).map((file) =>
-  parse(readFileSync(new URL(file, EXAMPLES), 'utf8')),
-);
-
-/** A valid object of a kind, in the stored version. */
-export function exampleOf({ kind, hub }: Kind): any {
-  const found = examples.find((each) => each.kind === kind && each.apiVersion === hub.apiVersion);
-  if (!found) throw new Error(`there is no example of ${kind} in ${hub.apiVersion}`);
-  return structuredClone(found);
-}
 
 /** Lets lists and maps of a tree have `count` items each, or their maximum; what is missing on the way to one is added. */
 export function grow(tree: any, collections: readonly Collection[], count: number): any {

@@ -7,8 +7,9 @@ import { allKinds } from '../../src/kinds/all.ts';
 import type { HookContext, Kind } from '../../src/kinds/kind.ts';
 import { DecodeError, decode } from '../../src/schema/decode.ts';
 import type { Schema } from '../../src/schema/schema.ts';
-import type { treeAt } from '../kinds/lists-in.ts';
-import { exampleOf, setAt } from './grown.ts';
+import { type Part, partsIn } from '../kinds/lists-in.ts';
+import { exampleOf } from '../support/kinds/examples.ts';
+import { setAt } from './grown.ts';
 import { validated } from './write-path.ts';
 
 const CHARACTERS = 40_000;
@@ -35,43 +36,8 @@ const HOSTILE = [
   repeated('$(A)'),
 ];
 
-type Way = Parameters<typeof treeAt>[0];
-
-interface Text {
-  readonly path: string;
-  readonly way: Way;
-  readonly schema: Schema;
-}
-
-function textsIn(schema: Schema): Text[] {
-  const found: Text[] = [];
-  const visit = (node: Schema, path: string, way: Way, inside: readonly object[]): void => {
-    switch (node.type) {
-      case 'string':
-      case 'intOrString':
-        found.push({ path, way, schema: node });
-        return;
-      case 'object':
-        if (inside.includes(node.fields)) return;
-        for (const [field, child] of Object.entries(node.fields)) {
-          visit(child, path ? `${path}.${field}` : field, [...way, { field }], [...inside, node.fields]);
-        }
-        return;
-      case 'list':
-        visit(node.items, `${path}[]`, [...way, { item: true }], inside);
-        return;
-      case 'map':
-        visit(node.values, `${path}{}`, [...way, { value: true }], inside);
-        return;
-      case 'lazy':
-        visit(node.resolve(), path, way, inside);
-        return;
-      default:
-        return;
-    }
-  };
-  visit(schema, '', [], []);
-  return found;
+function textsIn(schema: Schema): Part[] {
+  return partsIn(schema).filter(({ schema: { type } }) => type === 'string' || type === 'intOrString');
 }
 
 /** What a write of the object says, or the error that it ends with. */
@@ -92,7 +58,7 @@ function written(kind: Kind, input: object): string[] {
   }
 }
 
-function isCovered({ kind }: Kind, { path, schema }: Text): boolean {
+function isCovered({ kind }: Kind, { path, schema }: Part): boolean {
   if (schema.type === 'string' && schema.enum) return true;
   if (path.startsWith('metadata.')) return kind !== 'ConfigMap';
   return /[tT]emplate\.(spec|metadata)\b|(init|ephemeral)Containers\[\]/.test(path);
