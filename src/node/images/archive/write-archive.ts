@@ -1,10 +1,9 @@
 /** Writes an image as an archive: an OCI layout that `docker load` can read, too. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { Descriptor, Platform } from '../content/descriptor.ts';
 import { digestOf, digitsOf } from '../content/digest.ts';
-import type { Descriptor } from '../content/documents.ts';
 import { OCI_INDEX, OCI_MANIFEST } from '../content/media-types.ts';
-import type { Platform } from '../content/platform.ts';
 import { type TarInput, writeTar } from '../tar/write-tar.ts';
 
 export interface ArchivedImage {

@@ -1,17 +1,8 @@
 /** Reads the JSON documents of an image, and checks what is used of them. */
 import { RuntimeError } from '../../runtime/errors.ts';
+import type { Descriptor } from './descriptor.ts';
 import { isDigest } from './digest.ts';
 import { isIndex, isManifest, OCI_INDEX, OCI_MANIFEST } from './media-types.ts';
-import type { Platform } from './platform.ts';
-
-/** Names a blob. */
-export interface Descriptor {
-  readonly mediaType: string;
-  readonly digest: string;
-  readonly size: number;
-  readonly platform?: Platform;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
 
 export interface Manifest {
   readonly type: 'manifest';
@@ -69,7 +60,7 @@ function descriptor(what: string, value: unknown): Descriptor {
     mediaType: typeof value.mediaType === 'string' ? value.mediaType : '',
     digest: value.digest,
     size: Number(value.size),
-    ...(isObject(value.platform) && { platform: value.platform as unknown as Platform }),
+    ...(isObject(value.platform) && { platform: value.platform as unknown as Descriptor['platform'] }),
     ...(isObject(value.annotations) && { annotations: value.annotations as Record<string, string> }),
   };
 }

@@ -1,13 +1,6 @@
 /** Chooses the image for a platform from an index. */
-import type { Descriptor } from './documents.ts';
+import type { Descriptor, Platform } from './descriptor.ts';
 import { isIndex, isManifest } from './media-types.ts';
-
-/** In the words of Go: `linux`, `amd64`. */
-export interface Platform {
-  readonly os: string;
-  readonly architecture: string;
-  readonly variant?: string;
-}
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' };
 /** The variant that an architecture has unless an image says another; older ones run on it, too. */
