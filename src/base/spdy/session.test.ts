@@ -156,7 +156,8 @@ describe('streams', () => {
 describe('a session', () => {
   it('answers pings', async () => {
     const { client, server } = await sessions({});
-    await Promise.all([client.ping(), server.ping(), client.ping()]);
+    const answers = await Promise.all([client.ping(), server.ping(), client.ping()]);
+    expect(answers).toHaveLength(3);
   });
 
   it('that is closed resets its streams and ends the connection', async () => {
