@@ -26,7 +26,7 @@ const RELIST_MS = 1000;
 /** Between two looks where it does. */
 const RELIST_WITH_EVENTS_MS = 10_000;
 /** After an event: containerd sends them before CRI has noticed, which takes it some milliseconds. */
-const LOOKS_AFTER_EVENT_MS: readonly number[] = [5, 40, 200];
+const LOOKS_AFTER_EVENT_MS: readonly number[] = [5, 30, 80, 200];
 const RECONNECT_MS = 1000;
 
 export class Changes {

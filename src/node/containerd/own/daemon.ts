@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/process-identity.ts';
+import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
@@ -23,9 +24,6 @@ export interface DaemonOptions {
   readonly clock: Clock;
   readonly log: Logger;
 }
-
-/** The name of the image that keeps the sandboxes of an own containerd alive. */
-export const OWN_PAUSE_IMAGE = 'quarterdeck.local/pause:1';
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
@@ -86,7 +84,7 @@ async function writeConfiguration(paths: OwnPaths, machine: Machine, options: Da
     await writeFile(join(folder, 'hosts.toml'), hostsFile(registry, registryOptions));
   }
   const { streamAddress = '127.0.0.1' } = options;
-  const config = containerdConfig({ paths, machine, sandboxImage: OWN_PAUSE_IMAGE, streamAddress });
+  const config = containerdConfig({ paths, machine, sandboxImage: PAUSE_IMAGE, streamAddress });
   if ((await readFile(paths.config, 'utf8').catch(ignoreMissing)) === config) return false;
   await writeFile(paths.config, config);
   return true;
