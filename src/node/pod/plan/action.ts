@@ -1,6 +1,6 @@
 /** What the agent does about a pod. An action that was begun is not planned again until it has ended. */
 import type { Role } from '../container-run.ts';
-import type { PodFailure, Resources } from './state.ts';
+import type { PodFailure, Resources, StopCause } from './state.ts';
 
 export type Action =
   | { readonly type: 'prepare-volumes' }
@@ -38,18 +38,6 @@ export type Action =
   | { readonly type: 'release-volumes' }
   /** Removes the rest of what the pod had on the node: its directories and logs. */
   | { readonly type: 'clean-up' };
-
-/** `ended`: a sidecar or ephemeral container whose pod has ended. */
-export type StopCause =
-  | 'deleted'
-  | 'failed'
-  | 'ended'
-  | 'sandbox'
-  | 'image'
-  | 'resources'
-  | 'liveness'
-  | 'startup'
-  | 'unknown';
 
 export interface PlannedEvent {
   readonly type: 'Normal' | 'Warning';

@@ -2,10 +2,9 @@
 import { deepEqual } from '../../../base/tree.ts';
 import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
-import type { StopCause } from './action.ts';
 import type { Draft } from './draft.ts';
 import { exitCodeOf, hasRun } from './facts.ts';
-import type { ContainerRecord, ContainerState } from './state.ts';
+import type { ContainerRecord, ContainerState, StopCause } from './state.ts';
 import { nameOf, waitOf } from './wait.ts';
 
 /** Whether it is started again after this exit. */

@@ -1,12 +1,11 @@
 /** Plans for a pod that ends: its containers stop within the grace period, then its sandbox, then its volumes are released. */
 import type { SeenPod } from '../container-run.ts';
-import type { StopCause } from './action.ts';
 import type { Draft } from './draft.ts';
 import { mayRun } from './facts.ts';
 import { finalPhaseOf } from './phase.ts';
 import { liveRecord, planStop, removeRecord } from './plan-container.ts';
 import { isDue, removeSandbox, specAt } from './plan-run.ts';
-import type { PodFailure, PodState } from './state.ts';
+import type { PodFailure, PodState, StopCause } from './state.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 

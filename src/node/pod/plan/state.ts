@@ -5,7 +5,6 @@
  */
 import type { Role, SeenContainer, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
-import type { StopCause } from './action.ts';
 
 /** How a step stands that is tried again after a failure. */
 export type StepState =
@@ -56,6 +55,18 @@ export interface ContainerRecord {
   /** The value of `imageID` in the status. */
   readonly imageId: string;
 }
+
+/** Why a container is stopped. `ended`: a sidecar or ephemeral container whose pod has ended. */
+export type StopCause =
+  | 'deleted'
+  | 'failed'
+  | 'ended'
+  | 'sandbox'
+  | 'image'
+  | 'resources'
+  | 'liveness'
+  | 'startup'
+  | 'unknown';
 
 /** A stop that was asked for. */
 export interface StopState {
