@@ -1,0 +1,170 @@
+/** What the node agent needs from what runs its pods. Times are milliseconds since the epoch. */
+import type { Duplex } from 'node:stream';
+import type { ProcessStreams, TerminalSize } from '../../base/process-streams.ts';
+import type { SeenPod } from '../pod/container-run.ts';
+import type { ContainerConfig, ContainerResources } from './container-config.ts';
+import type { SandboxConfig } from './sandbox-config.ts';
+
+export interface Runtime extends Containers {
+  /** The value of `containerRuntimeVersion` in the node's status, for example `containerd://1.6.20`. */
+  readonly version: string;
+  readonly images: Images;
+  /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
+  refusal(pod: SeenPod): string | undefined;
+  health(): Promise<RuntimeHealth>;
+  /** Calls the listener when something may have changed, with the sandbox if it is known. Returns how to stop that. */
+  onChange(listener: (sandboxId: string | undefined) => void): () => void;
+  /** Current resource usage of what runs. */
+  usage(): Promise<readonly ContainerUsage[]>;
+  /** Disconnects; what runs goes on running. */
+  close(): Promise<void>;
+}
+
+export interface RuntimeHealth {
+  readonly isReady: boolean;
+  readonly isNetworkReady: boolean;
+  /** Why not, if one of them is false. */
+  readonly message?: string;
+}
+
+/** Sandboxes and the containers in them. */
+export interface Containers {
+  /** Creates and starts a sandbox, and returns its id. */
+  runSandbox(config: SandboxConfig): Promise<string>;
+  /** Stops it with everything in it, and frees its network. */
+  stopSandbox(id: string): Promise<void>;
+  /** Removes it with its containers. */
+  removeSandbox(id: string): Promise<void>;
+  sandboxes(): Promise<readonly Sandbox[]>;
+
+  createContainer(sandboxId: string, config: ContainerConfig, sandbox: SandboxConfig): Promise<string>;
+  startContainer(id: string): Promise<void>;
+  /** Sends the stop signal, and kills it after the timeout. Resolves when it has ended. */
+  stopContainer(id: string, timeoutSeconds: number): Promise<void>;
+  removeContainer(id: string): Promise<void>;
+  containers(): Promise<readonly Container[]>;
+  /** Undefined if there is none (any more). */
+  container(id: string): Promise<Container | undefined>;
+  updateResources(id: string, resources: ContainerResources): Promise<void>;
+  /** Opens the log file anew after it was moved away. */
+  reopenLog(id: string): Promise<void>;
+
+  /** Runs a command to its end. Output beyond `maxBytes` of each stream is dropped. */
+  run(id: string, request: RunRequest): Promise<RunResult>;
+  exec(id: string, request: ExecRequest): Promise<ProcessStreams>;
+  attach(id: string, request: AttachRequest): Promise<ProcessStreams>;
+  /** Connects to a TCP port on the loopback address inside the sandbox. */
+  portForward(sandboxId: string, port: number): Promise<Duplex>;
+}
+
+export interface RunRequest {
+  readonly command: readonly string[];
+  /** Rejects with a RuntimeError of code `DeadlineExceeded` after that, and kills the command. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+export interface RunResult {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+export interface AttachRequest {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+  readonly size?: TerminalSize;
+}
+
+export interface ExecRequest extends AttachRequest {
+  readonly command: readonly string[];
+}
+
+export interface Sandbox {
+  readonly id: string;
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly attempt: number;
+  readonly isReady: boolean;
+  readonly createdAt: number;
+  /** Empty on the network of the node. The first one is `podIP`. */
+  readonly addresses: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
+
+export interface Container {
+  readonly id: string;
+  readonly sandboxId: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly state: ContainerState;
+  readonly createdAt: number;
+  readonly startedAt: number | undefined;
+  readonly finishedAt: number | undefined;
+  readonly exitCode: number | undefined;
+  /** As the runtime says it: `Completed`, `Error`, `OOMKilled`, `ContainerCannotRun`… */
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  /** The name that was asked for. */
+  readonly image: string;
+  /** The value of `imageID` in the status. */
+  readonly imageId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Absolute path of its log. */
+  readonly logPath: string;
+  /** The resources that it has, if the runtime can tell. */
+  readonly resources: ContainerResources | undefined;
+}
+
+export interface Image {
+  readonly id: string;
+  /** Names with a tag. */
+  readonly tags: readonly string[];
+  /** Names with a digest. */
+  readonly digests: readonly string[];
+  readonly bytes: number;
+  /** The user of the image: a number, or a name when it is not one. Undefined: root. */
+  readonly user: number | string | undefined;
+  /** Whether garbage collection leaves it alone. */
+  readonly isPinned: boolean;
+}
+
+export interface RegistryCredentials {
+  readonly username: string;
+  readonly password: string;
+  /** A bearer token instead of a password. */
+  readonly identityToken?: string;
+  readonly registryToken?: string;
+  /** The registry that the credentials belong to. */
+  readonly serverAddress?: string;
+}
+
+export interface Images {
+  list(): Promise<readonly Image[]>;
+  /** By name or id; undefined if it is not on this node. */
+  find(reference: string): Promise<Image | undefined>;
+  /** Returns the id. Rejects with a RuntimeError. */
+  pull(reference: string, credentials: RegistryCredentials | undefined): Promise<string>;
+  remove(id: string): Promise<void>;
+  /** Loads an OCI or Docker archive, and returns the names of the images in it. */
+  load(archive: string): Promise<readonly string[]>;
+  /** What images take on disk, and where that is. */
+  usage(): Promise<{ readonly bytes: number; readonly directory: string }>;
+}
+
+export interface ContainerUsage {
+  readonly id: string;
+  readonly time: number;
+  /** Processor time since its start, in nanoseconds. */
+  readonly cpuNanoseconds: number;
+  /** Bytes. */
+  readonly workingSet: number;
+  readonly rss: number | undefined;
+  /** Bytes of its writable layer, if the runtime can tell. */
+  readonly writableBytes: number | undefined;
+}

@@ -1,0 +1,57 @@
+/** What a sandbox is made from: everything that the containers of a pod share. */
+import type { ContainerResources, IdMapping, Seccomp, SelinuxOptions } from './container-config.ts';
+
+export interface SandboxConfig {
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** Counts the sandboxes of the pod, from zero. */
+  readonly attempt: number;
+  readonly hostname: string;
+  /** Where logs go: `NAME/ATTEMPT.log` of a container is relative to it. */
+  readonly logDirectory: string;
+  /** What `/etc/resolv.conf` says; undefined: the node's own. */
+  readonly dns: DnsConfig | undefined;
+  readonly ports: readonly PortMapping[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly namespaces: PodNamespaces;
+  readonly sysctls: Readonly<Record<string, string>>;
+  readonly security: SandboxSecurity;
+  /** The parent of the containers' cgroups; undefined: the runtime's choice. */
+  readonly cgroupParent: string | undefined;
+  /** The overhead of its RuntimeClass and the sum of its containers, where they have limits. */
+  readonly overhead: ContainerResources | undefined;
+  readonly resources: ContainerResources | undefined;
+  /** The handler of its RuntimeClass; empty: the default one. */
+  readonly runtimeHandler: string;
+}
+
+export interface DnsConfig {
+  readonly servers: readonly string[];
+  readonly searches: readonly string[];
+  readonly options: readonly string[];
+}
+
+export interface PortMapping {
+  readonly protocol: 'TCP' | 'UDP' | 'SCTP';
+  readonly containerPort: number;
+  readonly hostPort: number;
+  readonly hostIP: string | undefined;
+}
+
+export interface PodNamespaces {
+  readonly network: 'pod' | 'node';
+  /** `pod`: the containers share one. */
+  readonly pid: 'container' | 'pod' | 'node';
+  readonly ipc: 'pod' | 'node';
+  /** Maps the ids of a user namespace of its own; undefined: the node's. */
+  readonly user: readonly IdMapping[] | undefined;
+}
+
+export interface SandboxSecurity {
+  readonly privileged: boolean;
+  readonly runAsUser: number | undefined;
+  readonly runAsGroup: number | undefined;
+  readonly supplementalGroups: readonly number[];
+  readonly seccomp: Seccomp | undefined;
+  readonly selinux: SelinuxOptions | undefined;
+}
