@@ -68,8 +68,7 @@ class PortChannel extends Duplex {
   }
 
   override _read(): void {
-    this.#wake?.();
-    this.#wake = undefined;
+    this.#continue();
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -83,7 +82,12 @@ class PortChannel extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this._read();
+    this.#continue();
     done(error);
+  }
+
+  #continue(): void {
+    this.#wake?.();
+    this.#wake = undefined;
   }
 }
