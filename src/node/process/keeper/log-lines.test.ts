@@ -24,7 +24,7 @@ it('divides a line of more than 16 KiB, and marks all parts but the last', () =>
 it('writes what has no end at the end', () => {
   const lines = new LogLines('stdout');
   expect(lines.add(Buffer.from('rest'), TIME).toString()).toBe('');
-  expect(lines.end(TIME).toString()).toBe(`${TIME} stdout F rest\n`);
+  expect(lines.end(TIME).toString()).toBe(`${TIME} stdout P rest\n`);
 });
 
 it('keeps bytes that are not UTF-8', () => {

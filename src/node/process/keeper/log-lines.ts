@@ -34,10 +34,10 @@ export class LogLines {
     return Buffer.concat(parts);
   }
 
-  /** Returns what is left at the end of the output: a line without its end. */
+  /** Returns what is left at the end of the output: a line without its end, which counts as a part. */
   end(time: string): Buffer {
     if (this.#rest.length === 0) return this.#rest;
-    const line = Buffer.concat([this.#head(time, 'F'), this.#rest, LINE_END]);
+    const line = Buffer.concat([this.#head(time, 'P'), this.#rest, LINE_END]);
     this.#rest = Buffer.alloc(0);
     return line;
   }

@@ -16,6 +16,8 @@ import type { StreamHub } from './stream-hub.ts';
 
 /** How long output that a command's children hold open is waited for. */
 const DRAIN_TIMEOUT_MS = 1_000;
+/** How long a command whose client has left may take to end. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
 export type Ended = (stream: string, result: { exitCode: number } | { error: RuntimeError }) => void;
 
@@ -54,7 +56,12 @@ export class Sessions {
     });
     if (request.size) command.resize(request.size.columns, request.size.rows);
     this.#open.set(stream, {
-      close: () => command.kill(),
+      // It sees the end of its input first, so that it may end by itself.
+      close: () => {
+        for (const pipe of [command.stdin, command.stdout, command.stderr]) pipe?.destroy();
+        const timer = this.#context.clock.timer(CLOSE_TIMEOUT_MS, () => command.kill());
+        void command.exitCode.then(() => timer.cancel());
+      },
       resize: ({ columns, rows }) => command.resize(columns, rows),
     });
     if (command.stdin) this.#toInput(stream, command.stdin);
@@ -149,12 +156,10 @@ export class Sessions {
     const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
-      socket.once('error', (error) =>
+      socket.on('error', (error) =>
         reject(new RuntimeError('Unknown', `dial tcp4 127.0.0.1:${port}: ${error.message}`)),
       );
     });
-    socket.removeAllListeners('error');
-    socket.on('error', () => undefined);
     return { input: socket, output: socket, close: () => socket.destroy() };
   }
 

@@ -105,11 +105,11 @@ export class KeeperConnection {
 function connectTo(directory: string, opening: Opening): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = withSocketPath(directory, SOCKET_NAME, (path) => connect({ path, allowHalfOpen: true }));
-    socket.once('error', (error) =>
-      reject(new RuntimeError('Unavailable', 'the keeper of containers does not answer', { cause: error })),
-    );
+    const onError = (error: Error) =>
+      reject(new RuntimeError('Unavailable', 'the keeper of containers does not answer', { cause: error }));
+    socket.once('error', onError);
     socket.once('connect', () => {
-      socket.removeAllListeners('error');
+      socket.off('error', onError);
       socket.write(`${JSON.stringify(opening)}\n`);
       resolve(socket);
     });
