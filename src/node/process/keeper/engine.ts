@@ -11,7 +11,9 @@ import { nextAddress, parseRange } from '../network/addresses.ts';
 import type { PublishedPort } from '../network/rules.ts';
 import { containerPlan, execPlan } from '../plans/container-plan.ts';
 import { identityOf, type ProcessIdentity } from '../plans/identity.ts';
+import type { ContainerPlanInput } from '../plans/input.ts';
 import { plainExecPlan, plainPlan } from '../plans/plain-plan.ts';
+import { userPlan } from '../plans/user-plan.ts';
 import type { ResolvedImage } from '../wire/calls.ts';
 import type { KeeperContext } from './context.ts';
 import { newId } from './context.ts';
@@ -139,9 +141,10 @@ export class Engine {
     const { config, image, sandboxId } = container.record;
     const sandbox = this.#sandbox(sandboxId);
     const identity = this.#identityOf(container);
-    if (!this.#context.machine.isIsolating) return plainPlan(config, identity, cgroups);
+    const { isolation } = this.#context.machine;
+    if (isolation === 'none') return plainPlan(config, identity, cgroups);
     const { pid } = config.security;
-    return containerPlan({
+    const input: ContainerPlanInput = {
       config,
       sandbox: sandbox.record.config,
       identity,
@@ -158,7 +161,10 @@ export class Engine {
       files: sandbox.files,
       imageDirectories: new Map(Object.entries(image.mounted)),
       architecture: process.arch,
-    });
+    };
+    return isolation === 'root'
+      ? containerPlan(input)
+      : userPlan(input, { uid: process.getuid!(), gid: process.getgid!() });
   }
 
   #identityOf({ record }: KeptContainer): ProcessIdentity {
@@ -179,9 +185,10 @@ export class Engine {
     const pid = this.#processOf(id);
     const identity = this.#identityOf(container);
     const cgroups = this.#context.cgroups?.create(cgroup, undefined) ?? [];
-    return this.#context.machine.isIsolating
-      ? execPlan({ config, identity, cgroups, architecture: process.arch, pid, tty, command })
-      : plainExecPlan(identity, cgroups, tty, command);
+    const { isolation } = this.#context.machine;
+    if (isolation === 'none') return plainExecPlan(identity, cgroups, tty, command);
+    const isUserNamespace = isolation === 'user';
+    return execPlan({ config, identity, cgroups, architecture: process.arch, pid, isUserNamespace, tty, command });
   }
 
   /** The steps that enter the network of a sandbox; undefined if it is that of the node. */

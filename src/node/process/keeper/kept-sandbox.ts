@@ -7,7 +7,7 @@ import { RuntimeError } from '../../runtime/errors.ts';
 import type { Sandbox } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import { framedPlan } from '../launcher/plan.ts';
-import type { SandboxFiles } from '../plans/container-plan.ts';
+import type { SandboxFiles } from '../plans/input.ts';
 import { sandboxPlan } from '../plans/sandbox-plan.ts';
 import type { KeeperContext } from './context.ts';
 import { openReader } from './fifo.ts';
@@ -49,7 +49,8 @@ export class KeptSandbox {
     try {
       sandbox.#writeFiles();
       context.cgroups?.create(record.cgroup, record.config.resources);
-      if (context.machine.isIsolating && context.machine.perl !== undefined) await sandbox.#hold(context.machine.perl);
+      if (context.machine.isolation === 'root' && context.machine.perl !== undefined)
+        await sandbox.#hold(context.machine.perl);
     } catch (error) {
       await sandbox.remove();
       throw error;
@@ -101,7 +102,7 @@ export class KeptSandbox {
 
   #plan() {
     const { config } = this.#record;
-    return this.#context.machine.isIsolating ? sandboxPlan(config) : [];
+    return this.#context.machine.isolation === 'root' ? sandboxPlan(config) : [];
   }
 
   async #hold(perl: string): Promise<void> {
