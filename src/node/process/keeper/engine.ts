@@ -6,6 +6,7 @@ import type { ContainerConfig } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import { usageOfTrees } from '../cgroups/processes.ts';
 import type { Step } from '../launcher/plan.ts';
 import { nextAddress, parseRange } from '../network/addresses.ts';
 import type { PublishedPort } from '../network/rules.ts';
@@ -43,6 +44,9 @@ export class Engine {
 
   async runSandbox(config: SandboxConfig): Promise<string> {
     const { random, clock, name, boot } = this.#context;
+    if (config.runtimeHandler !== '')
+      throw new RuntimeError('Unsupported', `no runtime for "${config.runtimeHandler}" is configured`);
+    if (config.namespaces.user) throw new RuntimeError('Unsupported', 'pods cannot have user namespaces of their own');
     const id = newId(random);
     const address = this.#allocate(config);
     try {
@@ -212,9 +216,12 @@ export class Engine {
 
   usage(): ContainerUsage[] {
     const time = this.#context.clock.now();
-    return [...this.containers.values()].flatMap((container): ContainerUsage[] => {
-      const usage = container.pid === undefined ? undefined : this.#context.cgroups?.usage(container.record.cgroup);
-      return usage ? [{ id: container.record.id, time, ...usage, writableBytes: undefined }] : [];
+    const { cgroups } = this.#context;
+    const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
+    const trees = cgroups ? undefined : usageOfTrees(running.map(({ pid }) => pid!));
+    return running.flatMap(({ record, pid }): ContainerUsage[] => {
+      const usage = trees ? trees.get(pid!) : cgroups?.usage(record.cgroup);
+      return usage ? [{ id: record.id, time, ...usage, writableBytes: undefined }] : [];
     });
   }
 

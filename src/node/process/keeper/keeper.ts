@@ -69,7 +69,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
     hasCgroups: context.cgroups !== undefined,
-    hasTerminals: machine.perl !== undefined,
+    hasHostPorts: machine.nft !== undefined,
   };
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {

@@ -11,12 +11,9 @@ import { processSteps } from './process-steps.ts';
 const OWN_DIRECTORIES = ['proc', 'dev', 'sys', 'tmp', 'run'];
 
 export function userPlan(input: ContainerPlanInput, user: { readonly uid: number; readonly gid: number }): Step[] {
-  const { config, identity, sandbox } = input;
+  const { config, identity } = input;
   return [
-    ['user-namespace', identity.uid, user.uid, identity.gid, user.gid],
-    ['unshare', CLONE.NEWPID | CLONE.NEWIPC | CLONE.NEWUTS],
-    ['fork'],
-    ['hostname', sandbox.hostname],
+    ...namespaceSteps(input, user),
     ['unshare', CLONE.NEWNS],
     ['mount', 'none', '/', 'none', MS.REC | MS.SLAVE, ''],
     ...rootSteps(input),
@@ -34,6 +31,24 @@ export function userPlan(input: ContainerPlanInput, user: { readonly uid: number
     ...(config.tty ? [['terminal'] satisfies Step] : []),
     ...processSteps({ ...input, isUserNamespace: true }),
     ['exec', ...identity.command],
+  ];
+}
+
+/** Who shares processes with another container shares its user namespace, too, and so the meaning of user ids. */
+function namespaceSteps(
+  { identity, sandbox, holder, processTarget }: ContainerPlanInput,
+  user: { readonly uid: number; readonly gid: number },
+): Step[] {
+  const shared = processTarget ?? holder?.init;
+  if (shared !== undefined) {
+    const names = ['user', 'pid', 'ipc', 'uts'];
+    return [['namespaces', ...names.map((name) => `/proc/${shared}/ns/${name}`)], ['fork']];
+  }
+  return [
+    ['user-namespace', identity.uid, user.uid, identity.gid, user.gid],
+    ['unshare', CLONE.NEWPID | CLONE.NEWIPC | CLONE.NEWUTS],
+    ['fork'],
+    ['hostname', sandbox.hostname],
   ];
 }
 

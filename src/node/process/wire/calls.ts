@@ -34,8 +34,8 @@ export interface KeeperFacts {
   readonly whyNotIsolated: string | undefined;
   readonly hasNetwork: boolean;
   readonly whyNoNetwork: string | undefined;
+  readonly hasHostPorts: boolean;
   readonly hasCgroups: boolean;
-  readonly hasTerminals: boolean;
 }
 
 export interface KeeperCalls {
