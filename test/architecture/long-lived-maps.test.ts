@@ -24,6 +24,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/base/grpc/outgoing.ts': { '#blocked': 'in progress' },
   'src/base/grpc/session.ts': { '#streams': 'in progress', '#queue': 'in progress' },
   'src/base/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
+  'src/base/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
   'src/base/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',

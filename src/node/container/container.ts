@@ -1,10 +1,10 @@
 /** The configuration of one container. */
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, Device, EnvVariable, Mount } from '../runtime/container-config.ts';
-import { expand } from './expansion.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerResources, type MachineResources } from './resources.ts';
 import { containerSecurity, type ImageUser } from './security.ts';
+import { expand } from './variables/expansion.ts';
 
 export interface ContainerOptions {
   readonly attempt: number;

@@ -2,12 +2,12 @@
 import { cIdentifier } from '../../schema/names.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { EnvVariable } from '../runtime/container-config.ts';
-import { podField } from './downward-api.ts';
-import { EnvFileError, variableInFile } from './env-file.ts';
-import { expand } from './expansion.ts';
 import { ContainerConfigError, type Found, fileKey, type Inputs } from './inputs.ts';
-import { resourceField } from './resource-field.ts';
-import { serviceEnvironment } from './service-environment.ts';
+import { podField } from './variables/downward-api.ts';
+import { EnvFileError, variableInFile } from './variables/env-file.ts';
+import { expand } from './variables/expansion.ts';
+import { resourceField } from './variables/resource-field.ts';
+import { serviceEnvironment } from './variables/service-environment.ts';
 
 export interface ConfigEvent {
   readonly type: 'Warning';
@@ -111,6 +111,7 @@ function fileValue(
   { files }: Inputs,
 ): string | undefined {
   const text = files.get(fileKey(volumeName, path));
+  if (text === undefined && optional) return undefined;
   if (text === undefined) throw new ContainerConfigError("couldn't parse env file");
   try {
     const value = variableInFile(text, key);

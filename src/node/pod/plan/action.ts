@@ -1,38 +1,76 @@
-/** What the agent does about a pod. Each action has a key: while it is pending, it is not planned again. */
+/** What the agent does about a pod. An action that was begun is not planned again until it has ended. */
+import type { Role } from '../container-run.ts';
+import type { PodFailure, Resources, StopCause } from './state.ts';
+
 export type Action =
   | { readonly type: 'prepare-volumes' }
   | { readonly type: 'run-sandbox'; readonly attempt: number }
+  /** Stops it with everything that still runs in it. */
   | { readonly type: 'stop-sandbox'; readonly id: string }
   | { readonly type: 'remove-sandbox'; readonly id: string }
-  | { readonly type: 'pull-image'; readonly container: string }
+  /** Looks for the image, and pulls it if its policy says so. */
+  | { readonly type: 'pull-image'; readonly container: string; readonly image: string }
   /** Creates and starts it, and runs its postStart hook. */
-  | { readonly type: 'start-container'; readonly container: string; readonly attempt: number }
-  /** Runs its preStop hook and stops it, all within the grace period. */
+  | {
+      readonly type: 'start-container';
+      readonly container: string;
+      readonly attempt: number;
+      readonly image: string;
+      readonly imageId: string;
+      readonly resources: Resources;
+    }
+  /** Runs its preStop hook and stops it, all within the grace period. 0: kills it at once, without the hook. */
   | {
       readonly type: 'stop-container';
-      readonly id: string;
       readonly container: string;
+      readonly id: string;
       readonly graceSeconds: number;
-      /** For the event: `Stopping container x`, or why it is killed. */
-      readonly message: string;
+      readonly cause: StopCause;
     }
-  | { readonly type: 'remove-container'; readonly id: string }
-  | { readonly type: 'update-resources'; readonly id: string; readonly container: string }
-  /** After everything has stopped: unmounts, and removes what the pod had on the node. */
+  | { readonly type: 'remove-container'; readonly container: string; readonly id: string }
+  | {
+      readonly type: 'update-resources';
+      readonly container: string;
+      readonly id: string;
+      readonly resources: Resources;
+    }
+  /** Unmounts the volumes. Nothing runs any more. */
+  | { readonly type: 'release-volumes' }
+  /** Removes the rest of what the pod had on the node: its directories and logs. */
   | { readonly type: 'clean-up' };
 
-/** Identifies an action among those of one pod. */
-export function actionKey(action: Action): string {
-  switch (action.type) {
-    case 'prepare-volumes':
-    case 'clean-up':
-      return action.type;
-    case 'run-sandbox':
-      return 'run-sandbox';
-    case 'pull-image':
-    case 'start-container':
-      return `${action.type}/${action.container}`;
-    default:
-      return `${action.type}/${action.id}`;
-  }
+export interface PlannedEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** The container that it is about; undefined: the pod. */
+  readonly container: { readonly name: string; readonly role: Role } | undefined;
 }
+
+export interface Plan {
+  readonly actions: readonly Action[];
+  readonly events: readonly PlannedEvent[];
+  /** What is to be remembered; `begin` does that. */
+  readonly decisions: readonly Decision[];
+  /** When to plan again, if nothing happens before; undefined: only when something happens. */
+  readonly nextAt: number | undefined;
+  /** Nothing is left on the node. A deleted pod can be removed from the API. */
+  readonly isFinished: boolean;
+}
+
+export type Decision =
+  | { readonly type: 'fail'; readonly failure: PodFailure }
+  | { readonly type: 'stop' }
+  | { readonly type: 'end'; readonly phase: 'Succeeded' | 'Failed' }
+  /** An event about this back-off was emitted. */
+  | { readonly type: 'announce'; readonly container: string; readonly until: number };
+
+/** How an action ended. */
+export type Outcome =
+  | { readonly type: 'done'; readonly imageId?: string }
+  | {
+      readonly type: 'failed';
+      /** In the words of a container's state: `ErrImagePull`, `CreateContainerError`… Empty for other actions. */
+      readonly reason: string;
+      readonly message: string;
+    };

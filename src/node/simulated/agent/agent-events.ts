@@ -4,12 +4,12 @@
  */
 import type { Clock } from '../../../base/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../../client/events/event-recorder.ts';
+import { formatDuration } from '../../pod/duration.ts';
 import { containerOf } from '../../pod/phase.ts';
 import type { LifecycleEvent } from '../lifecycle/context.ts';
 import { imageSizeOf } from '../lifecycle/ids.ts';
 import { invalidImageMessage, neverPullMessage, pullError } from '../lifecycle/images.ts';
 import type { PodLife, SimulatedRun } from '../lifecycle/pod-life.ts';
-import { formatDuration } from '../rules/duration.ts';
 
 /** Token bucket of a kubelet: its size, and the milliseconds until the next token. */
 const EVENT_BURST = 100;

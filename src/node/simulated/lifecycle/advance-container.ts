@@ -1,8 +1,9 @@
 /** Advances one container: it waits for its image, runs, becomes ready, ends, and may be restarted. */
 import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
 import type { Termination } from '../../pod/container-run.ts';
+import { formatDuration } from '../../pod/duration.ts';
 import { containerOf } from '../../pod/phase.ts';
-import { formatDuration, sample } from '../rules/duration.ts';
+import { sample } from '../rules/duration.ts';
 import { type Ending, isNamed } from '../rules/rules.ts';
 import { crashDelay } from './back-off.ts';
 import type { LifecycleContext } from './context.ts';

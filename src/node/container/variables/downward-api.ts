@@ -1,6 +1,6 @@
 /** Fields of a pod as the downward API shows them, in variables and in files. */
-import type { SeenPod } from '../pod/container-run.ts';
-import { ContainerConfigError } from './inputs.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
+import { ContainerConfigError } from '../inputs.ts';
 import { quoteText } from './quote-text.ts';
 
 /** Fields of metadata, which both variables and files can show. */

@@ -1,7 +1,7 @@
 /** The resources of a container as the downward API shows them: in units of a divisor, rounded up. */
-import { parseQuantity, type Quantity, scaled } from '../../base/quantity.ts';
-import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
-import { ContainerConfigError } from './inputs.ts';
+import { parseQuantity, type Quantity, scaled } from '../../../base/quantity.ts';
+import type { SeenContainer, SeenPod } from '../../pod/container-run.ts';
+import { ContainerConfigError } from '../inputs.ts';
 
 export interface ResourceField {
   readonly containerName?: string;

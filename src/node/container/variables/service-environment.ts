@@ -1,6 +1,6 @@
 /** The variables that tell a container the addresses of Services. */
-import type { SeenPod } from '../pod/container-run.ts';
-import type { ServiceAddress } from './inputs.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
+import type { ServiceAddress } from '../inputs.ts';
 
 /** The Service of the API server, whose variables every container has. */
 const API_SERVICE = { namespace: 'default', name: 'kubernetes' };

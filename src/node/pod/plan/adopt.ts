@@ -1,0 +1,166 @@
+/**
+ * The state of a pod that this agent has not seen before: a new one, or one that an earlier agent has left. What runs is
+ * found in the runtime's records; the status in the API tells what was before them.
+ */
+import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
+import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
+import { isTerminalPhase, type Phase } from '../phase.ts';
+import { LOST_MESSAGE } from './facts.ts';
+import { type Listing, observe } from './record.ts';
+import { type ContainerState, type PodState, TO_DO } from './state.ts';
+
+export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: number): PodState {
+  const { phase, reason, message, startTime, podIPs, podIP } = pod.status;
+  const hasEnded = isTerminalPhase(phase);
+  const state: PodState = {
+    startTime: timeOf(startTime, now),
+    sandboxes: [],
+    containers: [],
+    volumes: TO_DO,
+    sandbox: TO_DO,
+    release: TO_DO,
+    cleanUp: TO_DO,
+    addresses: podIPs?.map(({ ip = '' }) => ip) ?? (podIP ? [podIP] : []),
+    failure:
+      hasEnded && reason ? { reason, message: message ?? '', isRefusal: !pod.status.containerStatuses } : undefined,
+    stopRequestedAt: hasEnded ? now : undefined,
+    endPhase: hasEnded ? (phase as Phase) : undefined,
+    endedAt: hasEnded ? now : undefined,
+    isRemoved: false,
+    resizeRefusal: undefined,
+    revision: 0,
+  };
+  const reported = reportedIn(pod);
+  state.containers = containersOf(pod, reported, now);
+  observe(state, { ...listing, revision: 0 }, now);
+  for (const container of state.containers) {
+    if (container.records.length > 0) continueRecords(container, reported.get(keyOf(container))?.status, now);
+  }
+  return state;
+}
+
+/** Corrects for records that exist what was derived from the status alone. */
+function continueRecords(state: ContainerState, status: Status | undefined, now: number): void {
+  const newest = state.records[0]!;
+  const hasRecord = (id: string | undefined) => state.records.some(({ statusId }) => statusId === id);
+  state.crashes = Math.max(state.restarts, newest.attempt);
+  if (!status || !hasRecord(status.containerID)) return;
+  const { terminated } = status.lastState;
+  state.lastExit = terminated && !hasRecord(terminated.containerID) ? terminationOf(terminated, now) : undefined;
+  if (newest.state !== 'running' || newest.statusId !== status.containerID) return;
+  // Probes begin anew, and their last results hold until then.
+  if (status.started) state.started = true;
+  if (status.ready) state.ready = true;
+}
+
+/** Adds containers that the spec has got since: ephemeral ones. The state of the others stays. */
+export function alignContainers(state: PodState, pod: SeenPod, now: number): void {
+  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  if (initContainers.length + containers.length + ephemeralContainers.length === state.containers.length) return;
+  const known = new Map(state.containers.map((each) => [each.name, each]));
+  state.containers = containersOf(pod, reportedIn(pod), now).map((each) => known.get(each.name) ?? each);
+}
+
+function containersOf(pod: SeenPod, reported: ReadonlyMap<string, Reported>, now: number): ContainerState[] {
+  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  const build = (container: SeenContainer, role: Role) =>
+    containerState(container, role, reported.get(keyOf({ name: container.name, role })), now);
+  return [
+    ...initContainers.map((each) => build(each, each.restartPolicy === 'Always' ? 'sidecar' : 'init')),
+    ...containers.map((each) => build(each, 'main')),
+    ...ephemeralContainers.map((each) => build(each, 'ephemeral')),
+  ];
+}
+
+const keyOf = ({ name, role }: { readonly name: string; readonly role: Role }) => `${STATUS_LISTS[role]} ${name}`;
+
+type Status = NonNullable<SeenPod['status']['containerStatuses']>[number];
+
+/** What the status of a pod says of a container. */
+interface Reported {
+  readonly status: Status;
+  readonly restarts: number;
+}
+
+const STATUS_LISTS = {
+  main: 'containerStatuses',
+  init: 'initContainerStatuses',
+  sidecar: 'initContainerStatuses',
+  ephemeral: 'ephemeralContainerStatuses',
+} as const;
+
+/** By list and name. */
+function reportedIn({ metadata, status }: SeenPod): ReadonlyMap<string, Reported> {
+  const out = new Map<string, Reported>();
+  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
+    const statuses = status[list] ?? [];
+    const restarts = trueRestarts(metadata.annotations, statuses);
+    for (const [at, each] of statuses.entries()) {
+      out.set(`${list} ${each.name}`, { status: each, restarts: restarts[at] ?? 0 });
+    }
+  }
+  return out;
+}
+
+function containerState(
+  { name, image = '' }: SeenContainer,
+  role: Role,
+  known: Reported | undefined,
+  now: number,
+): ContainerState {
+  const { status, restarts = 0 } = known ?? {};
+  return {
+    name,
+    role,
+    records: [],
+    lastExit: status && lastExitOf(status, now),
+    restarts,
+    crashes: restarts,
+    image: TO_DO,
+    imageName: image,
+    imageId: '',
+    start: TO_DO,
+    startAttempt: 0,
+    stop: undefined,
+    removals: [],
+    update: TO_DO,
+    started: undefined,
+    ready: undefined,
+    live: undefined,
+    announced: undefined,
+    actual: status?.resources,
+  };
+}
+
+/** Returns the newest exit that the status tells of. One that was running, and has no record, was lost. */
+function lastExitOf({ state, lastState, containerID = '' }: Status, now: number): Termination | undefined {
+  if (state.terminated) return terminationOf(state.terminated, now);
+  if (!state.running) return lastState.terminated && terminationOf(lastState.terminated, now);
+  const { startedAt } = state.running;
+  return {
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: LOST_MESSAGE,
+    startedAt: startedAt === undefined ? undefined : timeOf(startedAt, now),
+    finishedAt: now,
+    id: containerID,
+  };
+}
+
+function terminationOf(terminated: NonNullable<Status['state']['terminated']>, now: number): Termination {
+  const { exitCode, reason = '', message, startedAt, finishedAt, containerID = '' } = terminated;
+  return {
+    exitCode,
+    reason,
+    message,
+    startedAt: startedAt === undefined ? undefined : timeOf(startedAt, now),
+    finishedAt: timeOf(finishedAt, now),
+    id: containerID,
+  };
+}
+
+/** Clients can write a status. A time that is missing from it is now: timers need numbers. */
+function timeOf(text: string | undefined, now: number): number {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? now : time;
+}
