@@ -95,9 +95,7 @@ export class PodWorker {
   /** Takes a turn soon. */
   wake(): void {
     this.#isAwake = true;
-    this.#turn ??= this.#takeTurns().finally(() => {
-      this.#turn = undefined;
-    });
+    this.#turn ??= this.#takeTurns();
   }
 
   /** Takes no more turns; what runs goes on. Resolves when no action is under way that would end soon. */
@@ -122,6 +120,8 @@ export class PodWorker {
         this.#wakeAt(clock.now() + RETRY_MS);
       }
     }
+    // At once, and not when the promise has settled: what happens in between would not be noticed.
+    this.#turn = undefined;
   }
 
   async #takeTurn(): Promise<void> {
