@@ -162,7 +162,7 @@ test('a grace period that is shortened later counts', async () => {
   await until('web', () => runtime.calls.includes('stop web/c/0 600'));
   const before = clock.now();
   await cluster.delete('web', { gracePeriodSeconds: 5 });
-  await until('web', (pod) => pod === undefined);
+  await until('web', () => runtime.calls.includes('stop-sandbox web/0'));
   expect(clock.now() - before).toBeLessThan(10_000);
 });
 

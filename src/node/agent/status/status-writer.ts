@@ -110,6 +110,8 @@ export class StatusWriter {
       metadata: { uid, ...(annotations ? { annotations } : {}) },
       status: {
         ...status,
+        hostIPs: replaced(status.hostIPs),
+        ...(status.podIPs ? { podIPs: replaced(status.podIPs) } : {}),
         conditions: [...status.conditions.map(withEmptyReason), ...endedResizes(status)],
         '$setElementOrder/conditions': CONDITION_ORDER,
       },
@@ -127,6 +129,9 @@ export class StatusWriter {
 
 /** Conditions are merged by type, so that an old reason stays unless it is removed. */
 const withEmptyReason = (condition: Condition) => ({ reason: null, message: null, ...condition });
+
+/** Addresses are merged by value, so that old ones stay unless the list is replaced. */
+const replaced = (list: readonly object[]) => [{ $patch: 'replace' }, ...list];
 
 /** Conditions of a resize are there only while it is not done. */
 function endedResizes({ conditions }: Status) {
