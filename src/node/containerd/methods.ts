@@ -1,7 +1,8 @@
-/** The methods of CRI v1 that the runtime calls. */
+/** The methods of CRI v1, and of containerd's own API, that the runtime calls. */
 import type { Method } from '../../base/grpc/call.ts';
 import type { Message } from '../../base/protobuf/message.ts';
 import * as container from './messages/container.ts';
+import * as containerd from './messages/containerd.ts';
 import * as image from './messages/image.ts';
 import * as sandbox from './messages/sandbox.ts';
 import * as status from './messages/status.ts';
@@ -48,3 +49,30 @@ export const cri = {
   removeImage: images('RemoveImage', image.ImageRequest, status.Empty),
   imageUsage: images('ImageFsInfo', status.Empty, image.ImageFsInfoResponse),
 };
+
+/** The namespace in which CRI keeps its images and containers. */
+const NAMESPACE = { 'containerd-namespace': 'k8s.io' };
+
+const own =
+  (service: string) =>
+  <In, Out>(
+    name: string,
+    request: Pick<Message<In, unknown>, 'encode'>,
+    response: Pick<Message<never, Out>, 'decode'>,
+  ): Method<In, Out> => ({ ...method(`containerd.services.${service}`)(name, request, response), metadata: NAMESPACE });
+
+export const containerdApi = {
+  writeContent: own('content.v1.Content')('Write', containerd.WriteRequest, containerd.WriteResponse),
+  contentInfo: own('content.v1.Content')('Info', containerd.ContentRequest, containerd.ContentResponse),
+  updateContent: own('content.v1.Content')('Update', containerd.UpdateContentRequest, containerd.ContentResponse),
+  createImage: own('images.v1.Images')('Create', containerd.NamedImageRequest, status.Empty),
+  updateImage: own('images.v1.Images')('Update', containerd.NamedImageRequest, status.Empty),
+  createLease: own('leases.v1.Leases')('Create', containerd.Lease, status.Empty),
+  deleteLease: own('leases.v1.Leases')('Delete', containerd.Lease, status.Empty),
+  events: own('events.v1.Events')('Subscribe', containerd.SubscribeRequest, containerd.EventEnvelope),
+};
+
+/** The same method, whose results belong to a lease, so that they are not collected as garbage before it ends. */
+export function underLease<In, Out>(plain: Method<In, Out>, lease: string): Method<In, Out> {
+  return { ...plain, metadata: { ...plain.metadata, 'containerd-lease': lease } };
+}

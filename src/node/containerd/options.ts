@@ -18,8 +18,6 @@ export interface ContainerdOptions {
   readonly name: string;
   /** The ranges of the pods' addresses. Empty: not known yet; pods on their own network wait for `configureNetwork`. */
   readonly podCIDRs: readonly string[];
-  /** Returns the path of an archive with the image that keeps a sandbox alive. Called when the runtime does not have one. */
-  readonly pauseImage: () => Promise<string>;
   /** How images of a registry are pulled, by the registry's name (`localhost:5000`, `docker.io`). */
   readonly registries?: Readonly<Record<string, RegistryOptions>>;
   /** Path of the network namespace in which an own containerd runs, with its bridge; undefined: the one of this process. */
