@@ -1,6 +1,7 @@
 /** Runs the probes of what runs of a pod, and writes their results into its state. */
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PlannedEvent } from '../../pod/plan/action.ts';
+import { touch } from '../../pod/plan/record.ts';
 import type { ContainerState, PodState } from '../../pod/plan/state.ts';
 import { ContainerProbes, hasProbes, type ProbeResults } from '../../probes/container-probes.ts';
 import { containerNamed, type SpecContainer } from '../actions/containers.ts';
@@ -71,6 +72,7 @@ export class PodProbes {
       address: addressesOf({ pod, state }, context.node())[0] ?? '',
       onChange: (results) => {
         apply(each, results);
+        touch(state, each);
         wake();
       },
       onEvent: (reason, message) => emit({ type: 'Warning', reason, message, container: { name, role: spec.role } }),
