@@ -82,6 +82,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/server/http/listen/backlog-limiter.ts': { '#pending': 'in progress' },
   'src/server/http/listen/connections.ts': { '#open': 'in progress', '#countByNetwork': 'in progress' },
   'src/server/http/listen/listeners.ts': { '#sessions': 'in progress' },
+  'src/server/http/listen/multiplexed-requests.ts': { '#waiting': 'in progress' },
   'src/server/http/listen/pipelined-requests.ts': { '#responses': 'in progress' },
   'src/server/http/pipeline/open-streams.ts': { '#streams': 'in progress' },
   'src/server/metrics/event-loop.ts': { '#blocked': 'served kinds' },

@@ -33,6 +33,7 @@ import { closeOnDisconnect } from './close-on-disconnect.ts';
 import { type ConnectionCounts, Connections } from './connections.ts';
 import { closeWhenIdle } from './idle-session.ts';
 import { answerMalformed } from './malformed-request.ts';
+import { MultiplexedRequests } from './multiplexed-requests.ts';
 import { PeerCache } from './peer-cache.ts';
 import { PipelinedRequests, whenAllAnswered } from './pipelined-requests.ts';
 import { stripUpgrade } from './strip-upgrade.ts';
@@ -97,6 +98,7 @@ class NetListeners implements Listeners {
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #peers: PeerCache;
   readonly #pipelined = new PipelinedRequests();
+  readonly #multiplexed: MultiplexedRequests;
 
   constructor(options: ListenersOptions) {
     this.#options = options;
@@ -108,10 +110,11 @@ class NetListeners implements Listeners {
     this.#http = { limits, clock, bodies, outgoing, incoming };
     this.#connections = new Connections(options);
     this.#peers = new PeerCache(options.onDisconnect);
+    this.#multiplexed = new MultiplexedRequests(options.serve);
   }
 
   listen(port: number, host: string): Promise<AddressInfo> {
-    const { limits, serve } = this.#options;
+    const { limits } = this.#options;
     const server = createSecureServer({
       ...this.#tls,
       allowHTTP1: true,
@@ -131,8 +134,9 @@ class NetListeners implements Listeners {
     removeHttp2Compatibility(server);
     server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       const { session } = stream;
-      if (session) serve(new Http2Exchange(stream, headers, this.#peers.get(session, false), this.#http));
-      else stream.destroy();
+      if (!session) stream.destroy();
+      else
+        this.#multiplexed.add(session, new Http2Exchange(stream, headers, this.#peers.get(session, false), this.#http));
     });
     return this.#start(server, port, host);
   }
