@@ -1,0 +1,19 @@
+/** Named pipes as streams. */
+import { constants, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+
+/** Ends when nobody has the pipe open for writing any more. */
+export function openReader(path: string): Socket {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const reader = new Socket({ fd: descriptor, readable: true, writable: false });
+  reader.on('error', () => undefined);
+  return reader;
+}
+
+/** Does not wait for a reader. The other side sees the end when this is destroyed and nobody else has it open. */
+export function openWriter(path: string): Socket {
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const writer = new Socket({ fd: descriptor, readable: false, writable: true });
+  writer.on('error', () => undefined);
+  return writer;
+}
