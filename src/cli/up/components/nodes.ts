@@ -9,6 +9,7 @@ import { markLeftOutNodes } from '../../../node/simulated/left-out.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
 import type { User } from '../../../server/api.ts';
 import type { Server } from '../../../server/index.ts';
+import { unreachable } from '../../../server/nodes/connection.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { apiVersion } from '../../version.ts';
@@ -57,8 +58,8 @@ function connect(server: Server, nodes: SimulatedNodes): void {
       ? `node "${node}" is simulated: it runs no processes to connect to`
       : `the agent of node "${node}" cannot be reached`;
   server.reachNodesBy({
+    ...unreachable(why),
     logs: (request) => nodes.logs(request),
     usage: async (node) => nodes.usage(node),
-    refusal: why,
   });
 }
