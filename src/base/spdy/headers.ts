@@ -9,7 +9,7 @@ export function encodeHeaders(headers: SpdyHeaders, isFirst: boolean): Buffer {
   const entries = Object.entries(headers);
   const parts = [uint32(entries.length)];
   for (const [name, value] of entries) parts.push(...prefixed(name.toLowerCase()), ...prefixed(value));
-  return Buffer.concat([...(isFirst ? [ZLIB_HEAD] : []), ...storedBlocks(Buffer.concat(parts))]);
+  return Buffer.concat([...(isFirst ? [ZLIB_HEAD] : []), ...storedBlocks(Buffer.concat(parts)), SYNC_FLUSH]);
 }
 
 /** Reads an inflated header block. */
@@ -40,6 +40,8 @@ export function decodeHeaders(block: Buffer): SpdyHeaders {
 
 /** Deflate with a 32 KB window, fastest compression, no dictionary. */
 const ZLIB_HEAD = Buffer.from([0x78, 0x01]);
+/** An empty stored block. Go's reader hands on what it has read only when it sees one. */
+const SYNC_FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
 const MAX_STORED_BYTES = 0xffff;
 
 function storedBlocks(bytes: Buffer): Buffer[] {
