@@ -9,7 +9,7 @@ export function encodeHeaders(headers: SpdyHeaders, isFirst: boolean): Buffer {
   const entries = Object.entries(headers);
   const parts = [uint32(entries.length)];
   for (const [name, value] of entries) parts.push(...prefixed(name.toLowerCase()), ...prefixed(value));
-  return Buffer.concat([...(isFirst ? [ZLIB_HEAD] : []), ...storedBlocks(Buffer.concat(parts)), SYNC_FLUSH]);
+  return Buffer.concat([...(isFirst ? [ZLIB_HEAD] : []), ...storedBlocks(Buffer.concat(parts))]);
 }
 
 /** Reads an inflated header block. */
@@ -40,9 +40,10 @@ export function decodeHeaders(block: Buffer): SpdyHeaders {
 
 /** Deflate with a 32 KB window, fastest compression, no dictionary. */
 const ZLIB_HEAD = Buffer.from([0x78, 0x01]);
-/** An empty stored block. Go's reader hands on what it has read only when it sees one. */
-const SYNC_FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
 const MAX_STORED_BYTES = 0xffff;
+
+/** An empty block. Go's inflater hands out what it has only at such a block; without it, it fails at the next header block. */
+const FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
 
 function storedBlocks(bytes: Buffer): Buffer[] {
   const blocks: Buffer[] = [];
@@ -53,7 +54,7 @@ function storedBlocks(bytes: Buffer): Buffer[] {
     head.writeUInt16LE(~part.length & 0xffff, 3);
     blocks.push(head, part);
   }
-  return blocks;
+  return [...blocks, FLUSH];
 }
 
 function uint32(value: number): Buffer {
