@@ -88,7 +88,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       },
       settings: {
         ...{ name: NODE, addresses: [{ type: 'InternalIP', address: '192.0.2.1' }], labels: {}, taints: [] },
-        port: undefined,
+        ...{ podCIDRs: [], port: undefined },
       },
       facts: {
         hostIPs: ['192.0.2.1'],

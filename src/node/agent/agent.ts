@@ -6,7 +6,6 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
-import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import type { SeenPod } from '../pod/container-run.ts';
@@ -42,14 +41,14 @@ export interface AgentOptions {
   readonly userAgent: string;
   /** Why the node does not run a pod, given those that it runs already. */
   readonly admit: (pod: SeenPod, others: readonly SeenPod[]) => Promise<PodFailure | undefined>;
-  /** Called with the node's range of pod addresses as soon as it is known. */
-  readonly onPodRange?: (ranges: readonly string[]) => void;
   /** Limits the duration of watches over a network. */
   readonly watchSeconds?: number;
 }
 
 export interface Agent {
   readonly pods: AgentPods;
+  /** What pods of the node may use. */
+  allocatable(): Readonly<Record<string, string>>;
   /** Stops to act. What runs goes on running. */
   stop(): Promise<void>;
 }
@@ -120,13 +119,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     throw error;
   }
   const { name } = settings;
-  const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
-  own.onChange(({ type, object }) => {
-    if (type !== 'delete') options.onPodRange?.(object.spec.podCIDRs ?? []);
-  });
   working.push(keepLease({ ...common, node: name, uid: () => reporter.uid }));
   working.push(
     retried(() => pods.follow(informers.of(Pod, { fieldSelector: `spec.nodeName=${name}` })), 'cannot list what runs'),
   );
-  return { pods, stop: end };
+  return { pods, allocatable: () => reporter.allocatable, stop: end };
 }

@@ -13,14 +13,19 @@ import { unreachable } from '../../../server/nodes/connection.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { apiVersion } from '../../version.ts';
+import type { Settings } from '../flags.ts';
 import type { NodePlan } from './plan-nodes.ts';
+import { startRealNodes } from './real-nodes.ts';
 
-interface NodeDependencies {
+export interface NodeDependencies {
   readonly server: Server;
   readonly cleanup: Cleanup;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly settings: Settings;
+  /** Path of the data directory. */
+  readonly directory: string;
   /** Whether other servers on the same store may run nodes of the cluster. */
   readonly isShared: boolean;
 }
@@ -31,8 +36,11 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
   const { names, clusterCidr, rules } = plan;
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
   const clients = { client: clientFor(SIMULATED_NODES), clientOf: (node: string) => clientFor(nodeUser(node)) };
-  const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names });
-  if (names.length > 0) {
+  const simulated = plan.runtime === 'simulated' ? names : [];
+  const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names: simulated });
+  if (plan.runtime !== 'simulated') {
+    await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
+  } else if (names.length > 0) {
     const { startSimulatedNodes } = await import('../../../node/simulated/simulated.ts');
     const options = { ...clients, clock, random, log, names, clusterCidr, rules };
     const nodes = await startSimulatedNodes({ ...options, version: apiVersion.gitVersion });
@@ -49,6 +57,10 @@ function describe({ runtime, names }: NodePlan): string {
   switch (runtime) {
     case 'simulated':
       return `${which}, simulated: pods are not really run`;
+    case 'containerd':
+      return `${which}, containers of containerd`;
+    case 'process':
+      return `${which}, processes of this machine`;
   }
 }
 
