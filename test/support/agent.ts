@@ -97,7 +97,6 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
         hosts: '',
       },
       ...{ logRoot: '/nowhere/logs', seccompDirectory: '/nowhere/seccomp', userAgent: 'kube-probe/1.36' },
-      admit: async () => undefined,
       ...options,
     });
   let agent = await start();

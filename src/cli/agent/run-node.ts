@@ -98,7 +98,6 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       logRoot: join(directory, 'logs'),
       seccompDirectory: join(directory, 'seccomp'),
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
-      admit: async () => undefined,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
   };

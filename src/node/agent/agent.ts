@@ -6,10 +6,10 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
-import type { SeenPod } from '../pod/container-run.ts';
-import type { PodFailure } from '../pod/plan/state.ts';
+import { admission } from '../admission/admit.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts } from './actions/context.ts';
@@ -39,8 +39,6 @@ export interface AgentOptions {
   readonly seccompDirectory: string;
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
-  /** Why the node does not run a pod, given those that it runs already. */
-  readonly admit: (pod: SeenPod, others: readonly SeenPod[]) => Promise<PodFailure | undefined>;
   /** Limits the duration of watches over a network. */
   readonly watchSeconds?: number;
 }
@@ -82,8 +80,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
   };
+  const own = informers.of(Node, { fieldSelector: `metadata.name=${settings.name}` });
   const pods = new AgentPods({
-    ...{ context, client, log, signal, recorder, admit: options.admit },
+    ...{ context, client, log, signal, recorder },
+    async admission(pod, others) {
+      await own.until((nodes) => nodes.get(settings.name) !== undefined, signal);
+      return admission(pod, own.lister.get(settings.name)!, others);
+    },
     recordsOf: () => {
       const scheme = runtime.version.split('://')[0] ?? '';
       return new Records({ volumes: options.volumes, scheme, hostIPs: () => options.facts.hostIPs });
