@@ -9,6 +9,9 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '3
 /** Kept free for the node itself. */
 const RESERVED_MEMORY_BYTES = 100 * 2 ** 20;
 
+/** As Go and container images name it. */
+export const architectureOf = (arch: string) => ARCHITECTURES[arch] ?? arch;
+
 export interface MachineOptions {
   /** The Kubernetes version to report. */
   readonly version: string;
@@ -31,7 +34,7 @@ export function thisMachine({ version, runtimeVersion }: MachineOptions): Machin
         nodeInfo: {
           ...{ machineID, systemUUID: machineID, bootID, osImage, kernelVersion: release() },
           ...{ containerRuntimeVersion: runtimeVersion(), kubeletVersion: version, kubeProxyVersion: '' },
-          ...{ operatingSystem: 'linux', architecture: ARCHITECTURES[process.arch] ?? process.arch },
+          ...{ operatingSystem: 'linux', architecture: architectureOf(process.arch) },
         },
       };
     },

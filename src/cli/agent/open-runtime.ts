@@ -5,6 +5,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
+import { CliError } from '../output/cli-error.ts';
+import { keeperCommand } from '../process/keeper-command.ts';
+import { architectureOf } from './machine.ts';
 
 export type RealRuntime = 'containerd' | 'process';
 
@@ -43,7 +46,22 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
 }
 
 async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
-  throw new Error(`the process runtime in ${request.directory} is not wired yet`);
+  const { directory, name, podCIDRs, clock, random, log } = request;
+  const keeper = keeperCommand();
+  if (!keeper) throw new CliError('--runtime process needs the built program');
+  const [{ openProcessRuntime }, { DirectoryImageStore }, { Registry }] = await Promise.all([
+    import('../../node/process/process-runtime.ts'),
+    import('../../node/images/store/directory-store.ts'),
+    import('../../node/images/registry/registry.ts'),
+  ]);
+  const images = await DirectoryImageStore.open({
+    ...{ directory: join(directory, 'images'), clock, log, isRoot: process.getuid?.() === 0 },
+    source: new Registry({ mirrors: {}, insecure: [] }),
+    platform: { os: 'linux', architecture: architectureOf(process.arch) },
+  });
+  return openProcessRuntime({
+    ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
+  });
 }
 
 /** Where a node has its files below the data directory. */

@@ -4,6 +4,7 @@ import { nodeUser } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { RealRuntime } from '../../agent/open-runtime.ts';
+import type { RunningNode } from '../../agent/run-node.ts';
 import { apiVersion } from '../../version.ts';
 import { advertisedAddress } from '../listeners/addresses.ts';
 import type { NodeDependencies } from './nodes.ts';
@@ -16,6 +17,9 @@ export async function startRealNodes(
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
+  const { localConnection } = await import('../../agent/connection.ts');
+  const running = new Map<string, RunningNode>();
+  server.reachNodesBy(localConnection((name) => running.get(name)));
   const subnets = subnetsOf(clusterCidr, names.length);
   for (const [index, name] of names.entries()) {
     const client = createClient(directTransport(server.direct(nodeUser(name))));
@@ -28,6 +32,7 @@ export async function startRealNodes(
       liveConfigVolumes: settings.liveConfigVolumes,
       version: apiVersion.gitVersion,
     });
+    running.set(name, node);
     cleanup.add(() => node.stop());
   }
 }
