@@ -1,7 +1,4 @@
 /** The nodes that run in the process of the cluster, and how the server reaches them. */
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
@@ -11,24 +8,10 @@ import type { User } from '../../../server/api.ts';
 import type { Server } from '../../../server/index.ts';
 import { unreachable } from '../../../server/nodes/connection.ts';
 import type { Say } from '../../output/steps.ts';
-import type { Cleanup } from '../../process/cleanup.ts';
 import { apiVersion } from '../../version.ts';
-import type { Settings } from '../flags.ts';
+import type { NodeDependencies } from './node-dependencies.ts';
 import type { NodePlan } from './plan-nodes.ts';
 import { startRealNodes } from './real-nodes.ts';
-
-export interface NodeDependencies {
-  readonly server: Server;
-  readonly cleanup: Cleanup;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly settings: Settings;
-  /** Path of the data directory. */
-  readonly directory: string;
-  /** Whether other servers on the same store may run nodes of the cluster. */
-  readonly isShared: boolean;
-}
 
 /** Resolves when the nodes are registered, with the names of nodes that ran before and do not run now. */
 export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<readonly string[]> {

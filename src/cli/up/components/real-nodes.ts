@@ -7,7 +7,7 @@ import type { RealRuntime } from '../../agent/open-runtime.ts';
 import type { RunningNode } from '../../agent/run-node.ts';
 import { apiVersion } from '../../version.ts';
 import { advertisedAddress } from '../listeners/addresses.ts';
-import type { NodeDependencies } from './nodes.ts';
+import type { NodeDependencies } from './node-dependencies.ts';
 import type { NodePlan } from './plan-nodes.ts';
 
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
