@@ -8,10 +8,15 @@ import { type ContainerLogRequest, containerLog } from './container-log.ts';
 let folder: string;
 let containers: Container[];
 let notify: () => void;
+let followed: () => void = () => undefined;
+let isFollowed: Promise<void>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'logs-'));
   containers = [];
   notify = () => undefined;
+  isFollowed = new Promise((resolve) => {
+    followed = resolve;
+  });
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -21,6 +26,7 @@ const runtime = {
   container: async (id: string) => containers.find((each) => each.id === id),
   onChange(listener: (sandboxId: string | undefined) => void) {
     notify = () => listener('s');
+    followed();
     return () => undefined;
   },
 };
@@ -81,8 +87,8 @@ it('follows a container until it has ended', async () => {
   const path = await instance(0, 'running');
   const reading = read({ follow: true });
   await appendFile(path, entry('more'));
+  await isFollowed;
   containers = [{ ...containers[0]!, state: 'exited' }];
-  const poll = setInterval(() => notify(), 5);
+  notify();
   expect(await reading).toBe('attempt 0\nmore\n');
-  clearInterval(poll);
 });
