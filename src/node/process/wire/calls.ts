@@ -36,6 +36,7 @@ export interface KeeperFacts {
   readonly whyNoNetwork: string | undefined;
   readonly hasHostPorts: boolean;
   readonly hasCgroups: boolean;
+  readonly hasTerminals: boolean;
 }
 
 export interface KeeperCalls {
