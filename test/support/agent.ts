@@ -88,7 +88,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       },
       settings: {
         ...{ name: NODE, addresses: [{ type: 'InternalIP', address: '192.0.2.1' }], labels: {}, taints: [] },
-        port: undefined,
+        ...{ podCIDRs: [], port: undefined },
       },
       facts: {
         hostIPs: ['192.0.2.1'],
@@ -97,7 +97,6 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
         hosts: '',
       },
       ...{ logRoot: '/nowhere/logs', seccompDirectory: '/nowhere/seccomp', userAgent: 'kube-probe/1.36' },
-      admit: async () => undefined,
       ...options,
     });
   let agent = await start();

@@ -64,12 +64,12 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     pid: process.pid,
     name,
     podCidr,
-    isIsolating: machine.isIsolating,
-    whyNotIsolating: machine.why,
+    isolation: machine.isolation,
+    whyNotIsolated: machine.why,
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
     hasCgroups: context.cgroups !== undefined,
-    hasTerminals: machine.perl !== undefined,
+    hasHostPorts: machine.nft !== undefined,
   };
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -164,11 +164,11 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
 }
 
 async function networkOf(
-  { isIsolating, ip, nft, why }: Machine,
+  { isolation, ip, nft, why }: Machine,
   name: string,
   podCidr: string,
 ): Promise<{ network: PodNetwork | undefined; why: string | undefined }> {
-  if (!isIsolating) return { network: undefined, why };
+  if (isolation !== 'root') return { network: undefined, why };
   if (ip === undefined) return { network: undefined, why: 'ip is not installed' };
   try {
     return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nft }), why: undefined };
