@@ -20,6 +20,8 @@ export type Ability =
   | 'namespaces'
   /** Capabilities and a root that cannot be written to. */
   | 'security'
+  /** Supplemental groups. */
+  | 'groups'
   | 'terminal';
 
 export interface RuntimeUnderTest {
