@@ -1,5 +1,5 @@
 /** What the records of a container say about it. */
-import type { SeenContainer, Termination } from '../container-run.ts';
+import type { SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { ContainerRecord, ContainerState, PodState, SandboxState } from './state.ts';
 
 /** Returns the sandbox that containers can be started in. */
@@ -95,4 +95,12 @@ export const LOST_MESSAGE =
 export function isStarted(container: SeenContainer, state: ContainerState): boolean {
   if (!isRunning(state) || state.start.type === 'doing') return false;
   return state.started ?? !('startupProbe' in container && container.startupProbe);
+}
+
+/** Returns the spec of the container at that position of the state. */
+export function specAt({ spec }: SeenPod, position: number): SeenContainer {
+  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
+  if (position < initContainers.length) return initContainers[position]!;
+  const other = position - initContainers.length;
+  return containers[other] ?? ephemeralContainers[other - containers.length]!;
 }

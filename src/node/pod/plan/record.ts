@@ -233,6 +233,13 @@ function setSandboxes(state: PodState, sandboxes: readonly SandboxRecord[]): voi
   if (state.sandbox.type === 'done') state.sandbox = TO_DO;
 }
 
+/** Takes note of a sandbox that was created, for executors that need no listing. */
+export function addSandbox(state: PodState, sandbox: SandboxRecord): void {
+  state.revision++;
+  state.sandbox = TO_DO;
+  setSandboxes(state, [...state.sandboxes, sandbox]);
+}
+
 /** Sets what exists of a container, newest first. */
 export function setRecords(
   pod: PodState,
