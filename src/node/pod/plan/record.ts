@@ -27,7 +27,7 @@ export function begin(state: PodState, plan: Plan, now: number): void {
         state.endedAt = now;
         break;
       case 'announce':
-        stateOf(state, decision.container).announced = decision.until;
+        state.containers[decision.position]!.announced = decision.until;
         break;
     }
   }
@@ -56,7 +56,7 @@ function beginAction(state: PodState, action: Action, now: number): void {
       state.cleanUp = doing(state.cleanUp, now);
       break;
     default:
-      beginContainer(stateOf(state, action.container), action, now);
+      beginContainer(state.containers[action.position]!, action, now);
   }
 }
 
@@ -120,7 +120,7 @@ export function finish(state: PodState, action: Action, outcome: Outcome, now: n
 }
 
 function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcome, now: number): void {
-  const state = stateOf(pod, action.container);
+  const state = pod.containers[action.position]!;
   touch(pod, state);
   switch (action.type) {
     case 'pull-image':
@@ -309,24 +309,4 @@ function dropSandbox(state: PodState, id: string, now: number): void {
       setRecords(state, container, records, now);
     }
   }
-}
-
-/** Longer lists get an index. */
-const MAX_SCANNED = 8;
-const indexes = new WeakMap<readonly ContainerState[], ReadonlyMap<string, ContainerState>>();
-
-/** Returns the state of a container of the pod's spec. */
-export function stateOf({ containers }: PodState, name: string): ContainerState {
-  const found =
-    containers.length > MAX_SCANNED ? indexOf(containers).get(name) : containers.find((each) => each.name === name);
-  if (!found) throw new Error(`no container ${name} in the state of the pod`);
-  return found;
-}
-
-function indexOf(containers: readonly ContainerState[]): ReadonlyMap<string, ContainerState> {
-  const known = indexes.get(containers);
-  if (known) return known;
-  const index = new Map(containers.map((each) => [each.name, each]));
-  indexes.set(containers, index);
-  return index;
 }

@@ -15,19 +15,19 @@ export function perform(life: PodLife, action: Action, context: LifecycleContext
       createSandbox(life, context);
       break;
     case 'pull-image': {
-      const run = runOf(life, action.container);
+      const run = life.runs[action.position]!;
       pullImage(life, run, action, context);
       advanceRun(life, run, context);
       break;
     }
     case 'start-container': {
-      const run = runOf(life, action.container);
+      const run = life.runs[action.position]!;
       startContainer(life, run, action, context);
       advanceRun(life, run, context);
       break;
     }
     case 'stop-container':
-      stop(life, runOf(life, action.container), action, context);
+      stop(life, life.runs[action.position]!, action, context);
       break;
     default:
       finish(life.state, action, { type: 'done' }, context.now);
@@ -69,24 +69,4 @@ function stop(life: PodLife, run: SimulatedRun, { cause, by }: StopAction, conte
   life.stopsBy = by;
   run.isStopping = true;
   advanceRun(life, run, context);
-}
-
-/** Longer lists get an index. */
-const MAX_SCANNED = 8;
-const indexes = new WeakMap<readonly SimulatedRun[], Map<string, SimulatedRun>>();
-
-function runOf({ runs }: PodLife, name: string): SimulatedRun {
-  const run = runs.length > MAX_SCANNED ? indexOf(runs).get(name) : runs.find((each) => each.name === name);
-  if (!run) throw new Error(`no container ${name} in the pod`);
-  return run;
-}
-
-function indexOf(runs: readonly SimulatedRun[]): Map<string, SimulatedRun> {
-  let index = indexes.get(runs);
-  // Containers are only ever added.
-  if (index?.size !== runs.length) {
-    index = new Map(runs.map((run) => [run.name, run]));
-    indexes.set(runs, index);
-  }
-  return index;
 }
