@@ -57,7 +57,7 @@ export interface Plan {
   readonly nextAt: number | undefined;
   /** Nothing is left on the node. A deleted pod can be removed from the API. */
   readonly isFinished: boolean;
-  readonly settled: Settled;
+  readonly settled: Settled | undefined;
 }
 
 export type Decision =

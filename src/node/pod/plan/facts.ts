@@ -64,14 +64,9 @@ export function previousExit({ records, lastExit }: ContainerState): Termination
   return lastExit;
 }
 
-const terminations = new WeakMap<ContainerRecord, Termination>();
-
-/** Records are immutable; a termination is built once for each. */
 function terminationOf(record: ContainerRecord): Termination {
-  const known = terminations.get(record);
-  if (known) return known;
   const { exitCode = 0, reason, message, startedAt, finishedAt, statusId } = record;
-  const built: Termination = {
+  return {
     exitCode,
     reason: reason || (exitCode === 0 ? 'Completed' : 'Error'),
     message,
@@ -79,8 +74,6 @@ function terminationOf(record: ContainerRecord): Termination {
     finishedAt: finishedAt ?? startedAt ?? 0,
     id: statusId,
   };
-  terminations.set(record, built);
-  return built;
 }
 
 /** Returns how a container ended that ran, and that the runtime does not know any more. */

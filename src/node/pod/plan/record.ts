@@ -44,10 +44,10 @@ function beginAction(state: PodState, action: Action, now: number): void {
       state.sandbox = doing(state.sandbox, now);
       break;
     case 'stop-sandbox':
-      changeSandbox(state, action.id, (each) => ({ stop: doing(each.stop, now) }));
+      changeSandbox(state, action.id, 'stop', (stop) => doing(stop, now));
       break;
     case 'remove-sandbox':
-      changeSandbox(state, action.id, (each) => ({ removal: doing(each.removal, now) }));
+      changeSandbox(state, action.id, 'removal', (removal) => doing(removal, now));
       break;
     case 'release-volumes':
       state.release = doing(state.release, now);
@@ -102,10 +102,10 @@ export function finish(state: PodState, action: Action, outcome: Outcome, now: n
       state.sandbox = stepAfter(state.sandbox, outcome, now, retryDelay);
       break;
     case 'stop-sandbox':
-      changeSandbox(state, action.id, (each) => ({ stop: stepAfter(each.stop, outcome, now, removalDelay) }));
+      changeSandbox(state, action.id, 'stop', (stop) => stepAfter(stop, outcome, now, removalDelay));
       break;
     case 'remove-sandbox':
-      changeSandbox(state, action.id, (each) => ({ removal: stepAfter(each.removal, outcome, now, removalDelay) }));
+      changeSandbox(state, action.id, 'removal', (removal) => stepAfter(removal, outcome, now, removalDelay));
       if (outcome.type === 'done') dropSandbox(state, action.id, now);
       break;
     case 'release-volumes':
@@ -185,6 +185,7 @@ export function observe(state: PodState, listing: Listing, now: number): boolean
   if (listing.revision !== state.revision) return false;
   setSandboxes(state, listing.sandboxes);
   state.settled = undefined;
+  if (listing.containers.length === 0 && state.containers.every(isUntouched)) return true;
   const byName = new Map<string, ContainerRecord[]>();
   for (const record of listing.containers) {
     const others = byName.get(record.name);
@@ -199,6 +200,10 @@ export function observe(state: PodState, listing: Listing, now: number): boolean
   }
   return true;
 }
+
+/** Whether nothing was ever tried for it, so that nothing can be missing. */
+const isUntouched = ({ records, start, stop }: ContainerState) =>
+  records.length === 0 && start.type === 'to-do' && stop === undefined;
 
 const NO_RECORDS: readonly ContainerRecord[] = Object.freeze([]);
 
@@ -237,7 +242,8 @@ function setSandboxes(state: PodState, sandboxes: readonly SandboxRecord[]): voi
 export function addSandbox(state: PodState, sandbox: SandboxRecord): void {
   state.revision++;
   state.sandbox = TO_DO;
-  setSandboxes(state, [...state.sandboxes, sandbox]);
+  state.sandboxes = [{ ...sandbox, stop: TO_DO, removal: TO_DO }, ...state.sandboxes];
+  if (sandbox.addresses.length > 0) state.addresses = sandbox.addresses;
 }
 
 /** Sets what exists of a container, newest first. */
@@ -293,11 +299,12 @@ function resetForStart(state: ContainerState): void {
 }
 
 function changeSandbox(
-  state: PodState,
+  { sandboxes }: PodState,
   id: string,
-  change: (each: PodState['sandboxes'][number]) => Partial<PodState['sandboxes'][number]>,
+  step: 'stop' | 'removal',
+  change: (before: StepState) => StepState,
 ): void {
-  state.sandboxes = state.sandboxes.map((each) => (each.id === id ? { ...each, ...change(each) } : each));
+  for (const sandbox of sandboxes) if (sandbox.id === id) sandbox[step] = change(sandbox[step]);
 }
 
 /** The runtime has removed it with the containers in it. */

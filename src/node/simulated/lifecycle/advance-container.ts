@@ -3,7 +3,7 @@ import type { Action } from '../../pod/plan/action.ts';
 import { isRunning, specAt } from '../../pod/plan/facts.ts';
 import { setRecords } from '../../pod/plan/record.ts';
 import { shownExit, shownState, shownWait } from '../../pod/plan/report.ts';
-import { TO_DO } from '../../pod/plan/state.ts';
+import { type ContainerRecord, TO_DO } from '../../pod/plan/state.ts';
 import { sample } from '../rules/duration.ts';
 import { type Ending, isNamed } from '../rules/rules.ts';
 import type { LifecycleContext } from './context.ts';
@@ -65,9 +65,20 @@ export function startContainer(life: PodLife, run: SimulatedRun, action: StartAc
   const { attempt, image, imageId } = action;
   const id = containerIdOf(life.pod.metadata.uid ?? '', container.position, attempt);
   const previous = container.records[0];
-  const record = {
-    ...{ id, statusId: id, sandboxId: SANDBOX_ID, name: run.name, attempt, state: 'running' as const, startedAt: now },
-    ...{ finishedAt: undefined, exitCode: undefined, reason: undefined, message: undefined, image, imageId },
+  const record: ContainerRecord = {
+    id,
+    statusId: id,
+    sandboxId: SANDBOX_ID,
+    name: run.name,
+    attempt,
+    state: 'running',
+    startedAt: now,
+    finishedAt: undefined,
+    exitCode: undefined,
+    reason: undefined,
+    message: undefined,
+    image,
+    imageId,
   };
   setRecords(life.state, container, previous ? [record, previous] : [record], now);
   container.start = TO_DO;
