@@ -3,11 +3,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import { RuntimeError } from '../runtime/errors.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { Container, Runtime } from '../runtime/runtime.ts';
 import { imagesWithHost, resolveImage } from './images-with-host.ts';
 import { type ConnectedKeeper, connectKeeper } from './keeper-process.ts';
 import { refusal } from './refusal.ts';
 import { collect, openPort, openStreams } from './streams.ts';
+import type { KeeperFacts } from './wire/calls.ts';
 import type { KeeperConnection } from './wire/connection.ts';
 
 export interface ProcessRuntimeOptions {
@@ -62,9 +63,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   const runtime: ProcessRuntime = {
     version: `process://${process.versions.node}`,
     images: imagesWithHost(store),
-    limitation: facts.isIsolating
-      ? facts.whyNoNetwork && `Pods share the network of the node: ${facts.whyNoNetwork}.`
-      : `Containers share files, processes and network of the node: ${facts.whyNotIsolating}.`,
+    limitation: limitationOf(facts),
     refusal: (pod) => refusal(pod, facts),
     health: async () =>
       keeper
@@ -90,8 +89,11 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     startContainer: async (id) => connection().call('startContainer', { id }),
     stopContainer: async (id, timeoutSeconds) => connection().call('stopContainer', { id, timeoutSeconds }),
     removeContainer: async (id) => connection().call('removeContainer', { id }),
-    containers: async () => connection().call('containers', {}),
-    container: async (id) => connection().call('container', { id }),
+    containers: async () => (await connection().call('containers', {})).map(withAllFields),
+    container: async (id) => {
+      const container = await connection().call('container', { id });
+      return container && withAllFields(container);
+    },
     updateResources: async (id, resources) => connection().call('updateResources', { id, resources }),
     reopenLog: async (id) => connection().call('reopenLog', { id }),
     async exec(id, request) {
@@ -115,4 +117,21 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     },
   };
   return runtime;
+}
+
+function limitationOf({ isolation, whyNotIsolated, whyNoNetwork }: KeeperFacts): string | undefined {
+  switch (isolation) {
+    case 'root':
+      return whyNoNetwork && `Pods share the network of the node: ${whyNoNetwork}.`;
+    case 'user':
+      return `Pods share the network of the node and have no limits: ${whyNotIsolated}.`;
+    case 'none':
+      return `Containers share files, processes and network of the node: ${whyNotIsolated}.`;
+  }
+}
+
+/** JSON leaves out what is undefined. */
+function withAllFields(container: Container): Container {
+  const { startedAt, finishedAt, exitCode, reason, message, resources } = container;
+  return { ...container, startedAt, finishedAt, exitCode, reason, message, resources };
 }

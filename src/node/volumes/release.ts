@@ -1,7 +1,7 @@
 /** Removes what a pod has on the node. It works from what is on disk and what is mounted, without the pod's object. */
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { CsiDrivers } from './csi/drivers.ts';
+import { type CsiDrivers, DriverNotFoundError } from './csi/drivers.ts';
 import { NodeUnpublishVolume, NodeUnstageVolume } from './csi/messages.ts';
 import { type CsiVolumeData, readVolumeData } from './csi/volume-data.ts';
 import type { Layout } from './host/layout.ts';
@@ -20,13 +20,20 @@ export async function releasePod(uid: string, { layout, mounter, csi }: ReleaseC
   const directory = layout.pod(uid);
   const published = await csiVolumes(layout, uid);
   await unmountBelow(join(directory, 'volume-subpaths'), mounter);
-  for (const { path, data } of published) {
-    const targetPath = join(path, 'mount');
-    await csi.call(data.driverName, NodeUnpublishVolume, { volumeId: data.volumeHandle, targetPath });
-  }
+  for (const { path, data } of published) await unpublish(join(path, 'mount'), data, { layout, mounter, csi });
   await unmountBelow(directory, mounter);
   await rm(directory, { recursive: true, force: true });
   for (const { data } of published) await unstage(data, { layout, mounter, csi });
+}
+
+/** Without its driver, a volume can be given up only when it is not mounted. */
+async function unpublish(targetPath: string, data: CsiVolumeData, { mounter, csi }: ReleaseContext): Promise<void> {
+  try {
+    await csi.call(data.driverName, NodeUnpublishVolume, { volumeId: data.volumeHandle, targetPath });
+  } catch (error) {
+    const isMounted = mountPointsBelow(await mounter.entries(), targetPath).length > 0;
+    if (isMounted || !(error instanceof DriverNotFoundError)) throw error;
+  }
 }
 
 async function unmountBelow(directory: string, mounter: Mounter): Promise<void> {

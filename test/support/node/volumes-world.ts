@@ -1,5 +1,6 @@
 /** Volumes of a node on real directories, with an API of plain objects. */
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ControlledClock } from '../../../src/base/clock.ts';
@@ -7,6 +8,7 @@ import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { SeenPod } from '../../../src/node/pod/container-run.ts';
 import type { TokenRequest, TrustBundleSelector, VolumesApi } from '../../../src/node/volumes/api.ts';
+import { mountPointsBelow, parseMountInfo } from '../../../src/node/volumes/host/mount-table.ts';
 import { openVolumes, type VolumesOptions } from '../../../src/node/volumes/open-volumes.ts';
 import type { Volumes } from '../../../src/node/volumes/volumes.ts';
 import { seenPod } from './seen-pod.ts';
@@ -66,8 +68,14 @@ export class VolumesWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const uid of await this.volumes.leftovers()) await this.volumes.release(uid);
-    await rm(this.root, { recursive: true, force: true });
+    try {
+      for (const uid of await this.volumes.leftovers()) await this.volumes.release(uid);
+    } finally {
+      // Also after a failure, nothing stays mounted, and nothing below a mount is removed.
+      const entries = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));
+      for (const point of mountPointsBelow(entries, this.root)) execFileSync('umount', ['-l', point]);
+      await rm(this.root, { recursive: true, force: true });
+    }
   }
 
   #api(): VolumesApi {

@@ -209,6 +209,7 @@ const NO_RECORDS: readonly ContainerRecord[] = Object.freeze([]);
 
 /** A fresh listing must show what was started or stopped before; if it does not, that is tried again later. */
 function expectObserved(state: ContainerState, now: number): void {
+  if (state.start.type === 'done' && isStarted(state)) state.start = TO_DO;
   if (state.start.type === 'done') {
     const message = 'the container is not known to the runtime after its start';
     state.start = failedStep('RunContainerError', message, now);
@@ -220,6 +221,10 @@ function expectObserved(state: ContainerState, now: number): void {
     state.stop = { ...stop, step: failedStep('', 'the container runs after it was stopped', now) };
   }
 }
+
+/** Whether the record of the newest start is there. A listing may have shown it before the start had ended. */
+const isStarted = ({ records: [newest], startAttempt }: ContainerState) =>
+  newest !== undefined && newest.attempt === startAttempt && newest.state !== 'created';
 
 const failedStep = (reason: string, message: string, now: number): StepState => ({
   ...{ type: 'failed', reason, message, failures: 1, failedAt: now, retryAt: now + RETRY_MS },
@@ -282,7 +287,7 @@ function noteStart(pod: PodState, { role, position }: ContainerState, sandboxId:
 }
 
 function countRestart(state: ContainerState, newest: ContainerRecord): void {
-  const image = state.records[0]?.image ?? newest.image;
+  const image = state.records.find((record) => record.state !== 'created')?.image ?? newest.image;
   state.crashes = image === newest.image ? crashesAfter(state.crashes, endTimesOf(state)?.ranMs ?? 0) : 0;
   state.restarts = Math.max(state.restarts, newest.attempt);
 }

@@ -6,12 +6,15 @@ import type { ContainerConfig } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import { usageOfTrees } from '../cgroups/processes.ts';
 import type { Step } from '../launcher/plan.ts';
 import { nextAddress, parseRange } from '../network/addresses.ts';
 import type { PublishedPort } from '../network/rules.ts';
 import { containerPlan, execPlan } from '../plans/container-plan.ts';
 import { identityOf, type ProcessIdentity } from '../plans/identity.ts';
+import type { ContainerPlanInput } from '../plans/input.ts';
 import { plainExecPlan, plainPlan } from '../plans/plain-plan.ts';
+import { userPlan } from '../plans/user-plan.ts';
 import type { ResolvedImage } from '../wire/calls.ts';
 import type { KeeperContext } from './context.ts';
 import { newId } from './context.ts';
@@ -41,6 +44,9 @@ export class Engine {
 
   async runSandbox(config: SandboxConfig): Promise<string> {
     const { random, clock, name, boot } = this.#context;
+    if (config.runtimeHandler !== '')
+      throw new RuntimeError('Unsupported', `no runtime for "${config.runtimeHandler}" is configured`);
+    if (config.namespaces.user) throw new RuntimeError('Unsupported', 'pods cannot have user namespaces of their own');
     const id = newId(random);
     const address = this.#allocate(config);
     try {
@@ -139,9 +145,10 @@ export class Engine {
     const { config, image, sandboxId } = container.record;
     const sandbox = this.#sandbox(sandboxId);
     const identity = this.#identityOf(container);
-    if (!this.#context.machine.isIsolating) return plainPlan(config, identity, cgroups);
+    const { isolation } = this.#context.machine;
+    if (isolation === 'none') return plainPlan(config, identity, cgroups);
     const { pid } = config.security;
-    return containerPlan({
+    const input: ContainerPlanInput = {
       config,
       sandbox: sandbox.record.config,
       identity,
@@ -158,7 +165,10 @@ export class Engine {
       files: sandbox.files,
       imageDirectories: new Map(Object.entries(image.mounted)),
       architecture: process.arch,
-    });
+    };
+    return isolation === 'root'
+      ? containerPlan(input)
+      : userPlan(input, { uid: process.getuid!(), gid: process.getgid!() });
   }
 
   #identityOf({ record }: KeptContainer): ProcessIdentity {
@@ -179,9 +189,10 @@ export class Engine {
     const pid = this.#processOf(id);
     const identity = this.#identityOf(container);
     const cgroups = this.#context.cgroups?.create(cgroup, undefined) ?? [];
-    return this.#context.machine.isIsolating
-      ? execPlan({ config, identity, cgroups, architecture: process.arch, pid, tty, command })
-      : plainExecPlan(identity, cgroups, tty, command);
+    const { isolation } = this.#context.machine;
+    if (isolation === 'none') return plainExecPlan(identity, cgroups, tty, command);
+    const isUserNamespace = isolation === 'user';
+    return execPlan({ config, identity, cgroups, architecture: process.arch, pid, isUserNamespace, tty, command });
   }
 
   /** The steps that enter the network of a sandbox; undefined if it is that of the node. */
@@ -205,9 +216,12 @@ export class Engine {
 
   usage(): ContainerUsage[] {
     const time = this.#context.clock.now();
-    return [...this.containers.values()].flatMap((container): ContainerUsage[] => {
-      const usage = container.pid === undefined ? undefined : this.#context.cgroups?.usage(container.record.cgroup);
-      return usage ? [{ id: container.record.id, time, ...usage, writableBytes: undefined }] : [];
+    const { cgroups } = this.#context;
+    const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
+    const trees = cgroups ? undefined : usageOfTrees(running.map(({ pid }) => pid!));
+    return running.flatMap(({ record, pid }): ContainerUsage[] => {
+      const usage = trees ? trees.get(pid!) : cgroups?.usage(record.cgroup);
+      return usage ? [{ id: record.id, time, ...usage, writableBytes: undefined }] : [];
     });
   }
 

@@ -25,6 +25,7 @@ import { firstLine, onLines } from '../wire/lines.ts';
 import { withSocketPath } from '../wire/socket-path.ts';
 import type { KeeperContext } from './context.ts';
 import { Engine } from './engine.ts';
+import { writeAtomically } from './files.ts';
 import { inspectMachine, type Machine } from './machine.ts';
 import { Sessions } from './sessions.ts';
 import { StreamHub } from './stream-hub.ts';
@@ -64,12 +65,12 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     pid: process.pid,
     name,
     podCidr,
-    isIsolating: machine.isIsolating,
-    whyNotIsolating: machine.why,
+    isolation: machine.isolation,
+    whyNotIsolated: machine.why,
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
     hasCgroups: context.cgroups !== undefined,
-    hasTerminals: machine.perl !== undefined,
+    hasHostPorts: machine.nft !== undefined,
   };
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -115,6 +116,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     });
   });
   await listen(server, directory);
+  writeAtomically(join(directory, 'keeper.pid'), `${process.pid}\n`);
   return { ended };
 }
 
@@ -154,7 +156,7 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
     updateResources: async ({ id, resources }) => engine.container(id).update(resources),
     reopenLog: async ({ id }) => engine.container(id).output?.reopen(),
     exec: ({ stream, id, request }) => sessions.exec(stream, id, request),
-    attach: async ({ stream, id, request }) => sessions.attach(stream, id, request),
+    attach: ({ stream, id, request }) => sessions.attach(stream, id, request),
     portForward: ({ stream, sandboxId, port }) => sessions.portForward(stream, sandboxId, port),
     resize: async ({ stream, size }) => sessions.resize(stream, size),
     closeStream: async ({ stream }) => sessions.close(stream),
@@ -164,11 +166,11 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
 }
 
 async function networkOf(
-  { isIsolating, ip, nft, why }: Machine,
+  { isolation, ip, nft, why }: Machine,
   name: string,
   podCidr: string,
 ): Promise<{ network: PodNetwork | undefined; why: string | undefined }> {
-  if (!isIsolating) return { network: undefined, why };
+  if (isolation !== 'root') return { network: undefined, why };
   if (ip === undefined) return { network: undefined, why: 'ip is not installed' };
   try {
     return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nft }), why: undefined };

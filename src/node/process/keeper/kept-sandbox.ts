@@ -7,8 +7,8 @@ import { RuntimeError } from '../../runtime/errors.ts';
 import type { Sandbox } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import { framedPlan } from '../launcher/plan.ts';
-import type { SandboxFiles } from '../plans/container-plan.ts';
-import { sandboxPlan } from '../plans/sandbox-plan.ts';
+import type { SandboxFiles } from '../plans/input.ts';
+import { sandboxPlan, userSandboxPlan } from '../plans/sandbox-plan.ts';
 import type { KeeperContext } from './context.ts';
 import { openReader } from './fifo.ts';
 import { readJson, writeAtomically } from './files.ts';
@@ -49,7 +49,7 @@ export class KeptSandbox {
     try {
       sandbox.#writeFiles();
       context.cgroups?.create(record.cgroup, record.config.resources);
-      if (context.machine.isIsolating && context.machine.perl !== undefined) await sandbox.#hold(context.machine.perl);
+      if (context.machine.perl !== undefined) await sandbox.#hold(context.machine.perl);
     } catch (error) {
       await sandbox.remove();
       throw error;
@@ -101,7 +101,11 @@ export class KeptSandbox {
 
   #plan() {
     const { config } = this.#record;
-    return this.#context.machine.isIsolating ? sandboxPlan(config) : [];
+    const { isolation } = this.#context.machine;
+    if (isolation === 'none') return [];
+    return isolation === 'root'
+      ? sandboxPlan(config)
+      : userSandboxPlan(config, { uid: process.getuid!(), gid: process.getgid!() });
   }
 
   async #hold(perl: string): Promise<void> {
@@ -127,7 +131,11 @@ export class KeptSandbox {
     if (address !== undefined && network) {
       await network.connect(id, child.pid!);
       control.write(`configure ${machine.ip}\n${network.inside(address)}go\n`);
-    } else if (this.#record.config.namespaces.network === 'pod' && machine.ip !== undefined)
+    } else if (
+      machine.isolation === 'root' &&
+      this.#record.config.namespaces.network === 'pod' &&
+      machine.ip !== undefined
+    )
       control.write(`configure ${machine.ip}\nlink set lo up\ngo\n`);
     else control.write('go\n');
     await answers();

@@ -20,24 +20,22 @@ export const CLONE = {
   NEWNET: 0x40000000,
 } as const;
 
-/** `MOUNT_ATTR_RDONLY`. */
-export const MOUNT_ATTRIBUTE_READONLY = 1;
-
 export type Step =
   | readonly ['write' | 'try-write', path: string, value: string]
   | readonly ['unshare', flags: number]
   | readonly ['namespaces', ...paths: string[]]
+  | readonly ['user-namespace', uid: number, outerUid: number, gid: number, outerGid: number]
   | readonly ['hostname', name: string]
   | readonly ['mount', source: string, target: string, type: string, flags: number, data: string]
-  | readonly ['overlay', target: string, lower: string, layer: string]
+  | readonly ['overlay', target: string, lower: string, layer: string, ...options: string[]]
+  | readonly ['tree', ...leftOut: string[]]
   | readonly ['pivot', root: string]
   | readonly ['detach']
   | readonly ['directory', path: string, ...mode: string[]]
   | readonly ['file', path: string]
   | readonly ['link', path: string, target: string]
   | readonly ['bind', source: string, target: string, flags: number, attributes: number]
-  | readonly ['attributes', target: string, set: number]
-  | readonly ['mask' | 'readonly', path: string]
+  | readonly ['mask' | 'readonly' | 'read-only-tree', path: string]
   | readonly ['bounding', ...dropped: number[]]
   | readonly ['groups', ...ids: number[]]
   | readonly ['gid' | 'uid', id: number]

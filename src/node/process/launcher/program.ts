@@ -55,18 +55,25 @@ my %OPS = (
     my @files = map { open(my $file, '<', $_) or die "$_: $!\n"; $file } @_;
     call('setns', fileno($_), 0) or die "setns: $!\n" for @files;
   },
+  # Ids of the namespace and the ids that they stand for: one each, which any user may map.
+  'user-namespace' => sub {
+    my ($uid, $outer_uid, $gid, $outer_gid) = @_;
+    call('unshare', 0x10000000) or die "user namespace: $!\n";
+    put('/proc/self/setgroups', 'deny'); put('/proc/self/uid_map', "$uid $outer_uid 1"); put('/proc/self/gid_map', "$gid $outer_gid 1");
+  },
   hostname => sub { my ($name) = @_; call('sethostname', $name, length $name) or die "sethostname: $!\n" },
   mount => sub { mount(@_) },
   # Mounts an overlay whose writable layer is in a directory, or in memory where the file system cannot hold one.
   overlay => sub {
-    my ($target, $lower, $layer) = @_;
+    my ($target, $lower, $layer, $options) = @_;
+    $options = defined $options ? ",$options" : '';
     if ($layer ne '') {
       mkdir("$layer/upper", 0755); mkdir("$layer/work", 0755);
-      return if eval { mount('overlay', $target, 'overlay', 0, "lowerdir=$lower,upperdir=$layer/upper,workdir=$layer/work"); 1 };
+      return if eval { mount('overlay', $target, 'overlay', 0, "lowerdir=$lower,upperdir=$layer/upper,workdir=$layer/work$options"); 1 };
     }
     mount('tmpfs', $target, 'tmpfs', 0, 'mode=0755');
     mkdir("$target/upper", 0755); mkdir("$target/work", 0755);
-    mount('overlay', $target, 'overlay', 0, "lowerdir=$lower,upperdir=$target/upper,workdir=$target/work");
+    mount('overlay', $target, 'overlay', 0, "lowerdir=$lower,upperdir=$target/upper,workdir=$target/work$options");
   },
   # The old root stays the working directory until detach, so that sources of bind mounts are relative to it.
   pivot => sub {
@@ -84,6 +91,16 @@ my %OPS = (
     close($oldroot);
     chdir('/') or die "/: $!\n";
   },
+  # Shows the entries of the old root in the new one, except those that are named. Links stay links.
+  tree => sub {
+    my %left_out = map { $_ => 1 } @_;
+    opendir(my $folder, '.') or die "/: $!\n";
+    for my $name (readdir($folder)) {
+      next if $name eq '.' || $name eq '..' || $left_out{$name};
+      if (-l $name) { symlink(readlink($name), "/$name"); next }
+      if (-d $name) { mkdir("/$name", 0755); mount($name, "/$name", 'none', 4096 | 16384, ''); read_only_tree("/$name") }
+    }
+  },
   directory => sub { parents($_[0]); -d $_[0] or die "$_[0]: not a directory\n"; chmod(oct $_[1], $_[0]) if @_ > 1 },
   file => sub { empty_file($_[0]) },
   link => sub { symlink($_[1], $_[0]) },
@@ -94,11 +111,7 @@ my %OPS = (
     mount($source, $target, 'none', 4096 | $flags, '');
     mount('none', $target, 'none', 32 | 4096 | $attributes, '') if $attributes;
   },
-  # Mount attributes of a whole tree, for recursive read-only mounts.
-  attributes => sub {
-    my ($target, $set) = @_; my $attr = pack('Q4', $set, 0, 0, 0);
-    call('mount_setattr', -100, $target, 0x8000, $attr, 32) or die "mount_setattr $target: $!\n";
-  },
+  'read-only-tree' => sub { read_only_tree($_[0]) },
   mask => sub {
     my ($target) = @_;
     return if !-e $target;
@@ -130,6 +143,11 @@ sub mount {
   my ($source, $target, $type, $flags, $data) = @_;
   $flags += 0;
   call('mount', "$source", "$target", "$type", $flags, "$data") or die "mount $type on $target: $!\n";
+}
+
+sub read_only_tree {
+  my ($target) = @_;
+  call('mount_setattr', -100, "$target", 0x8000, pack('Q4', 1, 0, 0, 0), 32) or die "mount_setattr $target: $!\n";
 }
 
 sub execute {

@@ -17,3 +17,18 @@ export function sandboxPlan({ namespaces, hostname, sysctls }: SandboxConfig): S
     ...(namespaces.pid === 'pod' ? [['fork'] satisfies Step, ['init'] satisfies Step] : []),
   ];
 }
+
+/** The same for a user who is not root: only a pod whose containers share their processes needs it. */
+export function userSandboxPlan(
+  { namespaces, hostname, security }: SandboxConfig,
+  user: { readonly uid: number; readonly gid: number },
+): Step[] {
+  if (namespaces.pid !== 'pod') return [];
+  return [
+    ['user-namespace', security.runAsUser ?? 0, user.uid, security.runAsGroup ?? 0, user.gid],
+    ['unshare', CLONE.NEWPID | CLONE.NEWIPC | CLONE.NEWUTS],
+    ['hostname', hostname],
+    ['fork'],
+    ['init'],
+  ];
+}

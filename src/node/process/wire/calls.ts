@@ -5,6 +5,7 @@ import type { ContainerConfig, ContainerResources } from '../../runtime/containe
 import type { RuntimeErrorCode } from '../../runtime/errors.ts';
 import type { AttachRequest, Container, ContainerUsage, ExecRequest, Sandbox } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import type { Isolation } from '../keeper/machine.ts';
 import type { UserFiles } from '../plans/identity.ts';
 
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
@@ -28,13 +29,13 @@ export interface KeeperFacts {
   readonly pid: number;
   readonly name: string;
   readonly podCidr: string;
-  readonly isIsolating: boolean;
-  /** Why containers have no namespaces. */
-  readonly whyNotIsolating: string | undefined;
+  readonly isolation: Isolation;
+  /** What is missing for more. */
+  readonly whyNotIsolated: string | undefined;
   readonly hasNetwork: boolean;
   readonly whyNoNetwork: string | undefined;
+  readonly hasHostPorts: boolean;
   readonly hasCgroups: boolean;
-  readonly hasTerminals: boolean;
 }
 
 export interface KeeperCalls {

@@ -13,6 +13,9 @@ import { GetPluginInfo, NodeGetCapabilities, NotifyRegistrationStatus, STAGE_UNS
 const CALL_TIMEOUT_MS = 120_000;
 const CSI_PLUGIN = 'CSIPlugin';
 
+/** No driver of this name is on the node. */
+export class DriverNotFoundError extends VolumeError {}
+
 interface RegisteredDriver {
   /** Of the registration socket, which changes when the driver starts again. */
   readonly identity: string;
@@ -58,7 +61,7 @@ export class CsiDrivers {
   async #endpoint(name: string): Promise<string> {
     const known = await this.#find(name);
     if (known) return known;
-    throw new VolumeError(
+    throw new DriverNotFoundError(
       `kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name ${name} not found in the list of registered CSI drivers`,
     );
   }
