@@ -1,6 +1,7 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
 import type { Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
+import { makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
 import {
   type EventBytes,
@@ -84,7 +85,7 @@ export class OpenExchange {
 
   readBody(): void {
     this.exchange.body().then(
-      (body) => this.host.send(['body', this.id, body.length], body),
+      (body) => this.host.send(['body', this.id, body.length], makeMovable(body)),
       (error: unknown) => this.host.send(bodyFailed(this.id, error)),
     );
   }
