@@ -15,7 +15,7 @@ export class BufferCollector {
     this.#collect = collect;
   }
 
-  /** Counts a buffer that was sent or received. */
+  /** Counts a buffer that was sent or received, or is not needed any more. */
   passed(bytes: number): void {
     if (bytes < MIN_COUNTED_BYTES) return;
     this.#bytes += bytes;

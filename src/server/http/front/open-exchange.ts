@@ -17,8 +17,8 @@ export interface OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void;
   /** Calls `reportSent` at the end of this turn of the event loop. */
   reportProgress(exchange: OpenExchange): void;
-  /** No more messages about this exchange are sent or expected. */
-  closed(id: number): void;
+  /** No more messages about this exchange are sent or expected. Its large response, of this size, is not needed any more. */
+  closed(id: number, largeBytes: number): void;
 }
 
 export class OpenExchange {
@@ -27,6 +27,8 @@ export class OpenExchange {
   /** Bytes of a streamed response: written, and reported to the API thread as sent. */
   #written = 0;
   #reported = 0;
+  /** The size of a large response. */
+  #largeBytes = 0;
   #isClosed = false;
 
   constructor(
@@ -44,6 +46,7 @@ export class OpenExchange {
     this.exchange.reply(code, contentType, body, extra);
     // A large response stays open until it was sent: until then the API thread may abort it.
     if (body.length <= LARGE_RESPONSE_BYTES) this.#close();
+    else this.#largeBytes = body.length;
   }
 
   watch(extra: HeaderList): void {
@@ -112,7 +115,7 @@ export class OpenExchange {
 
   #close(): void {
     this.#isClosed = true;
-    this.host.closed(this.id);
+    this.host.closed(this.id, this.#largeBytes);
   }
 }
 
