@@ -162,7 +162,7 @@ test('a grace period that is shortened later counts', async () => {
   await until('web', () => runtime.calls.includes('stop web/c/0 600'));
   const before = clock.now();
   await cluster.delete('web', { gracePeriodSeconds: 5 });
-  await until('web', () => runtime.calls.includes('stop-sandbox web/0'));
+  await until('web', () => runtime.newest('web', 'c')?.state !== 'running');
   expect(clock.now() - before).toBeLessThan(10_000);
 });
 
@@ -217,13 +217,16 @@ test('a sandbox that is lost is made again', async () => {
 });
 
 test('a pod that the node does not admit fails with the reason', async () => {
-  const { run, until, runtime } = await start({
-    admit: async () => ({ reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu", isRefusal: true }),
-  });
-  await run('web');
-  const { status } = await until('web', (pod) => pod.status.phase === 'Failed');
-  expect(status).toMatchObject({ reason: 'OutOfcpu' });
-  expect(runtime.calls).toEqual([]);
+  const { run, until, runtime, events } = await start();
+  const resources = { requests: { cpu: '3' } };
+  const spec = { containers: [{ name: 'c', image: 'nginx:1', resources }] };
+  await run('first', { spec });
+  await until('first', isReady);
+  await run('second', { spec });
+  const { status } = await until('second', (pod) => pod.status.phase === 'Failed');
+  expect(status).toMatchObject({ reason: 'OutOfcpu', message: expect.stringMatching(/^Pod was rejected: .*cpu/) });
+  expect(runtime.calls.filter((call) => call.includes('second'))).toEqual([]);
+  expect(await events('second')).toEqual([expect.stringMatching(/^OutOfcpu: /)]);
 });
 
 test('what the runtime cannot do is refused for that pod', async () => {
@@ -242,4 +245,18 @@ test('a status that another client has overwritten is written again', async () =
   const changes = { status: { phase: 'Pending' } };
   await client.of(Pod).in('default').patchStatus('web', { type: 'merge', changes });
   await until('web', (pod) => pod.status.phase === 'Running');
+});
+
+test('volumes that show the pod follow its changes', async () => {
+  const { run, until, client, volumes } = await start();
+  await run('web', { metadata: { labels: { app: 'one' } } });
+  await until('web', isReady);
+  await until('web', () => volumes.refreshed.length > 0);
+  const { Pod } = await import('../../src/kinds/groups/core/pod/pod.ts');
+  await client
+    .of(Pod)
+    .in('default')
+    .patch('web', { type: 'merge', changes: { metadata: { labels: { app: 'two' } } } });
+  await until('web', () => volumes.refreshed.length > 1);
+  expect(volumes.refreshed).toEqual([{ app: 'one' }, { app: 'two' }]);
 });

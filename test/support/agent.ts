@@ -60,7 +60,12 @@ export class FakeVolumes implements Volumes {
     this.released.push(uid);
   }
   leftovers = async () => this.left;
-  refresh = async () => ({ nextAt: undefined });
+  /** Labels of the pods whose volumes were refreshed. */
+  readonly refreshed: unknown[] = [];
+  async refresh({ metadata: { labels } }: { readonly metadata: { readonly labels?: object } }) {
+    this.refreshed.push(labels);
+    return { nextAt: undefined };
+  }
   usage = async () => new Map();
 }
 
@@ -88,7 +93,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       },
       settings: {
         ...{ name: NODE, addresses: [{ type: 'InternalIP', address: '192.0.2.1' }], labels: {}, taints: [] },
-        port: undefined,
+        ...{ podCIDRs: [], port: undefined },
       },
       facts: {
         hostIPs: ['192.0.2.1'],
@@ -97,7 +102,6 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
         hosts: '',
       },
       ...{ logRoot: '/nowhere/logs', seccompDirectory: '/nowhere/seccomp', userAgent: 'kube-probe/1.36' },
-      admit: async () => undefined,
       ...options,
     });
   let agent = await start();

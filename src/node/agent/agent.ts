@@ -7,11 +7,13 @@ import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
-import type { SeenPod } from '../pod/container-run.ts';
-import type { PodFailure } from '../pod/plan/state.ts';
+import { admission } from '../admission/admit.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { hostMounter } from '../volumes/host/mounter.ts';
+import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts } from './actions/context.ts';
 import { ImagePulls } from './images/pull.ts';
@@ -40,16 +42,14 @@ export interface AgentOptions {
   readonly seccompDirectory: string;
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
-  /** Why the node does not run a pod, given those that it runs already. */
-  readonly admit: (pod: SeenPod, others: readonly SeenPod[]) => Promise<PodFailure | undefined>;
-  /** Called with the node's range of pod addresses as soon as it is known. */
-  readonly onPodRange?: (ranges: readonly string[]) => void;
   /** Limits the duration of watches over a network. */
   readonly watchSeconds?: number;
 }
 
 export interface Agent {
   readonly pods: AgentPods;
+  /** What pods of the node may use. */
+  allocatable(): Readonly<Record<string, string>>;
   /** Stops to act. What runs goes on running. */
   stop(): Promise<void>;
 }
@@ -83,8 +83,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
   };
+  const own = informers.of(Node, { fieldSelector: `metadata.name=${settings.name}` });
   const pods = new AgentPods({
-    ...{ context, client, log, signal, recorder, admit: options.admit },
+    ...{ context, client, log, signal, recorder },
+    async admission(pod, others) {
+      await own.until((nodes) => nodes.get(settings.name) !== undefined, signal);
+      return admission(pod, own.lister.get(settings.name)!, others);
+    },
     recordsOf: () => {
       const scheme = runtime.version.split('://')[0] ?? '';
       return new Records({ volumes: options.volumes, scheme, hostIPs: () => options.facts.hostIPs });
@@ -120,13 +125,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     throw error;
   }
   const { name } = settings;
-  const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
-  own.onChange(({ type, object }) => {
-    if (type !== 'delete') options.onPodRange?.(object.spec.podCIDRs ?? []);
-  });
   working.push(keepLease({ ...common, node: name, uid: () => reporter.uid }));
+  const directories = informers.of(PersistentVolume, { labelSelector: directorySelector(name) });
+  // It only reads the mount table.
+  working.push(eraseNodeDirectories(directories, { ...common, nodeName: name, mounter: hostMounter(false) }));
   working.push(
     retried(() => pods.follow(informers.of(Pod, { fieldSelector: `spec.nodeName=${name}` })), 'cannot list what runs'),
   );
-  return { pods, stop: end };
+  return { pods, allocatable: () => reporter.allocatable, stop: end };
 }

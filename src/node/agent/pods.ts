@@ -4,6 +4,8 @@ import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { type Admission, PREEMPTED } from '../admission/admit.ts';
+import type { Refusal } from '../admission/refusal.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodFailure } from '../pod/plan/state.ts';
 import type { ActionContext } from './actions/context.ts';
@@ -22,7 +24,8 @@ export interface AgentPodsOptions {
   readonly recorder: EventRecorder;
   readonly recordsOf: () => Records;
   readonly hostIP: () => string;
-  readonly admit: (pod: SeenPod, others: readonly SeenPod[]) => Promise<PodFailure | undefined>;
+  /** Whether the node runs a pod, given those that it runs already. */
+  readonly admission: (pod: SeenPod, others: readonly SeenPod[]) => Promise<Admission>;
 }
 
 interface Followed {
@@ -132,21 +135,40 @@ export class AgentPods {
   }
 
   #admit(pod: SeenPod): Promise<PodFailure | undefined> {
-    const { recorder, admit } = this.#options;
-    const others = () =>
-      [...this.workers()]
-        .filter(({ state, pod: each }) => each !== pod && state && !state.endPhase && !state.failure)
-        .map((worker) => worker.pod);
     const admitting = this.#admitting.then(async () => {
-      const refusal = this.#options.context.runtime.refusal(pod);
-      const failure = refusal
-        ? { reason: 'PodFeatureUnsupported', message: refusal, isRefusal: true }
-        : await admit(pod, others());
-      if (failure) recorder.event(eventSubject(pod, undefined), 'Warning', failure.reason, failure.message);
-      return failure;
+      const refusal = await this.#refusalOf(pod);
+      if (!refusal) return undefined;
+      const { reason, message } = refusal;
+      this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
+      return { reason, message: `Pod was rejected: ${message}`, isRefusal: true };
     });
     this.#admitting = admitting.catch(() => undefined);
     return admitting;
+  }
+
+  async #refusalOf(pod: SeenPod): Promise<Refusal | undefined> {
+    const { context, admission } = this.#options;
+    const unsupported = context.runtime.refusal(pod);
+    if (unsupported) return { reason: 'PodFeatureUnsupported', message: unsupported };
+    const isRunning = ({ state }: PodWorker) => state !== undefined && !state.endPhase && !state.failure;
+    const others = [...this.workers()].filter(isRunning).map((worker) => worker.pod);
+    const decision = await admission(pod, others);
+    switch (decision.type) {
+      case 'admitted':
+        return undefined;
+      case 'refused':
+        return decision;
+      case 'preempting':
+        for (const victim of decision.victims) this.#preempt(victim);
+        return undefined;
+    }
+  }
+
+  /** Ends a pod to make room for a critical one. */
+  #preempt(victim: SeenPod): void {
+    const { reason, message } = PREEMPTED;
+    this.#options.recorder.event(eventSubject(victim, undefined), 'Warning', reason, message);
+    this.#followed.get(victim.metadata.uid ?? '')?.worker.fail(PREEMPTED);
   }
 
   #report(uid: string): void {

@@ -11,6 +11,8 @@ export interface NodeSettings {
   /** Labels besides those that every node has. */
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+  /** Ranges of pod addresses that the node brings; empty: the cluster gives it one. */
+  readonly podCIDRs: readonly string[];
   /** Where the agent serves logs, exec and the like; undefined: the server reaches it in another way. */
   readonly port: number | undefined;
 }
@@ -47,10 +49,13 @@ export function nodeLabels({ name, labels }: NodeSettings, architecture: string)
 }
 
 export function newNode(settings: NodeSettings, status: Draft<Node>['status'], architecture: string): Draft<Node> {
-  const { name, taints } = settings;
+  const { name, taints, podCIDRs } = settings;
   return {
     metadata: { name, labels: nodeLabels(settings, architecture), annotations: ANNOTATIONS },
-    spec: taints.length > 0 ? { taints } : {},
+    spec: {
+      ...(taints.length > 0 ? { taints } : {}),
+      ...(podCIDRs.length > 0 ? { podCIDR: podCIDRs[0], podCIDRs } : {}),
+    },
     status,
   } as Draft<Node>;
 }
