@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { openSession, type RemoteTarget } from './client.ts';
 import { PORT_PROTOCOL } from './spdy-ports.ts';
 
@@ -10,11 +9,8 @@ export async function openPort(target: RemoteTarget, port: number): Promise<Dupl
   const error = session.open({ ...headers, streamtype: 'error' });
   error.end();
   const data = session.open({ ...headers, streamtype: 'data' });
-  const failed = text(error).then((message) => {
-    if (message === '') return;
-    data.destroy(new Error(message));
-  });
-  failed.catch(() => undefined);
+  // At once: the end of the data follows immediately, and would look like that of a connection.
+  error.once('data', (message: Buffer) => data.destroy(new Error(message.toString('utf8'))));
   data.once('close', () => session.close());
   await data.accepted;
   return data;

@@ -18,7 +18,10 @@ export const SPDY_COMMAND_PROTOCOLS = [
 export type SpdyCommandProtocol = (typeof SPDY_COMMAND_PROTOCOLS)[number];
 
 /** How long the client may take to open its streams. */
-export const STREAM_CREATION_TIMEOUT_MS = 30_000;
+const STREAM_CREATION_TIMEOUT_MS = 30_000;
+
+/** How long a client may take to close the connection after its command has ended. */
+const CLOSE_TIMEOUT_MS = 10_000;
 
 const STREAM_TYPES = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const;
 type StreamType = (typeof STREAM_TYPES)[number];
@@ -63,8 +66,10 @@ export async function spdyChannels(
       const report = reportOf(status, protocol === 'v4.channel.k8s.io');
       for (const type of ['stdout', 'stderr'] as const) opened.get(type)?.end();
       if (report) errors.write(report);
-      // Only when its streams have sent everything.
-      errors.end(() => session.close());
+      errors.end();
+      // The client closes: when the server does, Kubernetes' clients discard what they have received and not yet read.
+      const closing = clock.timer(CLOSE_TIMEOUT_MS, () => session.close());
+      void session.closed.then(() => closing.cancel());
     },
     destroy: () => session.destroy(),
   };

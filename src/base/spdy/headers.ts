@@ -42,6 +42,9 @@ export function decodeHeaders(block: Buffer): SpdyHeaders {
 const ZLIB_HEAD = Buffer.from([0x78, 0x01]);
 const MAX_STORED_BYTES = 0xffff;
 
+/** An empty block. Go's inflater hands out what it has only at such a block; without it, it fails at the next header block. */
+const FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
+
 function storedBlocks(bytes: Buffer): Buffer[] {
   const blocks: Buffer[] = [];
   for (let offset = 0; offset < bytes.length; offset += MAX_STORED_BYTES) {
@@ -51,7 +54,7 @@ function storedBlocks(bytes: Buffer): Buffer[] {
     head.writeUInt16LE(~part.length & 0xffff, 3);
     blocks.push(head, part);
   }
-  return blocks;
+  return [...blocks, FLUSH];
 }
 
 function uint32(value: number): Buffer {

@@ -62,9 +62,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   const isShared = storeDriver(settings.store).shared;
-  const leftOut = await steps.run('nodes', (say) =>
-    startNodes(inputs.nodes, { ...environment, server, isShared }, say),
-  );
+  const leftOut = await steps.run('nodes', (say) => startNodes(inputs.nodes, { ...context, server, isShared }, say));
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
   const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));

@@ -28,7 +28,10 @@ export function seenSandbox(status: Decoded<typeof SandboxStatus>): Sandbox {
 
 export function seenContainer(status: Decoded<typeof ContainerStatus>): Container {
   const { state = 'unknown', annotations } = status;
-  const hasEnded = state === 'exited' || status.finishedAt > 0;
+  const { finishedAt } = status;
+  const hasEnded = state === 'exited' || finishedAt > 0;
+  // containerd notes the start of a container after it has started it: a short one has ended by then.
+  const startedAt = finishedAt > 0 ? Math.min(status.startedAt, finishedAt) : status.startedAt;
   return {
     id: status.id,
     sandboxId: annotations[SANDBOX_ANNOTATION] ?? '',
@@ -36,8 +39,8 @@ export function seenContainer(status: Decoded<typeof ContainerStatus>): Containe
     attempt: status.metadata?.attempt ?? 0,
     state,
     createdAt: milliseconds(status.createdAt),
-    startedAt: status.startedAt > 0 ? milliseconds(status.startedAt) : undefined,
-    finishedAt: status.finishedAt > 0 ? milliseconds(status.finishedAt) : undefined,
+    startedAt: startedAt > 0 ? milliseconds(startedAt) : undefined,
+    finishedAt: finishedAt > 0 ? milliseconds(finishedAt) : undefined,
     exitCode: hasEnded ? status.exitCode : undefined,
     reason: status.reason || undefined,
     message: status.message || undefined,

@@ -4,6 +4,7 @@ import type { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
+import type { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 
 /** Reads return undefined for what does not exist, and reject with the API's error otherwise. */
@@ -16,6 +17,8 @@ export interface VolumesApi {
   createToken(namespace: string, serviceAccount: string, request: TokenRequest): Promise<IssuedToken>;
   /** PEM bundles: the one of a name, or those of a signer whose labels match. Undefined: the kind is not served. */
   trustBundles?(selector: TrustBundleSelector): Promise<readonly string[]>;
+  /** Settings of a CSI driver; undefined: its defaults. */
+  csiDriver?(name: string): Promise<DeepReadonly<CSIDriver> | undefined>;
   /** Pulls the image according to the policy, with the pod's credentials, and returns its id. */
   pullImage(pod: SeenPod, reference: string, policy: string | undefined): Promise<string>;
 }

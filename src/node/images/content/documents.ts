@@ -21,13 +21,23 @@ export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 type Json = Readonly<Record<string, unknown>>;
 
 export function parseDocument(what: string, bytes: Uint8Array): Json {
+  const document = parseJson(what, bytes);
+  if (isObject(document)) return document;
+  throw new RuntimeError('Unknown', `${what} is not a JSON object`);
+}
+
+export function parseList(what: string, bytes: Uint8Array): readonly unknown[] {
+  const document = parseJson(what, bytes);
+  if (Array.isArray(document)) return document;
+  throw new RuntimeError('Unknown', `${what} is not a JSON list`);
+}
+
+function parseJson(what: string, bytes: Uint8Array): unknown {
   try {
-    const document: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
-    if (isObject(document)) return document;
+    return JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch (error) {
     throw new RuntimeError('Unknown', `${what} is not JSON`, { cause: error });
   }
-  throw new RuntimeError('Unknown', `${what} is not a JSON object`);
 }
 
 /** A manifest or an index, told apart by its media type or, without one, by its fields. */

@@ -1,6 +1,6 @@
 /** What the agent does about a pod. An action that was begun is not planned again until it has ended. */
 import type { Role } from '../container-run.ts';
-import type { PodFailure, Resources, StopCause } from './state.ts';
+import type { PodFailure, Resources, Settled, StopCause } from './state.ts';
 
 export type Action =
   | { readonly type: 'prepare-volumes' }
@@ -25,6 +25,8 @@ export type Action =
       readonly container: string;
       readonly id: string;
       readonly graceSeconds: number;
+      /** When the grace period ends. */
+      readonly by: number;
       readonly cause: StopCause;
     }
   | { readonly type: 'remove-container'; readonly container: string; readonly id: string }
@@ -56,6 +58,7 @@ export interface Plan {
   readonly nextAt: number | undefined;
   /** Nothing is left on the node. A deleted pod can be removed from the API. */
   readonly isFinished: boolean;
+  readonly settled: Settled;
 }
 
 export type Decision =

@@ -28,6 +28,8 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
     endedAt: hasEnded ? now : undefined,
     isRemoved: false,
     resizeRefusal: undefined,
+    furthest: undefined,
+    settled: undefined,
     revision: 0,
   };
   const reported = reportedIn(pod);
@@ -59,12 +61,14 @@ export function alignContainers(state: PodState, pod: SeenPod, now: number): voi
   if (initContainers.length + containers.length + ephemeralContainers.length === state.containers.length) return;
   const known = new Map(state.containers.map((each) => [each.name, each]));
   state.containers = containersOf(pod, reportedIn(pod), now).map((each) => known.get(each.name) ?? each);
+  state.settled = undefined;
 }
 
 function containersOf(pod: SeenPod, reported: ReadonlyMap<string, Reported>, now: number): ContainerState[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  let position = 0;
   const build = (container: SeenContainer, role: Role) =>
-    containerState(container, role, reported.get(keyOf({ name: container.name, role })), now);
+    containerState(container, { role, position: position++ }, reported.get(keyOf({ name: container.name, role })), now);
   return [
     ...initContainers.map((each) => build(each, each.restartPolicy === 'Always' ? 'sidecar' : 'init')),
     ...containers.map((each) => build(each, 'main')),
@@ -104,7 +108,7 @@ function reportedIn({ metadata, status }: SeenPod): ReadonlyMap<string, Reported
 
 function containerState(
   { name, image = '' }: SeenContainer,
-  role: Role,
+  { role, position }: Pick<ContainerState, 'role' | 'position'>,
   known: Reported | undefined,
   now: number,
 ): ContainerState {
@@ -112,6 +116,7 @@ function containerState(
   return {
     name,
     role,
+    position,
     records: [],
     lastExit: status && lastExitOf(status, now),
     restarts,
@@ -119,6 +124,8 @@ function containerState(
     image: TO_DO,
     imageName: image,
     imageId: '',
+    ranImage: status?.image ?? '',
+    ranImageId: status?.imageID ?? '',
     start: TO_DO,
     startAttempt: 0,
     stop: undefined,

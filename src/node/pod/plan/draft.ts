@@ -10,6 +10,9 @@ export class Draft {
   readonly state: PodState;
   readonly now: number;
   isFinished = false;
+  /** Containers before this position need not be looked at. */
+  settledBefore: number;
+  stoppedFrom: number | undefined;
   #actions: Action[] | undefined;
   #events: PlannedEvent[] | undefined;
   #decisions: Decision[] | undefined;
@@ -19,6 +22,16 @@ export class Draft {
     this.pod = pod;
     this.state = state;
     this.now = now;
+    const { settled } = state;
+    const isValid = settled !== undefined && settled.pod === pod && settled.now === now;
+    this.settledBefore = isValid ? settled.before : 0;
+    this.stoppedFrom = isValid ? settled.stoppedFrom : undefined;
+    if (isValid) this.#nextAt = settled.nextAt;
+  }
+
+  /** Takes note that the containers up to this one want nothing, if nothing was planned for any of them. */
+  settle(position: number): void {
+    if (position === this.settledBefore && !this.#actions && !this.#decisions) this.settledBefore = position + 1;
   }
 
   act(action: Action): void {
@@ -55,6 +68,10 @@ export class Draft {
       decisions: this.#decisions ?? NOTHING,
       nextAt: this.#nextAt === Number.POSITIVE_INFINITY ? undefined : this.#nextAt,
       isFinished: this.isFinished,
+      settled: {
+        ...{ pod: this.pod, now: this.now, before: this.settledBefore, nextAt: this.#nextAt },
+        stoppedFrom: this.stoppedFrom,
+      },
     };
   }
 }

@@ -1,5 +1,5 @@
 /** What the records of a container say about it. */
-import type { Termination } from '../container-run.ts';
+import type { SeenContainer, Termination } from '../container-run.ts';
 import type { ContainerRecord, ContainerState, PodState, SandboxState } from './state.ts';
 
 /** Returns the sandbox that containers can be started in. */
@@ -90,3 +90,9 @@ export function lostExit({ startedAt, statusId: id }: ContainerRecord, now: numb
 
 export const LOST_MESSAGE =
   'The container could not be located when the pod was deleted.  The container used to be Running';
+
+/** Whether it runs and its startup probe has passed. */
+export function isStarted(container: SeenContainer, state: ContainerState): boolean {
+  if (!isRunning(state) || state.start.type === 'doing') return false;
+  return state.started ?? !('startupProbe' in container && container.startupProbe);
+}

@@ -2,9 +2,8 @@
 
 import type { SeenPod } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
-import { exitCodeOf, hasRun, isRunning } from './facts.ts';
+import { exitCodeOf, hasRun, isRunning, isStarted } from './facts.ts';
 import { isToStart } from './plan-container.ts';
-import { isStarted } from './plan-run.ts';
 import type { PodState } from './state.ts';
 
 /** Returns the phase that the containers result in, were nothing stopped from outside. */

@@ -28,8 +28,21 @@ function wasStoppedForChange({ stop, records }: ContainerState): boolean {
 /** Keeps a container as it is to be: starts it, or stops it when it has to be restarted. */
 export function planContainer(draft: Draft, container: SeenContainer, state: ContainerState): void {
   const live = liveRecord(state);
+  if (state.records.length > KEPT_RECORDS) pruneRecords(draft, state);
   if (live) planRunning(draft, container, state, live);
   else if (isToStart(draft.pod, container, state)) planStart(draft, container, state);
+}
+
+/** The newest attempt, and the one before it for its logs. */
+const KEPT_RECORDS = 2;
+
+/** Removes what the runtime keeps of attempts before the previous one. */
+function pruneRecords(draft: Draft, state: ContainerState): void {
+  const { records } = state;
+  for (let at = KEPT_RECORDS; at < records.length; at++) {
+    const record = records[at]!;
+    if (record.state === 'exited' || record.state === 'created') removeRecord(draft, state, record);
+  }
 }
 
 /** Plans the next step towards a start. Nothing of the container runs. */
@@ -95,7 +108,7 @@ export function liveRecord({ records }: ContainerState): ContainerRecord | undef
 function planRunning(draft: Draft, container: SeenContainer, state: ContainerState, live: ContainerRecord): void {
   if (state.start.type === 'doing') return;
   const cause = causeToStop(draft, container, state, live);
-  if (cause) planStop(draft, state, live, { cause, container, graceSeconds: graceOf(draft.pod, container, cause) });
+  if (cause) planStop(draft, state, live, { cause, container, by: draft.now + graceOf(draft.pod, container, cause) });
 }
 
 function causeToStop(
@@ -132,7 +145,7 @@ function needsRestart(container: SeenContainer, actual: NonNullable<ContainerSta
   );
 }
 
-/** Returns the grace period of a container that is stopped while its pod goes on. */
+/** Returns the grace period of a container that is stopped while its pod goes on, in milliseconds. */
 function graceOf({ spec }: SeenPod, container: SeenContainer, cause: StopCause): number {
   const probe =
     cause === 'liveness' && 'livenessProbe' in container
@@ -140,30 +153,30 @@ function graceOf({ spec }: SeenPod, container: SeenContainer, cause: StopCause):
       : cause === 'startup' && 'startupProbe' in container
         ? container.startupProbe
         : undefined;
-  return probe?.terminationGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 30;
+  return (probe?.terminationGracePeriodSeconds ?? graceSecondsOf(spec)) * 1_000;
 }
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+export const graceSecondsOf = ({ terminationGracePeriodSeconds: seconds }: SeenPod['spec']) =>
+  seconds ?? DEFAULT_GRACE_SECONDS;
 
 export interface Stop {
   readonly cause: StopCause;
   readonly container: SeenContainer;
-  readonly graceSeconds: number;
+  /** When the grace period ends. */
+  readonly by: number;
 }
 
-/** A stop that is under way is repeated when the grace period has become this much shorter. */
-const MIN_SHORTENING_MS = 1_000;
-
-/** Stops what runs, unless it is being stopped already. */
+/** Stops what runs, unless it is being stopped already. A stop is repeated when its grace period became shorter. */
 export function planStop(draft: Draft, state: ContainerState, live: ContainerRecord, how: Stop): void {
   const { now } = draft;
   const stop = state.stop?.id === live.id ? state.stop : undefined;
-  const isShorter = stop !== undefined && stop.by - (now + how.graceSeconds * 1_000) >= MIN_SHORTENING_MS;
-  if (stop && !isShorter) {
-    if (stop.step.type !== 'failed' || !draft.isDue(stop.step.retryAt)) return;
-  }
-  const graceSeconds = stop
-    ? Math.min(how.graceSeconds, Math.max(0, Math.ceil((stop.by - now) / 1_000)))
-    : how.graceSeconds;
-  draft.act({ type: 'stop-container', container: state.name, id: live.id, graceSeconds, cause: how.cause });
+  const by = stop ? Math.min(stop.by, how.by) : how.by;
+  const isShorter = stop !== undefined && by < stop.by;
+  if (stop && !isShorter && (stop.step.type !== 'failed' || !draft.isDue(stop.step.retryAt))) return;
+  const graceSeconds = Math.max(0, Math.ceil((by - now) / 1_000));
+  draft.act({ type: 'stop-container', container: state.name, id: live.id, graceSeconds, by, cause: how.cause });
   if (!stop) draft.event('Normal', 'Killing', stopMessage(draft.pod, state, how), state);
 }
 

@@ -1,9 +1,7 @@
 /** Decides what a node does next for a pod. */
 import type { SeenPod } from '../container-run.ts';
-import { isTerminalPhase } from '../phase.ts';
 import type { Plan } from './action.ts';
 import { Draft } from './draft.ts';
-import { phaseOfState } from './phase.ts';
 import { planRun } from './plan-run.ts';
 import { planTermination } from './plan-termination.ts';
 import type { PodFailure, PodState } from './state.ts';
@@ -16,9 +14,10 @@ export function planPod(pod: SeenPod, state: PodState, now: number): Plan {
   const isDeleted = state.isRemoved || pod.metadata.deletionTimestamp !== undefined;
   const failure = state.failure ?? (isDeleted || state.endPhase ? undefined : deadlineFailure(draft));
   const isEnding = isDeleted || failure || state.endPhase !== undefined || state.stopRequestedAt !== undefined;
-  if (isEnding || isTerminalPhase(phaseOfState(pod, state))) planTermination(draft, failure);
-  else planRun(draft);
-  return draft.plan();
+  if (!isEnding && planRun(draft)) return draft.plan();
+  const ending = isEnding ? draft : new Draft(pod, state, now);
+  planTermination(ending, failure);
+  return ending.plan();
 }
 
 function deadlineFailure(draft: Draft): PodFailure | undefined {

@@ -1,22 +1,28 @@
 /** Plans for a pod that is to run: its volumes, its sandbox, and its containers in order. */
 import type { SeenContainer } from '../container-run.ts';
+import { isTerminalPhase } from '../phase.ts';
 import type { Draft } from './draft.ts';
-import { hasRunIn, isRunning, readySandbox } from './facts.ts';
-import { liveRecord, planContainer, planStart, planStop, removeRecord } from './plan-container.ts';
-import type { ContainerState, SandboxState, StepState } from './state.ts';
+import { hasRunIn, isStarted, readySandbox } from './facts.ts';
+import { phaseOfState } from './phase.ts';
+import { graceSecondsOf, isToStart, liveRecord, planContainer, planStart, planStop } from './plan-container.ts';
+import type { ContainerState, PodState, SandboxState, StepState } from './state.ts';
 
-/** Plans the next steps of a pod in which something is to run. */
-export function planRun(draft: Draft): void {
-  const { state } = draft;
+/** Plans the next steps of a pod in which something is to run; returns false when nothing can run in it any more. */
+export function planRun(draft: Draft): boolean {
+  const { pod, state } = draft;
   const sandbox = readySandbox(state);
+  // Before the main containers run, its init containers decide.
+  const isInitializing = sandbox !== undefined && !isInitialized(draft, sandbox.id);
+  if (!isInitializing && isTerminalPhase(phaseOfState(pod, state))) return false;
   const isLeft = leaveOldSandboxes(draft, sandbox);
   if (state.volumes.type !== 'done') {
     if (isDue(draft, state.volumes)) draft.act({ type: 'prepare-volumes' });
   } else if (sandbox) {
-    planContainers(draft, sandbox.id);
+    return planContainers(draft, sandbox.id);
   } else if (isLeft && isDue(draft, state.sandbox)) {
     draft.act({ type: 'run-sandbox', attempt: nextSandboxAttempt(state.sandboxes) });
   }
+  return true;
 }
 
 /** Whether the step is to be begun now. */
@@ -46,8 +52,8 @@ function leaveSandbox(draft: Draft, sandbox: SandboxState): boolean {
     const live = liveRecord(container);
     if (live?.sandboxId === id) {
       isEmpty = false;
-      const graceSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
-      planStop(draft, container, live, { cause: 'sandbox', container: specAt(draft, at), graceSeconds });
+      const by = draft.now + graceSecondsOf(pod.spec) * 1_000;
+      planStop(draft, container, live, { cause: 'sandbox', container: specAt(draft, at), by });
     }
     isKept ||= container.records.some(({ sandboxId }) => sandboxId === id);
   }
@@ -75,51 +81,58 @@ export function specAt({ pod: { spec } }: Draft, position: number): SeenContaine
   return containers[other] ?? ephemeralContainers[other - containers.length]!;
 }
 
-/** Init containers run one by one, then all others; ephemeral containers run at any time. */
-function planContainers(draft: Draft, sandboxId: string): void {
+/** Whether the main containers may run: one has been started in the sandbox, or there are no init containers. */
+function isInitialized({ pod, state }: Draft, sandboxId: string): boolean {
+  const count = pod.spec.initContainers?.length ?? 0;
+  return count === 0 || furthestIn(state, sandboxId) >= count;
+}
+
+/** Returns the position of the furthest container that was started in the sandbox; -1: none. */
+function furthestIn({ furthest }: PodState, sandboxId: string): number {
+  return furthest?.sandboxId === sandboxId ? furthest.position : -1;
+}
+
+/**
+ * Init containers run one by one, then all others; ephemeral containers run at any time. Returns false when an init container
+ * has failed for good.
+ */
+function planContainers(draft: Draft, sandboxId: string): boolean {
   const { pod, state } = draft;
   const { containers } = state;
   const { initContainers = [], containers: main } = pod.spec;
-  const firstEphemeral = initContainers.length + main.length;
-  const isInitialized = planInit(draft, sandboxId);
-  for (let at = isInitialized ? initContainers.length : firstEphemeral; at < containers.length; at++) {
+  const firstMain = initContainers.length;
+  const progress = planInit(draft, sandboxId);
+  if (progress === 'failed') return false;
+  const isDone = progress === 'done';
+  for (
+    let at = isDone ? Math.max(firstMain, draft.settledBefore) : firstMain + main.length;
+    at < containers.length;
+    at++
+  ) {
     planContainer(draft, specAt(draft, at), containers[at]!);
+    if (isDone) draft.settle(at);
   }
-  for (let at = 0; at < containers.length; at++) pruneRecords(draft, containers[at]!);
+  return true;
 }
 
-/** Plans for init containers and sidecars; returns whether the main containers may run. */
-function planInit(draft: Draft, sandboxId: string): boolean {
+/** Plans for init containers and sidecars. */
+function planInit(draft: Draft, sandboxId: string): 'done' | 'waiting' | 'failed' {
   const { pod, state } = draft;
-  const { initContainers = [], containers: main } = pod.spec;
-  const count = initContainers.length;
-  if (count === 0) return true;
-  const isInitialized = anyRanIn(state.containers, sandboxId, count, count + main.length);
-  const last = isInitialized ? count : lastRunIn(state.containers, sandboxId, count);
-  for (let at = 0; at < count; at++) {
+  const { initContainers = [] } = pod.spec;
+  const furthest = furthestIn(state, sandboxId);
+  for (let at = draft.settledBefore; at < initContainers.length; at++) {
     const container = initContainers[at]!;
     const each = state.containers[at]!;
     if (each.role === 'sidecar') {
       planContainer(draft, container, each);
       // One that has started before does not hold back what was started after it.
-      if (at >= last && !isStarted(container, each)) return false;
-    } else if (at >= last && !hasSucceededIn(each, sandboxId)) {
-      planInitContainer(draft, container, each, sandboxId);
-      return false;
+      if (at >= furthest && !isStarted(container, each)) return 'waiting';
+    } else if (at >= furthest && !hasSucceededIn(each, sandboxId)) {
+      return planInitContainer(draft, container, each, sandboxId) ? 'waiting' : 'failed';
     }
+    draft.settle(at);
   }
-  return true;
-}
-
-function anyRanIn(states: readonly ContainerState[], sandboxId: string, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (hasRunIn(states[at]!, sandboxId)) return true;
-  return false;
-}
-
-/** Returns the position of the last init container that was started in the sandbox; -1: none. */
-function lastRunIn(states: readonly ContainerState[], sandboxId: string, count: number): number {
-  for (let at = count - 1; at >= 0; at--) if (hasRunIn(states[at]!, sandboxId)) return at;
-  return -1;
+  return 'done';
 }
 
 function hasSucceededIn(state: ContainerState, sandboxId: string): boolean {
@@ -127,27 +140,10 @@ function hasSucceededIn(state: ContainerState, sandboxId: string): boolean {
   return newest?.sandboxId === sandboxId && newest.state === 'exited' && newest.exitCode === 0;
 }
 
-/** In a new sandbox, init containers run again. */
-function planInitContainer(draft: Draft, container: SeenContainer, state: ContainerState, sandboxId: string): void {
-  const isFresh = !liveRecord(state) && !hasRunIn(state, sandboxId);
-  if (isFresh) planStart(draft, container, state);
-  else planContainer(draft, container, state);
+/** In a new sandbox, init containers run again. Returns false when it has failed for good. */
+function planInitContainer(draft: Draft, container: SeenContainer, state: ContainerState, sandboxId: string): boolean {
+  if (liveRecord(state)) planContainer(draft, container, state);
+  else if (!hasRunIn(state, sandboxId) || isToStart(draft.pod, container, state)) planStart(draft, container, state);
+  else return false;
+  return true;
 }
-
-/** Whether the containers after a sidecar may start. */
-export function isStarted(container: SeenContainer, state: ContainerState): boolean {
-  if (!isRunning(state) || state.start.type === 'doing') return false;
-  return state.started ?? !('startupProbe' in container && container.startupProbe);
-}
-
-/** Removes what the runtime keeps of attempts before the previous one. */
-function pruneRecords(draft: Draft, state: ContainerState): void {
-  const { records } = state;
-  for (let at = KEPT_RECORDS; at < records.length; at++) {
-    const record = records[at]!;
-    if (record.state === 'exited' || record.state === 'created') removeRecord(draft, state, record);
-  }
-}
-
-/** The newest attempt, and the one before it for its logs. */
-const KEPT_RECORDS = 2;

@@ -3,11 +3,9 @@ import type { SeenPod } from '../container-run.ts';
 import type { Draft } from './draft.ts';
 import { mayRun } from './facts.ts';
 import { finalPhaseOf } from './phase.ts';
-import { liveRecord, planStop, removeRecord } from './plan-container.ts';
+import { graceSecondsOf, liveRecord, planStop, removeRecord } from './plan-container.ts';
 import { isDue, removeSandbox, specAt } from './plan-run.ts';
 import type { PodFailure, PodState, StopCause } from './state.ts';
-
-const DEFAULT_GRACE_SECONDS = 30;
 
 /** `failure` is that of the state, or one that is decided in this plan. */
 export function planTermination(draft: Draft, failure: PodFailure | undefined): void {
@@ -16,18 +14,18 @@ export function planTermination(draft: Draft, failure: PodFailure | undefined): 
   const stopRequestedAt = state.stopRequestedAt ?? now;
   if (state.stopRequestedAt === undefined) draft.decide({ type: 'stop' });
   const cause = isDeleted ? 'deleted' : failure ? 'failed' : 'ended';
-  const deadline = stopRequestedAt + graceOf(pod, state, failure) * 1_000;
-  if (!stopContainers(draft, cause, latestEnd(pod, deadline))) return;
+  const by = latestEnd(pod, stopRequestedAt + graceOf(pod, state, failure) * 1_000);
+  if (!stopContainers(draft, cause, by)) return;
   if (state.endPhase === undefined) {
     draft.decide({ type: 'end', phase: failure ? 'Failed' : finalPhaseOf(pod, state) });
   }
   if (stopSandboxes(draft) && releaseVolumes(draft) && isDeleted) removeAll(draft);
 }
 
-/** Returns when the grace period ends. */
+/** Returns the grace period of the pod, in seconds. */
 function graceOf({ metadata, spec }: SeenPod, { isRemoved }: PodState, failure: PodFailure | undefined): number {
   const { deletionGracePeriodSeconds: deletion, deletionTimestamp } = metadata;
-  const own = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+  const own = graceSecondsOf(spec);
   if (deletionTimestamp || isRemoved) return deletion ?? own;
   return failure?.graceSeconds ?? own;
 }
@@ -38,24 +36,30 @@ function latestEnd({ metadata: { deletionTimestamp } }: SeenPod, deadline: numbe
 }
 
 /** Stops everything, sidecars last and in reverse order; returns whether nothing runs. */
-function stopContainers(draft: Draft, cause: StopCause, deadline: number): boolean {
+function stopContainers(draft: Draft, cause: StopCause, by: number): boolean {
   const { state, now } = draft;
-  const graceSeconds = Math.max(0, Math.ceil((deadline - now) / 1_000));
-  let isOneRunning = false;
-  const stop = (at: number) => {
-    const each = state.containers[at]!;
-    if (!mayRun(each)) return;
+  const { containers } = state;
+  const isOver = now >= by;
+  /** Returns whether something of it runs. */
+  const stop = (at: number): boolean => {
+    const each = containers[at]!;
+    if (!mayRun(each)) return false;
     const live = liveRecord(each);
-    isOneRunning = true;
-    if (live) planStop(draft, each, live, { cause, container: specAt(draft, at), graceSeconds });
+    if (live) planStop(draft, each, live, { cause, container: specAt(draft, at), by });
+    return true;
   };
-  for (let at = 0; at < state.containers.length; at++) if (state.containers[at]!.role !== 'sidecar') stop(at);
-  for (let at = state.containers.length - 1; at >= 0; at--) {
-    if (state.containers[at]!.role !== 'sidecar') continue;
-    // Who is left at the end of the grace period does not wait for its turn.
-    if (!isOneRunning || graceSeconds === 0) stop(at);
+  let isOneRunning = false;
+  if (draft.stoppedFrom === undefined) {
+    for (const { role, position } of containers) if (role !== 'sidecar' && stop(position)) isOneRunning = true;
+    if (!isOneRunning) draft.stoppedFrom = containers.length;
   }
-  if (isOneRunning && now < deadline) draft.wakeAt(deadline);
+  for (let at = (draft.stoppedFrom ?? containers.length) - 1; at >= 0; at--) {
+    // One that is left at the end of the grace period does not wait for its turn.
+    if (isOneRunning && !isOver) break;
+    if (containers[at]!.role === 'sidecar' && stop(at)) isOneRunning = true;
+    if (!isOneRunning) draft.stoppedFrom = at;
+  }
+  if (isOneRunning && !isOver) draft.wakeAt(by);
   return !isOneRunning;
 }
 

@@ -32,6 +32,7 @@ export function begin(state: PodState, plan: Plan, now: number): void {
     }
   }
   for (const action of plan.actions) beginAction(state, action, now);
+  state.settled = plan.settled;
 }
 
 function beginAction(state: PodState, action: Action, now: number): void {
@@ -74,7 +75,7 @@ function beginContainer(state: ContainerState, action: ContainerAction, now: num
     case 'stop-container': {
       const { id, cause } = action;
       const step = state.stop?.id === id ? state.stop.step : TO_DO;
-      state.stop = { id, cause, by: now + action.graceSeconds * 1_000, step: doing(step, now) };
+      state.stop = { id, cause, by: action.by, step: doing(step, now) };
       break;
     }
     case 'remove-container':
@@ -114,11 +115,13 @@ export function finish(state: PodState, action: Action, outcome: Outcome, now: n
       state.cleanUp = stepAfter(state.cleanUp, outcome, now, removalDelay);
       break;
     default:
-      finishContainer(stateOf(state, action.container), action, outcome, now);
+      finishContainer(state, action, outcome, now);
   }
 }
 
-function finishContainer(state: ContainerState, action: ContainerAction, outcome: Outcome, now: number): void {
+function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcome, now: number): void {
+  const state = stateOf(pod, action.container);
+  touch(pod, state);
   switch (action.type) {
     case 'pull-image':
       if (state.imageName !== action.image) return;
@@ -139,11 +142,8 @@ function finishContainer(state: ContainerState, action: ContainerAction, outcome
     case 'remove-container':
       state.removals = state.removals.filter((id) => id !== action.id);
       if (outcome.type === 'done') {
-        setRecords(
-          state,
-          state.records.filter(({ id }) => id !== action.id),
-          now,
-        );
+        const records = state.records.filter(({ id }) => id !== action.id);
+        setRecords(pod, state, records, now);
       }
       break;
     case 'update-resources':
@@ -184,6 +184,7 @@ export interface Listing {
 export function observe(state: PodState, listing: Listing, now: number): boolean {
   if (listing.revision !== state.revision) return false;
   setSandboxes(state, listing.sandboxes);
+  state.settled = undefined;
   const byName = new Map<string, ContainerRecord[]>();
   for (const record of listing.containers) {
     const others = byName.get(record.name);
@@ -192,7 +193,8 @@ export function observe(state: PodState, listing: Listing, now: number): boolean
   }
   for (const container of state.containers) {
     const records = byName.get(container.name) ?? NO_RECORDS;
-    setRecords(container, records.length > 1 ? records.toSorted((a, b) => b.attempt - a.attempt) : records, now);
+    const sorted = records.length > 1 ? records.toSorted((a, b) => b.attempt - a.attempt) : records;
+    setRecords(state, container, sorted, now);
     expectObserved(container, now);
   }
   return true;
@@ -202,6 +204,7 @@ const NO_RECORDS: readonly ContainerRecord[] = Object.freeze([]);
 
 /** A fresh listing must show what was started or stopped before; if it does not, that is tried again later. */
 function expectObserved(state: ContainerState, now: number): void {
+  if (state.start.type === 'done' && isStarted(state)) state.start = TO_DO;
   if (state.start.type === 'done') {
     const message = 'the container is not known to the runtime after its start';
     state.start = failedStep('RunContainerError', message, now);
@@ -213,6 +216,10 @@ function expectObserved(state: ContainerState, now: number): void {
     state.stop = { ...stop, step: failedStep('', 'the container runs after it was stopped', now) };
   }
 }
+
+/** Whether the record of the newest start is there. A listing may have shown it before the start had ended. */
+const isStarted = ({ records: [newest], startAttempt }: ContainerState) =>
+  newest !== undefined && newest.attempt === startAttempt && newest.state !== 'created';
 
 const failedStep = (reason: string, message: string, now: number): StepState => ({
   ...{ type: 'failed', reason, message, failures: 1, failedAt: now, retryAt: now + RETRY_MS },
@@ -232,21 +239,42 @@ function setSandboxes(state: PodState, sandboxes: readonly SandboxRecord[]): voi
 }
 
 /** Sets what exists of a container, newest first. */
-export function setRecords(state: ContainerState, records: readonly ContainerRecord[], now: number): void {
+export function setRecords(
+  pod: PodState,
+  state: ContainerState,
+  records: readonly ContainerRecord[],
+  now: number,
+): void {
+  touch(pod, state);
   const before = state.records[0];
   const newest = records[0];
   if (before && before.state !== 'created' && !records.some(({ id }) => id === before.id)) {
     state.lastExit = before.state === 'exited' ? exitOf(state) : lostExit(before, now);
   }
-  if (newest && newest.state !== 'created' && newest.id !== before?.id) {
+  const isKnown = newest?.id === before?.id && before?.state !== 'created';
+  if (newest && newest.state !== 'created' && !isKnown) {
     if (newest.attempt > 0) countRestart(state, newest);
     resetForStart(state);
+    state.ranImage = newest.image;
+    state.ranImageId = newest.imageId;
+    noteStart(pod, state, newest.sandboxId);
   }
   state.records = records;
 }
 
+/** What was settled holds up to this container. */
+export function touch(pod: PodState, { position }: ContainerState): void {
+  if (pod.settled && position < pod.settled.before) pod.settled = { ...pod.settled, before: position };
+}
+
+function noteStart(pod: PodState, { role, position }: ContainerState, sandboxId: string): void {
+  if (role === 'ephemeral' || pod.sandboxes[0]?.id !== sandboxId) return;
+  if (pod.furthest?.sandboxId === sandboxId && pod.furthest.position >= position) return;
+  pod.furthest = { sandboxId, position };
+}
+
 function countRestart(state: ContainerState, newest: ContainerRecord): void {
-  const image = state.records[0]?.image ?? newest.image;
+  const image = state.records.find((record) => record.state !== 'created')?.image ?? newest.image;
   state.crashes = image === newest.image ? crashesAfter(state.crashes, endTimesOf(state)?.ranMs ?? 0) : 0;
   state.restarts = Math.max(state.restarts, newest.attempt);
 }
@@ -275,11 +303,8 @@ function dropSandbox(state: PodState, id: string, now: number): void {
   state.sandboxes = state.sandboxes.filter((each) => each.id !== id);
   for (const container of state.containers) {
     if (container.records.some(({ sandboxId }) => sandboxId === id)) {
-      setRecords(
-        container,
-        container.records.filter(({ sandboxId }) => sandboxId !== id),
-        now,
-      );
+      const records = container.records.filter(({ sandboxId }) => sandboxId !== id);
+      setRecords(state, container, records, now);
     }
   }
 }

@@ -3,10 +3,9 @@ import { deepEqual } from '../../../base/tree.ts';
 import type { ContainerRun, RunState, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 import type { Report } from '../pod-status.ts';
-import { exitOf, hasRun, previousExit, readySandbox } from './facts.ts';
+import { exitOf, hasRun, isStarted, previousExit, readySandbox } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { isToStart } from './plan-container.ts';
-import { isStarted } from './plan-run.ts';
 import type { ContainerState, PodState } from './state.ts';
 import { waitOf } from './wait.ts';
 
@@ -47,14 +46,13 @@ interface Subject {
 }
 
 function runOf(pod: SeenPod, state: PodState, { spec, each, now }: Subject): ContainerRun {
-  const newest = each.records[0];
   const shown = stateOf(pod, state, { spec, each, now });
   const exit = exitOf(each);
   return {
     name: each.name,
     role: each.role,
-    image: newest?.image ?? spec.image ?? '',
-    imageID: newest?.imageId ?? '',
+    image: each.ranImage || spec.image || '',
+    imageID: each.ranImageId,
     state: shown,
     last: shown.type === 'ended' || exit === undefined ? previousExit(each) : exit,
     restarts: each.restarts,

@@ -3,7 +3,7 @@
  * executor owns it and changes it only through `record.ts` and `adopt.ts`; the plan only reads it. Times are milliseconds
  * since the epoch.
  */
-import type { Role, SeenContainer, Termination } from '../container-run.ts';
+import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 
 /** How a step stands that is tried again after a failure. */
@@ -83,6 +83,8 @@ export type Resources = SeenContainer['resources'] | undefined;
 export interface ContainerState {
   readonly name: string;
   readonly role: Role;
+  /** Its position in `PodState.containers`. */
+  readonly position: number;
   /** What exists of it, the newest attempt first. */
   records: readonly ContainerRecord[];
   /** How it ended last, when its record is gone. */
@@ -95,6 +97,9 @@ export interface ContainerState {
   image: StepState;
   imageName: string;
   imageId: string;
+  /** The image of its newest start, in the words of the status; kept when records are gone. */
+  ranImage: string;
+  ranImageId: string;
   /** The next start. `failed`: creating or starting it failed the last time. */
   start: StepState;
   /** The attempt that `start` is about. */
@@ -156,8 +161,25 @@ export interface PodState {
   /** Whether the object is gone from the API, and what is left on the node is to be stopped and removed. */
   isRemoved: boolean;
   resizeRefusal: ResizeRefusal | undefined;
+  /** The furthest container, in the order of the spec, that was started in a sandbox: what comes before it is initialized. */
+  furthest: { readonly sandboxId: string; readonly position: number } | undefined;
+  /** What need not be looked at again, so that a pod of thousands of containers is not gone through for each of them. */
+  settled: Settled | undefined;
   /** Counts what happened, so that a listing of the runtime that was begun before is recognized as stale. */
   revision: number;
+}
+
+/** Set by `begin`, and lowered by everything that changes a container. */
+export interface Settled {
+  /** What the plan was made for; it holds for these alone. */
+  readonly pod: SeenPod;
+  readonly now: number;
+  /** Containers before this position want nothing, and hold nothing back. */
+  readonly before: number;
+  /** When one of these is to be looked at again. */
+  readonly nextAt: number;
+  /** While the pod ends: nothing runs of the containers from this position on, nor of any that is no sidecar. */
+  readonly stoppedFrom: number | undefined;
 }
 
 export const TO_DO: StepState = Object.freeze({ type: 'to-do' });

@@ -122,6 +122,12 @@ class FrontThread implements OpenExchangeHost {
       case 'watch':
         this.#exchanges.get(message[1])?.watch(message[2]);
         return;
+      case 'upgrade':
+        this.#exchanges.get(message[1])?.upgrade(message[2]);
+        return;
+      case 'consumed':
+        this.#exchanges.get(message[1])?.consumed(message[2]);
+        return;
       case 'text':
         this.#exchanges.get(message[1])?.text(message[2], message[3]);
         return;

@@ -1,5 +1,5 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
-import type { Writable } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
 import { makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
@@ -10,6 +10,7 @@ import {
   type HeaderList,
   LARGE_RESPONSE_BYTES,
 } from '../protocol/exchange.ts';
+import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 import type { FrontMessage } from './messages.ts';
 
 /** What an open exchange needs of its thread. */
@@ -24,6 +25,10 @@ export interface OpenExchangeHost {
 export class OpenExchange {
   #watch: EventWriter | undefined;
   #text: Writable | undefined;
+  /** The connection of a request that was upgraded, with the bytes received from it and used by the API thread. */
+  #socket: Duplex | undefined;
+  #received = 0;
+  #consumed = 0;
   /** Bytes of a streamed response: written, and reported to the API thread as sent. */
   #written = 0;
   #reported = 0;
@@ -71,6 +76,31 @@ export class OpenExchange {
 
   text(contentType: string, extra: HeaderList): void {
     this.#text = this.exchange.startText(contentType, extra);
+  }
+
+  upgrade(headers: HeaderList): void {
+    let socket: Duplex;
+    try {
+      socket = this.exchange.upgrade(headers);
+    } catch {
+      this.exchange.abort();
+      return;
+    }
+    this.#socket = socket;
+    this.#text = socket;
+    socket.on('data', (bytes: Buffer) => {
+      this.#received += bytes.length;
+      this.host.send(['data', this.id, bytes.length], bytes);
+      if (this.#received - this.#consumed >= MAX_IN_FLIGHT_BYTES) socket.pause();
+    });
+    socket.once('end', () => this.host.send(['data-end', this.id]));
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#onClose());
+  }
+
+  consumed(total: number): void {
+    this.#consumed = total;
+    if (this.#received - total < MAX_IN_FLIGHT_BYTES) this.#socket?.resume();
   }
 
   chunk(bytes: Buffer): void {

@@ -27,7 +27,7 @@ import {
 import type { Exchange, Peer } from '../protocol/exchange.ts';
 import { Http1Exchange } from '../protocol/http1.ts';
 import { Http2Exchange, type Http2Options } from '../protocol/http2.ts';
-import { isWebSocket, UpgradeExchange } from '../protocol/websocket.ts';
+import { isUpgrade, UpgradeExchange } from '../protocol/websocket.ts';
 import { BacklogLimiter } from './backlog-limiter.ts';
 import { closeOnDisconnect } from './close-on-disconnect.ts';
 import { type ConnectionCounts, Connections } from './connections.ts';
@@ -206,9 +206,9 @@ class NetListeners implements Listeners {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       answerMalformed(error, socket, clock);
     });
-    if (UPGRADE_HANDLING === 'decline') declineUpgrades(server, (request) => isWebSocket(request, request.socket));
+    if (UPGRADE_HANDLING === 'decline') declineUpgrades(server, (request) => isUpgrade(request, request.socket));
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (isWebSocket(request, socket)) {
+      if (isUpgrade(request, socket)) {
         const upgrade = { request, socket, head };
         serve(new UpgradeExchange(upgrade, this.#peers.get(request.socket, isUnsecured), this.#http));
       } else replayWithoutUpgrade(request, socket, { head, restart });

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { badRequest } from '../../../base/errors.ts';
 import type { ClientCertificate } from '../../authn/certificate.ts';
 import { type HeaderList, NO_HEADERS, type Peer, type WatchFraming } from './exchange.ts';
 
@@ -39,6 +41,10 @@ export abstract class ExchangeBase {
       this.onClose(() => abort.abort());
     }
     return this.#abort.signal;
+  }
+
+  upgrade(_headers: HeaderList): Duplex {
+    throw badRequest('Upgrade request required');
   }
 
   /** The headers of every response to this request, and those of this one. */
