@@ -69,7 +69,7 @@ export interface Call {
   readonly params: unknown;
 }
 
-export interface CallError {
+interface CallError {
   readonly code: RuntimeErrorCode;
   readonly message: string;
 }
