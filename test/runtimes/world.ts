@@ -112,6 +112,8 @@ export class World {
   #runtime: Runtime | undefined;
   #imageId = '';
   #pods = 0;
+  /** Resolves at the next change. */
+  #change = newChange();
 
   constructor(under: RuntimeUnderTest) {
     this.#under = under;
@@ -131,11 +133,16 @@ export class World {
   }
 
   async start(): Promise<void> {
-    this.#runtime = await this.#under.open();
+    await this.#open();
+    await this.load();
+  }
+
+  /** Loads the image, again if it was removed. */
+  async load(): Promise<void> {
     const archive = this.path('contract.tar');
     await writeImage(archive);
-    await this.#runtime.images.load(archive);
-    this.#imageId = (await this.#runtime.images.find(IMAGE))?.id ?? '';
+    await this.runtime.images.load(archive);
+    this.#imageId = (await this.runtime.images.find(IMAGE))?.id ?? '';
   }
 
   /** Closes the runtime, calls `meanwhile`, and opens it again. */
@@ -143,7 +150,7 @@ export class World {
     await this.runtime.close();
     this.#runtime = undefined;
     await meanwhile();
-    this.#runtime = await this.#under.open();
+    await this.#open();
   }
 
   async removeAll(): Promise<void> {
@@ -232,20 +239,28 @@ export class World {
   /** Resolves with what `check` returns once it is not undefined. It is called again after every change that is reported. */
   async until<T>(check: () => Promise<T | undefined>): Promise<T> {
     for (;;) {
-      let changed = () => {};
-      const change = new Promise<void>((resolve) => {
-        changed = resolve;
-      });
-      const stop = this.runtime.onChange(() => changed());
-      try {
-        const found = await check();
-        if (found !== undefined) return found;
-        await change;
-      } finally {
-        stop();
-      }
+      const change = this.#change;
+      const found = await check();
+      if (found !== undefined) return found;
+      await change.promise;
     }
   }
+
+  async #open(): Promise<void> {
+    this.#runtime = await this.#under.open();
+    this.#runtime.onChange(() => {
+      this.#change.resolve();
+      this.#change = newChange();
+    });
+  }
+}
+
+function newChange(): { readonly promise: Promise<void>; resolve(): void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 export class TestContainer {

@@ -112,11 +112,19 @@ export class Changes {
     const now = await this.#options.observe();
     const before = this.#before;
     this.#before = now;
-    if (!before) return;
+    if (!before) {
+      // Nobody knows what has changed before the first look.
+      this.#notify(undefined);
+      return;
+    }
     const changed = new Set<string>();
     for (const [id, { state, sandboxId }] of now) if (before.get(id)?.state !== state) changed.add(sandboxId);
     for (const [id, { sandboxId }] of before) if (!now.has(id)) changed.add(sandboxId);
-    for (const sandboxId of changed) for (const listener of this.#listeners) listener(sandboxId || undefined);
+    for (const sandboxId of changed) this.#notify(sandboxId || undefined);
+  }
+
+  #notify(sandboxId: string | undefined): void {
+    for (const listener of this.#listeners) listener(sandboxId);
   }
 
   #subscribe(): void {

@@ -35,7 +35,7 @@ export function describeImages({ world }: Subject): void {
     expect(image?.tags.toSorted()).toEqual([IMAGE, 'localhost:5000/some/name:tag']);
     await images.remove('localhost:5000/some/name:tag');
     expect((await images.find(IMAGE))?.tags ?? []).not.toContain('localhost:5000/some/name:tag');
-    await world().start();
+    await world().load();
   });
 
   it('refuses an archive that is damaged, or something else', async () => {
@@ -69,7 +69,7 @@ export function describeImages({ world }: Subject): void {
     await world().removeAll();
     await runtime.images.remove(name);
     expect(await runtime.images.find(name)).toBeUndefined();
-    await world().start();
+    await world().load();
   });
 
   it.each([
