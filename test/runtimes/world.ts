@@ -20,6 +20,8 @@ export type Ability =
   | 'namespaces'
   /** Capabilities and a root that cannot be written to. */
   | 'security'
+  /** Supplemental groups. */
+  | 'groups'
   | 'terminal';
 
 export interface RuntimeUnderTest {
@@ -47,8 +49,8 @@ export const IMAGE = 'docker.io/library/contract:1';
 const APPLETS =
   'sh cat echo env false grep head hostname id ls mkdir nc pwd readlink sleep stty tail touch true tr wc yes';
 
-/** Writes an archive with an image of busybox. */
-export async function writeImage(archive: string, name = IMAGE): Promise<void> {
+/** Writes an archive with an image of busybox. A note makes it another image. */
+export async function writeImage(archive: string, { name = IMAGE, note = '' } = {}): Promise<void> {
   await buildImage(
     {
       name,
@@ -64,6 +66,7 @@ export async function writeImage(archive: string, name = IMAGE): Promise<void> {
         { type: 'bytes', path: '/etc/group', bytes: Buffer.from('root:x:0:\nuser:x:1234:\n') },
         { type: 'directory', path: '/tmp', mode: 0o1777 },
         { type: 'directory', path: '/work' },
+        { type: 'bytes', path: '/note', bytes: Buffer.from(note) },
       ],
       config: {
         env: ['PATH=/bin', 'FROM_IMAGE=yes'],

@@ -58,7 +58,7 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     expect(await container.output()).toBe('refused');
   });
 
-  it('runs as the user and groups that are asked for', async () => {
+  it.skipIf(lacks.groups)('runs as the user and groups that are asked for', async () => {
     const security = { ...PLAIN_SECURITY, runAsUser: 1000, runAsGroup: 2000, supplementalGroups: [3000, 4000] };
     const container = await world().run('id -u; id -g; id -G', { security });
     const [user, group, groups] = (await container.output()).split('\n');

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
+import { writeDockerArchive } from '../docker-archive.ts';
 import { TestRegistry } from '../registry.ts';
 import { IMAGE, type Subject, writeImage } from '../world.ts';
 
@@ -28,7 +29,7 @@ export function describeImages({ world }: Subject): void {
   it('loads an image twice, and under another name', async () => {
     const { images } = world().runtime;
     const archive = world().path('twice.tar');
-    await writeImage(archive, 'localhost:5000/some/name:tag');
+    await writeImage(archive, { name: 'localhost:5000/some/name:tag' });
     expect(await images.load(archive)).toEqual(['localhost:5000/some/name:tag']);
     expect(await images.load(archive)).toEqual(['localhost:5000/some/name:tag']);
     const image = await images.find(IMAGE);
@@ -38,25 +39,36 @@ export function describeImages({ world }: Subject): void {
     await world().load();
   });
 
-  it('refuses an archive that is damaged, or something else', async () => {
+  it('loads archives of Docker with several images', async () => {
+    const { images } = world().runtime;
+    const archive = world().path('docker.tar.gz');
+    await writeDockerArchive(world().path('contract.tar'), archive, ['docker-one:1', 'docker-two:2']);
+    expect((await images.load(archive)).toSorted()).toEqual([
+      'docker.io/library/docker-one:1',
+      'docker.io/library/docker-two:2',
+    ]);
+    const image = await images.find('docker-two:2');
+    const container = await world().run('echo from docker', { image: 'docker-two:2', imageId: image?.id ?? '' });
+    expect(await container.output()).toBe('from docker');
+  });
+
+  it.each([
+    ['cut off', (bytes: Buffer) => bytes.subarray(0, 600_000)],
+    ['changed', (bytes: Buffer) => bytes.fill('damage', 600_000, 600_006)],
+    ['no archive at all', () => Buffer.from('This is no archive.')],
+  ])('refuses an archive that is %s', async (_, damage) => {
     const { images } = world().runtime;
     const archive = world().path('damaged.tar');
-    await writeImage(archive, 'damaged:1');
-    const bytes = await readFile(archive);
-    // A byte of the program, far behind the headers.
-    bytes[700_000] = (bytes[700_000] ?? 0) ^ 0xff;
-    await writeFile(archive, bytes.subarray(0, 600_000));
+    await writeImage(archive, { name: 'damaged:1', note: 'not the same as another image' });
+    await writeFile(archive, damage(await readFile(archive)));
     await expect(images.load(archive)).rejects.toThrow();
-    const text = world().path('text.tar');
-    await writeFile(text, 'This is no archive.');
-    await expect(images.load(text)).rejects.toThrow();
     expect(await images.find('damaged:1')).toBeUndefined();
   });
 
   it('pulls an image from a registry, runs it, and removes it', async () => {
     const { runtime } = world();
     const archive = world().path('pulled.tar');
-    await writeImage(archive, 'pulled:1');
+    await writeImage(archive, { name: 'pulled:1', note: 'pulled' });
     const name = await registry.push(archive, 'team/pulled');
     expect(await runtime.images.find(name)).toBeUndefined();
     const id = await runtime.images.pull(name, undefined);

@@ -13,7 +13,7 @@ export interface Blob {
 }
 
 interface BlobInput {
-  /** Names the write; two writes at a time have different names. */
+  /** Names the write; two writes at a time under one lease have different names. */
   readonly ref: string;
   readonly size: number;
   /** Checked by containerd; undefined: it says what the digest is. */
@@ -39,7 +39,8 @@ export class ContentStore {
   }
 
   /** A blob that is there already is not written again. */
-  async write({ ref, size, digest, labels, content }: BlobInput): Promise<Blob> {
+  async write({ ref: name, size, digest, labels, content }: BlobInput): Promise<Blob> {
+    const ref = `${this.#lease}/${name}`;
     const known = digest === undefined ? undefined : await this.#find(digest);
     if (known !== undefined && digest !== undefined) {
       if (labels) await this.#label(digest, labels);
@@ -52,7 +53,7 @@ export class ContentStore {
         await exchange.send({ action: 'write', ref, total: size, expected: digest, offset, data: chunk });
         offset += chunk.length;
       }
-      if (offset !== size) throw new RuntimeError('Unknown', `${ref} has ${offset} bytes instead of ${size}`);
+      if (offset !== size) throw new RuntimeError('Unknown', `${name} has ${offset} bytes instead of ${size}`);
       const response = await exchange.send({ action: 'commit', ref, total: size, expected: digest, offset, labels });
       return { digest: response.digest, size };
     } catch (error) {

@@ -98,8 +98,9 @@ async function refer(
       : manifestLabels(manifest.config, manifest.layers);
   await store.write({ ref: target.digest, size: bytes.length, digest: target.digest, labels, content: [bytes] });
   if (manifest.type === 'manifest') return [manifest.config.digest];
-  const ids = await Promise.all(manifest.manifests.map((each) => refer(each, documents, store)));
-  return ids.flat();
+  const ids: string[] = [];
+  for (const each of manifest.manifests) ids.push(...(await refer(each, documents, store)));
+  return ids;
 }
 
 function manifestLabels(config: Pick<Blob, 'digest'>, layers: readonly Pick<Blob, 'digest'>[]): Record<string, string> {
@@ -128,12 +129,13 @@ async function loadDocker(
     if (!blob) throw new RuntimeError('Unknown', `${path} is missing in the archive`);
     return blob;
   };
-  return Promise.all(
-    images.map(async ({ config, layers, names }) => {
-      const target = await writeManifest(store, blobOf(config), layers.map(blobOf));
-      return { target, ids: [blobOf(config).digest], names: names.map((name) => fullName(parseReference(name))) };
-    }),
-  );
+  const loaded: LoadedImage[] = [];
+  // One after the other: two of them can have the same manifest.
+  for (const { config, layers, names } of images) {
+    const target = await writeManifest(store, blobOf(config), layers.map(blobOf));
+    loaded.push({ target, ids: [blobOf(config).digest], names: names.map((name) => fullName(parseReference(name))) });
+  }
+  return loaded;
 }
 
 async function writeManifest(

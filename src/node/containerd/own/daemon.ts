@@ -11,7 +11,7 @@ import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
 import type { RegistryOptions } from '../options.ts';
 import { containerdConfig } from './config-file.ts';
-import { findProgram, type Machine, probeMachine } from './machine.ts';
+import { findProgram, type Machine, probeMachine, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
 import { hostsFile, hostsFolder } from './registries.ts';
 
@@ -106,7 +106,7 @@ async function launch(paths: OwnPaths, machine: Machine, options: DaemonOptions)
       detached: true,
       stdio: ['ignore', output.fd, output.fd],
       cwd: paths.directory,
-      env: { PATH: path },
+      env: { PATH: systemPath(path) },
     });
     const ended = endOf(child);
     child.unref();

@@ -15,6 +15,7 @@ export interface Machine {
   readonly cniPlugins: string | undefined;
 }
 
+const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 const CNI_FOLDERS = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'];
 const CAP_SYS_RESOURCE = 24n;
 const OVERLAY_MAGIC = 0x794c7630;
@@ -51,8 +52,13 @@ export function hasCapability(status: string, capability: bigint): boolean {
   return ((BigInt(`0x${effective}`) >> capability) & 1n) === 1n;
 }
 
+/** A PATH on which the programs of the system are, which the path of a user often lacks. */
+export function systemPath(path: string): string {
+  return [...new Set([...path.split(delimiter), ...SYSTEM_FOLDERS])].filter(Boolean).join(delimiter);
+}
+
 export async function findProgram(name: string, path: string): Promise<string | undefined> {
-  for (const folder of path.split(delimiter).filter(Boolean)) {
+  for (const folder of systemPath(path).split(delimiter)) {
     const file = join(folder, name);
     if (await exists(file, constants.X_OK)) return file;
   }

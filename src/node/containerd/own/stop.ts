@@ -7,7 +7,7 @@ import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
 import { bridgeOf } from '../network/cni.ts';
 import { type DaemonOptions, endDaemon, ensureDaemon, findDaemon } from './daemon.ts';
-import { exists } from './machine.ts';
+import { exists, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
 
 const END_TIMEOUT_MS = 10_000;
@@ -119,5 +119,5 @@ function unescaped(point: string): string {
 }
 
 async function command([program = '', ...args]: readonly string[], path: string): Promise<void> {
-  await promisify(execFile)(program, args, { env: { PATH: path } });
+  await promisify(execFile)(program, args, { env: { PATH: systemPath(path) } });
 }

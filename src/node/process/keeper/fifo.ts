@@ -1,10 +1,12 @@
 /** Named pipes as streams. */
-import { constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 /** Ends when nobody has the pipe open for writing any more. */
 export function openReader(path: string): Socket {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  // Linux tells the end only of a pipe that was open for writing since the reader has opened it.
+  closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
   const reader = new Socket({ fd: descriptor, readable: true, writable: false });
   reader.on('error', () => undefined);
   return reader;

@@ -25,6 +25,7 @@ import { firstLine, onLines } from '../wire/lines.ts';
 import { withSocketPath } from '../wire/socket-path.ts';
 import type { KeeperContext } from './context.ts';
 import { Engine } from './engine.ts';
+import { writeAtomically } from './files.ts';
 import { inspectMachine, type Machine } from './machine.ts';
 import { Sessions } from './sessions.ts';
 import { StreamHub } from './stream-hub.ts';
@@ -115,6 +116,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     });
   });
   await listen(server, directory);
+  writeAtomically(join(directory, 'keeper.pid'), `${process.pid}\n`);
   return { ended };
 }
 
@@ -154,7 +156,7 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
     updateResources: async ({ id, resources }) => engine.container(id).update(resources),
     reopenLog: async ({ id }) => engine.container(id).output?.reopen(),
     exec: ({ stream, id, request }) => sessions.exec(stream, id, request),
-    attach: async ({ stream, id, request }) => sessions.attach(stream, id, request),
+    attach: ({ stream, id, request }) => sessions.attach(stream, id, request),
     portForward: ({ stream, sandboxId, port }) => sessions.portForward(stream, sandboxId, port),
     resize: async ({ stream, size }) => sessions.resize(stream, size),
     closeStream: async ({ stream }) => sessions.close(stream),

@@ -107,24 +107,24 @@ export class Sessions {
     this.#end(stream, { exitCode });
   }
 
-  attach(stream: string, id: string, request: AttachRequest): void {
+  /** Resolves when the client is attached: its input goes to the container after its outputs are connected. */
+  async attach(stream: string, id: string, request: AttachRequest): Promise<void> {
     const container = this.#engine.container(id);
     const { output } = container;
     if (!output) throw new RuntimeError('NotFound', `container ${id} is not running`);
-    const sockets = new Set<Socket>();
-    const taken = (name: 'stdin' | 'stdout' | 'stderr', use: (socket: Socket) => void) =>
-      this.#hub.take(stream, name, (socket) => {
-        socket.on('error', () => undefined);
-        sockets.add(socket);
-        use(socket);
-      });
-    if (request.stdin) taken('stdin', (socket) => output.attachInput(socket));
-    for (const name of ['stdout', 'stderr'] as const)
-      if (request[name] && !(request.tty && name === 'stderr'))
-        taken(name, (socket) => {
-          socket.resume();
-          output.attach(name, socket);
-        });
+    const names = (['stdout', 'stderr', 'stdin'] as const).filter(
+      (name) => request[name] && !(request.tty && name === 'stderr'),
+    );
+    const sockets = await Promise.all(names.map((name) => this.#hub.taken(stream, name)));
+    for (const [i, socket] of sockets.entries()) {
+      const name = names[i]!;
+      socket.on('error', () => undefined);
+      if (name === 'stdin') output.attachInput(socket);
+      else {
+        socket.resume();
+        output.attach(name, socket);
+      }
+    }
     if (request.size) output.resize(request.size.columns, request.size.rows);
     this.#open.set(stream, {
       close: () => {

@@ -26,6 +26,11 @@ export class StreamHub {
     else this.#wanted.set(key, use);
   }
 
+  /** Resolves with the connection, once it is there. */
+  taken(stream: string, name: StreamName): Promise<Socket> {
+    return new Promise((resolve) => this.take(stream, name, resolve));
+  }
+
   /** Closes what nobody took, and forgets those who wait. */
   drop(stream: string): void {
     for (const name of ['stdin', 'stdout', 'stderr', 'data']) {

@@ -43,6 +43,7 @@ export class KeeperConnection {
     this.#onChange = onChange;
     onLines(socket, (value) => this.#receive(value as Message));
     socket.on('error', () => undefined);
+    socket.on('end', () => socket.destroy());
     socket.on('close', () => {
       const error = new RuntimeError('Unavailable', 'the connection to the keeper of containers was lost');
       for (const waiting of [...this.#waiting.values(), ...this.#streams.values()]) waiting.reject(error);
