@@ -15,7 +15,7 @@ realPods({
   clusterCidr: '10.231.0.0/16',
   async prepare(directory) {
     const archive = join(directory, 'pods.tar');
-    await writeImage(archive, 'docker.io/library/pods:1');
+    await writeImage(archive, { name: 'docker.io/library/pods:1' });
     const socket = join(directory, 'containerd', 'containerd.sock');
     await run('ctr', ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', archive]);
   },
