@@ -161,7 +161,7 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
         await nodeReady();
         await qd.request('DELETE', `${PODS}/gone?gracePeriodSeconds=0`);
         await qd.untilGone(PODS, 'gone');
-        },
+      },
       READY_MS,
     );
   });
