@@ -3,6 +3,7 @@ import { certsCommand } from './certs/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
+import { imageCommand } from './image/command.ts';
 import { runProgram } from './program.ts';
 import { proxyCommand } from './proxy/command.ts';
 import { snapshotCommand } from './snapshot/command.ts';
@@ -22,5 +23,6 @@ void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', 
   certsCommand(),
   encryptionCommand(),
   snapshotCommand(),
+  imageCommand(),
   explainPodCommand(),
 ]);

@@ -246,3 +246,17 @@ test('a status that another client has overwritten is written again', async () =
   await client.of(Pod).in('default').patchStatus('web', { type: 'merge', changes });
   await until('web', (pod) => pod.status.phase === 'Running');
 });
+
+test('volumes that show the pod follow its changes', async () => {
+  const { run, until, client, volumes } = await start();
+  await run('web', { metadata: { labels: { app: 'one' } } });
+  await until('web', isReady);
+  await until('web', () => volumes.refreshed.length > 0);
+  const { Pod } = await import('../../src/kinds/groups/core/pod/pod.ts');
+  await client
+    .of(Pod)
+    .in('default')
+    .patch('web', { type: 'merge', changes: { metadata: { labels: { app: 'two' } } } });
+  await until('web', () => volumes.refreshed.length > 1);
+  expect(volumes.refreshed).toEqual([{ app: 'one' }, { app: 'two' }]);
+});

@@ -60,7 +60,12 @@ export class FakeVolumes implements Volumes {
     this.released.push(uid);
   }
   leftovers = async () => this.left;
-  refresh = async () => ({ nextAt: undefined });
+  /** Labels of the pods whose volumes were refreshed. */
+  readonly refreshed: unknown[] = [];
+  async refresh({ metadata: { labels } }: { readonly metadata: { readonly labels?: object } }) {
+    this.refreshed.push(labels);
+    return { nextAt: undefined };
+  }
   usage = async () => new Map();
 }
 

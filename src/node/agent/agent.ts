@@ -7,10 +7,13 @@ import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { admission } from '../admission/admit.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { hostMounter } from '../volumes/host/mounter.ts';
+import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts } from './actions/context.ts';
 import { ImagePulls } from './images/pull.ts';
@@ -123,6 +126,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
   const { name } = settings;
   working.push(keepLease({ ...common, node: name, uid: () => reporter.uid }));
+  const directories = informers.of(PersistentVolume, { labelSelector: directorySelector(name) });
+  // It only reads the mount table.
+  working.push(eraseNodeDirectories(directories, { ...common, nodeName: name, mounter: hostMounter(false) }));
   working.push(
     retried(() => pods.follow(informers.of(Pod, { fieldSelector: `spec.nodeName=${name}` })), 'cannot list what runs'),
   );

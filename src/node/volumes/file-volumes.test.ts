@@ -105,7 +105,8 @@ describe('a ConfigMap volume', () => {
     await live.prepare(pod);
     const path = w.path('configmap', 'config');
     const before = await readlink(join(path, '..data'));
-    await live.refresh(pod);
+    // It looks again by itself.
+    expect(await live.refresh(pod)).toEqual({ nextAt: w.clock.now() + 30_000 });
     expect(await readlink(join(path, '..data'))).toBe(before);
 
     w.configMaps.set('shop/settings', { data: { a: 'new', c: 'three' } });

@@ -4,6 +4,7 @@
  */
 import type { Timer } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import { deepEqual } from '../../../base/tree.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { Action, Plan, PlannedEvent } from '../../pod/plan/action.ts';
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
@@ -76,6 +77,11 @@ export class PodWorker {
   }
 
   update(pod: SeenPod): void {
+    if (!showsTheSame(this.#pod, pod)) {
+      // The next turn brings its volumes up to date.
+      this.#refresh?.timer.cancel();
+      this.#refresh = undefined;
+    }
     this.#pod = pod;
     this.wake();
   }
@@ -238,3 +244,12 @@ export class PodWorker {
 const VOLUME_RETRY_MS = 60_000;
 
 const hasEnded = ({ status: { phase } }: SeenPod) => phase === 'Succeeded' || phase === 'Failed';
+
+/** Whether the downward API shows the same of both. */
+function showsTheSame(a: SeenPod, b: SeenPod): boolean {
+  return (
+    deepEqual(a.metadata.labels, b.metadata.labels) &&
+    deepEqual(a.metadata.annotations, b.metadata.annotations) &&
+    deepEqual(a.spec, b.spec)
+  );
+}

@@ -65,6 +65,11 @@ export function hasChangingFiles({ downwardAPI, projected }: PodVolume): boolean
   return Boolean(downwardAPI) || (projected?.sources ?? []).some(isChanging);
 }
 
+/** Whether the volume shows ConfigMaps or Secrets that somebody may change. */
+export function hasConfiguredFiles({ configMap, secret, projected }: PodVolume): boolean {
+  return Boolean(configMap ?? secret) || (projected?.sources ?? []).some((source) => !isChanging(source));
+}
+
 const isChanging = ({ configMap, secret }: Projection): boolean => (configMap ? configMap.name === ROOT_CA : !secret);
 
 async function filesOf(source: Projection, defaultMode: number, context: SourceContext): Promise<CollectedFiles> {

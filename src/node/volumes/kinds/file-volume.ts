@@ -3,10 +3,13 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { readPayload, writeAtomically } from '../files/atomic-writer.ts';
-import { type CollectedFiles, collectFiles, hasChangingFiles } from '../files/sources.ts';
+import { type CollectedFiles, collectFiles, hasChangingFiles, hasConfiguredFiles } from '../files/sources.ts';
 import { applyFsGroup } from '../host/ownership.ts';
 import type { PreparedVolume } from '../volumes.ts';
 import type { PodVolume, VolumeSetup } from './setup.ts';
+
+/** How soon a change of live configuration reaches a pod at the latest. */
+const LIVE_REFRESH_MS = 30_000;
 
 /**
  * Writes what the volume consists of. What ConfigMaps and Secrets said when it was first written is kept, unless configuration
@@ -34,7 +37,9 @@ export async function refreshFileVolume(setup: VolumeSetup): Promise<number | un
   if (host.liveConfigVolumes) {
     const files = await collect(setup, 'all');
     await write(setup, files);
-    return files.renewAt;
+    const nextLook = hasConfiguredFiles(volume) ? host.clock.now() + LIVE_REFRESH_MS : Number.POSITIVE_INFINITY;
+    const nextAt = Math.min(files.renewAt ?? Number.POSITIVE_INFINITY, nextLook);
+    return nextAt === Number.POSITIVE_INFINITY ? undefined : nextAt;
   }
   if (!hasChangingFiles(volume)) return undefined;
   const changing = await collect(setup, 'changing');

@@ -196,8 +196,9 @@ class FrontThread implements OpenExchangeHost {
     this.#port.send(message, bytes);
   }
 
-  closed(id: number): void {
+  closed(id: number, largeBytes: number): void {
     this.#exchanges.delete(id);
+    if (largeBytes > 0) this.#buffers.passed(largeBytes);
   }
 
   reportProgress(exchange: OpenExchange): void {

@@ -103,6 +103,10 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     });
   }
 
+  override room(): Promise<void> | undefined {
+    return this.#front.port.room();
+  }
+
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     if (this.code !== 0 || this.isDisconnected) return;
     this.code = code;

@@ -30,6 +30,10 @@ export abstract class ExchangeBase {
     return this.peer.certificate;
   }
 
+  room(): Promise<void> | undefined {
+    return undefined;
+  }
+
   get signal(): AbortSignal {
     if (!this.#abort) {
       const abort = new AbortController();
