@@ -81,7 +81,11 @@ export class OpenApi {
 
   async #documentV2(): Promise<Json> {
     const parts = [];
-    for (const { schemas } of await this.#published()) parts.push(await schemas.v2());
+    for (const { schemas } of await this.#published()) {
+      parts.push(await schemas.v2());
+      // Let other requests run between one part and the next.
+      await setImmediate();
+    }
     const groups = this.#backends.groups();
     const endpoints = groupEndpoints(this.#backends.hasGroup('') ? ['', ...groups] : groups);
     const definitions = new Definitions(new Registry());

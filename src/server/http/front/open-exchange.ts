@@ -1,6 +1,7 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
 import type { Duplex, Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
+import { makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
 import {
   type EventBytes,
@@ -17,8 +18,8 @@ export interface OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void;
   /** Calls `reportSent` at the end of this turn of the event loop. */
   reportProgress(exchange: OpenExchange): void;
-  /** No more messages about this exchange are sent or expected. */
-  closed(id: number): void;
+  /** No more messages about this exchange are sent or expected. Its large response, of this size, is not needed any more. */
+  closed(id: number, largeBytes: number): void;
 }
 
 export class OpenExchange {
@@ -31,6 +32,8 @@ export class OpenExchange {
   /** Bytes of a streamed response: written, and reported to the API thread as sent. */
   #written = 0;
   #reported = 0;
+  /** The size of a large response. */
+  #largeBytes = 0;
   #isClosed = false;
 
   constructor(
@@ -48,6 +51,7 @@ export class OpenExchange {
     this.exchange.reply(code, contentType, body, extra);
     // A large response stays open until it was sent: until then the API thread may abort it.
     if (body.length <= LARGE_RESPONSE_BYTES) this.#close();
+    else this.#largeBytes = body.length;
   }
 
   watch(extra: HeaderList): void {
@@ -70,8 +74,8 @@ export class OpenExchange {
     this.#watch?.events(batch);
   }
 
-  text(contentType: string, extra: HeaderList): void {
-    this.#text = this.exchange.startText(contentType, extra);
+  response(code: number, headers: HeaderList): void {
+    this.#text = this.exchange.startResponse(code, headers);
   }
 
   upgrade(headers: HeaderList): void {
@@ -114,7 +118,7 @@ export class OpenExchange {
 
   readBody(): void {
     this.exchange.body().then(
-      (body) => this.host.send(['body', this.id, body.length], body),
+      (body) => this.host.send(['body', this.id, body.length], makeMovable(body)),
       (error: unknown) => this.host.send(bodyFailed(this.id, error)),
     );
   }
@@ -141,7 +145,7 @@ export class OpenExchange {
 
   #close(): void {
     this.#isClosed = true;
-    this.host.closed(this.id);
+    this.host.closed(this.id, this.#largeBytes);
   }
 }
 

@@ -60,9 +60,13 @@ export interface Exchange extends Credentials {
   hasBody(): boolean;
   /** Reads the whole body. Fails if it is too large or too slow, or if the client disconnects. */
   body(): Promise<Buffer>;
+  /** Undefined when a large response can be sent; otherwise resolves when it can. Worth waiting for before it is encoded. */
+  room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
   /** Starts a watch. `onClose` runs once, when the client has disconnected or the watch has ended. */
   startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter>;
+  /** Starts a streamed response with exactly these headers, which the caller writes and ends. */
+  startResponse(code: number, headers: HeaderList): Writable;
   /** Starts a streamed text response, which the caller writes and ends. */
   startText(contentType: string, extra: HeaderList): Writable;
   /**
