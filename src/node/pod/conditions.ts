@@ -40,7 +40,7 @@ export interface Observed {
   readonly resize?: Resize | undefined;
 }
 
-export interface Resize {
+interface Resize {
   readonly type: 'PodResizePending' | 'PodResizeInProgress';
   readonly reason?: string;
   readonly message?: string;

@@ -2,6 +2,12 @@
 import type { Role } from '../container-run.ts';
 import type { PodFailure, Resources, Settled, StopCause } from './state.ts';
 
+interface OfContainer {
+  /** Its name, and its position in the state of the pod. */
+  readonly container: string;
+  readonly position: number;
+}
+
 export type Action =
   | { readonly type: 'prepare-volumes' }
   | { readonly type: 'run-sandbox'; readonly attempt: number }
@@ -9,33 +15,26 @@ export type Action =
   | { readonly type: 'stop-sandbox'; readonly id: string }
   | { readonly type: 'remove-sandbox'; readonly id: string }
   /** Looks for the image, and pulls it if its policy says so. */
-  | { readonly type: 'pull-image'; readonly container: string; readonly image: string }
+  | (OfContainer & { readonly type: 'pull-image'; readonly image: string })
   /** Creates and starts it, and runs its postStart hook. */
-  | {
+  | (OfContainer & {
       readonly type: 'start-container';
-      readonly container: string;
       readonly attempt: number;
       readonly image: string;
       readonly imageId: string;
       readonly resources: Resources;
-    }
+    })
   /** Runs its preStop hook and stops it, all within the grace period. 0: kills it at once, without the hook. */
-  | {
+  | (OfContainer & {
       readonly type: 'stop-container';
-      readonly container: string;
       readonly id: string;
       readonly graceSeconds: number;
       /** When the grace period ends. */
       readonly by: number;
       readonly cause: StopCause;
-    }
-  | { readonly type: 'remove-container'; readonly container: string; readonly id: string }
-  | {
-      readonly type: 'update-resources';
-      readonly container: string;
-      readonly id: string;
-      readonly resources: Resources;
-    }
+    })
+  | (OfContainer & { readonly type: 'remove-container'; readonly id: string })
+  | (OfContainer & { readonly type: 'update-resources'; readonly id: string; readonly resources: Resources })
   /** Unmounts the volumes. Nothing runs any more. */
   | { readonly type: 'release-volumes' }
   /** Removes the rest of what the pod had on the node: its directories and logs. */
@@ -58,7 +57,7 @@ export interface Plan {
   readonly nextAt: number | undefined;
   /** Nothing is left on the node. A deleted pod can be removed from the API. */
   readonly isFinished: boolean;
-  readonly settled: Settled;
+  readonly settled: Settled | undefined;
 }
 
 export type Decision =
@@ -66,7 +65,7 @@ export type Decision =
   | { readonly type: 'stop' }
   | { readonly type: 'end'; readonly phase: 'Succeeded' | 'Failed' }
   /** An event about this back-off was emitted. */
-  | { readonly type: 'announce'; readonly container: string; readonly until: number };
+  | { readonly type: 'announce'; readonly position: number; readonly until: number };
 
 /** How an action ended. */
 export type Outcome =

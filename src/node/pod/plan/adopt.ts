@@ -2,9 +2,9 @@
  * The state of a pod that this agent has not seen before: a new one, or one that an earlier agent has left. What runs is
  * found in the runtime's records; the status in the API tells what was before them.
  */
-import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
 import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import { isTerminalPhase, type Phase } from '../phase.ts';
+import { type Reported, type ReportedStatus, reportedExit, reportedIn, reportedTime } from '../reported.ts';
 import { LOST_MESSAGE } from './facts.ts';
 import { type Listing, observe } from './record.ts';
 import { type ContainerState, type PodState, TO_DO } from './state.ts';
@@ -13,7 +13,7 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
   const { phase, reason, message, startTime, podIPs, podIP } = pod.status;
   const hasEnded = isTerminalPhase(phase);
   const state: PodState = {
-    startTime: timeOf(startTime, now),
+    startTime: reportedTime(startTime, now),
     sandboxes: [],
     containers: [],
     volumes: TO_DO,
@@ -36,19 +36,19 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
   state.containers = containersOf(pod, reported, now);
   observe(state, { ...listing, revision: 0 }, now);
   for (const container of state.containers) {
-    if (container.records.length > 0) continueRecords(container, reported.get(keyOf(container))?.status, now);
+    if (container.records.length > 0) continueRecords(container, reported(container)?.status, now);
   }
   return state;
 }
 
 /** Corrects for records that exist what was derived from the status alone. */
-function continueRecords(state: ContainerState, status: Status | undefined, now: number): void {
+function continueRecords(state: ContainerState, status: ReportedStatus | undefined, now: number): void {
   const newest = state.records[0]!;
   const hasRecord = (id: string | undefined) => state.records.some(({ statusId }) => statusId === id);
   state.crashes = Math.max(state.restarts, newest.attempt);
   if (!status || !hasRecord(status.containerID)) return;
   const { terminated } = status.lastState;
-  state.lastExit = terminated && !hasRecord(terminated.containerID) ? terminationOf(terminated, now) : undefined;
+  state.lastExit = terminated && !hasRecord(terminated.containerID) ? reportedExit(terminated, now) : undefined;
   if (newest.state !== 'running' || newest.statusId !== status.containerID) return;
   // Probes begin anew, and their last results hold until then.
   if (status.started) state.started = true;
@@ -64,46 +64,16 @@ export function alignContainers(state: PodState, pod: SeenPod, now: number): voi
   state.settled = undefined;
 }
 
-function containersOf(pod: SeenPod, reported: ReadonlyMap<string, Reported>, now: number): ContainerState[] {
+function containersOf(pod: SeenPod, reported: ReturnType<typeof reportedIn>, now: number): ContainerState[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   let position = 0;
   const build = (container: SeenContainer, role: Role) =>
-    containerState(container, { role, position: position++ }, reported.get(keyOf({ name: container.name, role })), now);
+    containerState(container, { role, position: position++ }, reported({ name: container.name, role }), now);
   return [
     ...initContainers.map((each) => build(each, each.restartPolicy === 'Always' ? 'sidecar' : 'init')),
     ...containers.map((each) => build(each, 'main')),
     ...ephemeralContainers.map((each) => build(each, 'ephemeral')),
   ];
-}
-
-const keyOf = ({ name, role }: { readonly name: string; readonly role: Role }) => `${STATUS_LISTS[role]} ${name}`;
-
-type Status = NonNullable<SeenPod['status']['containerStatuses']>[number];
-
-/** What the status of a pod says of a container. */
-interface Reported {
-  readonly status: Status;
-  readonly restarts: number;
-}
-
-const STATUS_LISTS = {
-  main: 'containerStatuses',
-  init: 'initContainerStatuses',
-  sidecar: 'initContainerStatuses',
-  ephemeral: 'ephemeralContainerStatuses',
-} as const;
-
-/** By list and name. */
-function reportedIn({ metadata, status }: SeenPod): ReadonlyMap<string, Reported> {
-  const out = new Map<string, Reported>();
-  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
-    const statuses = status[list] ?? [];
-    const restarts = trueRestarts(metadata.annotations, statuses);
-    for (const [at, each] of statuses.entries()) {
-      out.set(`${list} ${each.name}`, { status: each, restarts: restarts[at] ?? 0 });
-    }
-  }
-  return out;
 }
 
 function containerState(
@@ -140,34 +110,16 @@ function containerState(
 }
 
 /** Returns the newest exit that the status tells of. One that was running, and has no record, was lost. */
-function lastExitOf({ state, lastState, containerID = '' }: Status, now: number): Termination | undefined {
-  if (state.terminated) return terminationOf(state.terminated, now);
-  if (!state.running) return lastState.terminated && terminationOf(lastState.terminated, now);
+function lastExitOf({ state, lastState, containerID = '' }: ReportedStatus, now: number): Termination | undefined {
+  if (state.terminated) return reportedExit(state.terminated, now);
+  if (!state.running) return lastState.terminated && reportedExit(lastState.terminated, now);
   const { startedAt } = state.running;
   return {
     exitCode: 137,
     reason: 'ContainerStatusUnknown',
     message: LOST_MESSAGE,
-    startedAt: startedAt === undefined ? undefined : timeOf(startedAt, now),
+    startedAt: startedAt === undefined ? undefined : reportedTime(startedAt, now),
     finishedAt: now,
     id: containerID,
   };
-}
-
-function terminationOf(terminated: NonNullable<Status['state']['terminated']>, now: number): Termination {
-  const { exitCode, reason = '', message, startedAt, finishedAt, containerID = '' } = terminated;
-  return {
-    exitCode,
-    reason,
-    message,
-    startedAt: startedAt === undefined ? undefined : timeOf(startedAt, now),
-    finishedAt: timeOf(finishedAt, now),
-    id: containerID,
-  };
-}
-
-/** Clients can write a status. A time that is missing from it is now: timers need numbers. */
-function timeOf(text: string | undefined, now: number): number {
-  const time = Date.parse(text ?? '');
-  return Number.isNaN(time) ? now : time;
 }

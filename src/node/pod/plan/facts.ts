@@ -1,5 +1,5 @@
 /** What the records of a container say about it. */
-import type { SeenContainer, Termination } from '../container-run.ts';
+import type { SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { ContainerRecord, ContainerState, PodState, SandboxState } from './state.ts';
 
 /** Returns the sandbox that containers can be started in. */
@@ -64,14 +64,9 @@ export function previousExit({ records, lastExit }: ContainerState): Termination
   return lastExit;
 }
 
-const terminations = new WeakMap<ContainerRecord, Termination>();
-
-/** Records are immutable; a termination is built once for each. */
 function terminationOf(record: ContainerRecord): Termination {
-  const known = terminations.get(record);
-  if (known) return known;
   const { exitCode = 0, reason, message, startedAt, finishedAt, statusId } = record;
-  const built: Termination = {
+  return {
     exitCode,
     reason: reason || (exitCode === 0 ? 'Completed' : 'Error'),
     message,
@@ -79,8 +74,6 @@ function terminationOf(record: ContainerRecord): Termination {
     finishedAt: finishedAt ?? startedAt ?? 0,
     id: statusId,
   };
-  terminations.set(record, built);
-  return built;
 }
 
 /** Returns how a container ended that ran, and that the runtime does not know any more. */
@@ -95,4 +88,12 @@ export const LOST_MESSAGE =
 export function isStarted(container: SeenContainer, state: ContainerState): boolean {
   if (!isRunning(state) || state.start.type === 'doing') return false;
   return state.started ?? !('startupProbe' in container && container.startupProbe);
+}
+
+/** Returns the spec of the container at that position of the state. */
+export function specAt({ spec }: SeenPod, position: number): SeenContainer {
+  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
+  if (position < initContainers.length) return initContainers[position]!;
+  const other = position - initContainers.length;
+  return containers[other] ?? ephemeralContainers[other - containers.length]!;
 }

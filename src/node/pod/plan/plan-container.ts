@@ -62,18 +62,19 @@ export function planStart(draft: Draft, container: SeenContainer, state: Contain
   if (wait) {
     draft.wakeAt(wait.until);
     if (wait.backOff && state.announced !== wait.until) {
-      draft.decide({ type: 'announce', container: state.name, until: wait.until });
+      draft.decide({ type: 'announce', position: state.position, until: wait.until });
       announce(draft, state, wait.backOff, imageName);
     }
     return;
   }
   if (!isThisImage || image.type !== 'done') {
-    draft.act({ type: 'pull-image', container: state.name, image: imageName });
+    draft.act({ type: 'pull-image', container: state.name, position: state.position, image: imageName });
     return;
   }
   draft.act({
     type: 'start-container',
     container: state.name,
+    position: state.position,
     attempt: nextAttempt(state),
     image: imageName,
     imageId: state.imageId,
@@ -131,7 +132,8 @@ function planResize(draft: Draft, container: SeenContainer, state: ContainerStat
   if (actual === undefined || draft.state.resizeRefusal || deepEqual(actual, container.resources)) return false;
   if (needsRestart(container, actual)) return true;
   if (update.type === 'doing' || (update.type === 'failed' && !draft.isDue(update.retryAt))) return false;
-  draft.act({ type: 'update-resources', container: state.name, id: live.id, resources: container.resources });
+  const { name, position } = state;
+  draft.act({ type: 'update-resources', container: name, position, id: live.id, resources: container.resources });
   return false;
 }
 
@@ -176,7 +178,8 @@ export function planStop(draft: Draft, state: ContainerState, live: ContainerRec
   const isShorter = stop !== undefined && by < stop.by;
   if (stop && !isShorter && (stop.step.type !== 'failed' || !draft.isDue(stop.step.retryAt))) return;
   const graceSeconds = Math.max(0, Math.ceil((by - now) / 1_000));
-  draft.act({ type: 'stop-container', container: state.name, id: live.id, graceSeconds, by, cause: how.cause });
+  const { name, position } = state;
+  draft.act({ type: 'stop-container', container: name, position, id: live.id, graceSeconds, by, cause: how.cause });
   if (!stop) draft.event('Normal', 'Killing', stopMessage(draft.pod, state, how), state);
 }
 
@@ -201,5 +204,6 @@ function stopMessage({ spec }: SeenPod, { name, role }: ContainerState, { cause,
 
 /** Removes what the runtime keeps of an earlier attempt. */
 export function removeRecord(draft: Draft, state: ContainerState, { id }: ContainerRecord): void {
-  if (!state.removals.includes(id)) draft.act({ type: 'remove-container', container: state.name, id });
+  const { name, position, removals } = state;
+  if (!removals.includes(id)) draft.act({ type: 'remove-container', container: name, position, id });
 }

@@ -3,13 +3,15 @@ import { podStatus } from '../pod-status.ts';
 import type { Action } from './action.ts';
 import { adoptPod, alignContainers } from './adopt.ts';
 import { planPod } from './plan-pod.ts';
-import { begin, finish, observe, stateOf } from './record.ts';
+import { begin, finish, observe } from './record.ts';
 import { podReport } from './report.ts';
 import type { ContainerRecord, PodState } from './state.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const METADATA = { name: 'p', namespace: 'x', uid: 'u' };
 const SANDBOX = { id: 's0', attempt: 0, isReady: true, createdAt: NOW, addresses: ['10.0.0.2'] };
+
+const stateOf = (state: PodState, name: string) => state.containers.find((each) => each.name === name)!;
 
 const podOf = (spec: object = {}, metadata: object = {}): any => ({
   metadata: { ...METADATA, ...metadata },
@@ -197,7 +199,12 @@ test.each<[string, string | undefined, number]>([
   const pod = podOf();
   const state = stateWith(pod, []);
   begin(state, planPod(pod, state, NOW), NOW);
-  finish(state, { type: 'pull-image', container: 'a', image: 'i:1' }, { type: 'failed', reason, message: 'why' }, NOW);
+  finish(
+    state,
+    { type: 'pull-image', container: 'a', position: 0, image: 'i:1' },
+    { type: 'failed', reason, message: 'why' },
+    NOW,
+  );
   expect(shown(pod, state).waiting).toEqual({ reason, message: 'why' });
   expect(shown(pod, state, NOW + 1_000).waiting.reason).toBe(later);
   const expected = ['Normal BackOff: Back-off pulling image "i:1"', 'Warning Failed: Error: ImagePullBackOff'];
@@ -417,7 +424,7 @@ test('a container that was created and never started is removed, and started wit
   const state = stateWith(pod, [record('a', { state: 'created', attempt: 0 })]);
   expect(planned(pod, state)).toEqual(['remove-container a']);
   begin(state, planPod(pod, state, NOW), NOW);
-  finish(state, { type: 'remove-container', container: 'a', id: 'a0' }, { type: 'done' }, NOW);
+  finish(state, { type: 'remove-container', container: 'a', position: 0, id: 'a0' }, { type: 'done' }, NOW);
   expect(planned(pod, withImages(pod, state))).toEqual(['start-container a#0']);
 });
 
@@ -459,7 +466,12 @@ test('resources are updated in place, or by a restart where the policy says so',
   expect(statusOf(plain, changing).containerStatuses[0].allocatedResources).toEqual(resources.requests);
   const done = state();
   begin(done, planPod(plain, done, NOW), NOW);
-  finish(done, { type: 'update-resources', container: 'a', id: 'a0', resources: resized }, { type: 'done' }, NOW);
+  finish(
+    done,
+    { type: 'update-resources', container: 'a', position: 0, id: 'a0', resources: resized },
+    { type: 'done' },
+    NOW,
+  );
   expect(planned(plain, done)).toEqual([]);
   expect(condition('PodResizeInProgress', done)).toBeUndefined();
 });

@@ -14,10 +14,10 @@ export function planPod(pod: SeenPod, state: PodState, now: number): Plan {
   const isDeleted = state.isRemoved || pod.metadata.deletionTimestamp !== undefined;
   const failure = state.failure ?? (isDeleted || state.endPhase ? undefined : deadlineFailure(draft));
   const isEnding = isDeleted || failure || state.endPhase !== undefined || state.stopRequestedAt !== undefined;
-  if (!isEnding && planRun(draft)) return draft.plan();
+  if (!isEnding && planRun(draft)) return draft;
   const ending = isEnding ? draft : new Draft(pod, state, now);
   planTermination(ending, failure);
-  return ending.plan();
+  return ending;
 }
 
 function deadlineFailure(draft: Draft): PodFailure | undefined {

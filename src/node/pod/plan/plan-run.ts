@@ -2,7 +2,7 @@
 import type { SeenContainer } from '../container-run.ts';
 import { isTerminalPhase } from '../phase.ts';
 import type { Draft } from './draft.ts';
-import { hasRunIn, isStarted, readySandbox } from './facts.ts';
+import { hasRunIn, isStarted, readySandbox, specAt } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { graceSecondsOf, isToStart, liveRecord, planContainer, planStart, planStop } from './plan-container.ts';
 import type { ContainerState, PodState, SandboxState, StepState } from './state.ts';
@@ -53,7 +53,7 @@ function leaveSandbox(draft: Draft, sandbox: SandboxState): boolean {
     if (live?.sandboxId === id) {
       isEmpty = false;
       const by = draft.now + graceSecondsOf(pod.spec) * 1_000;
-      planStop(draft, container, live, { cause: 'sandbox', container: specAt(draft, at), by });
+      planStop(draft, container, live, { cause: 'sandbox', container: specAt(pod, at), by });
     }
     isKept ||= container.records.some(({ sandboxId }) => sandboxId === id);
   }
@@ -71,14 +71,6 @@ function leaveSandbox(draft: Draft, sandbox: SandboxState): boolean {
 
 export function removeSandbox(draft: Draft, { id, removal }: SandboxState): void {
   if (isDue(draft, removal)) draft.act({ type: 'remove-sandbox', id });
-}
-
-/** Returns the spec of the container at that position of the state. */
-export function specAt({ pod: { spec } }: Draft, position: number): SeenContainer {
-  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
-  if (position < initContainers.length) return initContainers[position]!;
-  const other = position - initContainers.length;
-  return containers[other] ?? ephemeralContainers[other - containers.length]!;
 }
 
 /** Whether the main containers may run: one has been started in the sandbox, or there are no init containers. */
@@ -109,7 +101,7 @@ function planContainers(draft: Draft, sandboxId: string): boolean {
     at < containers.length;
     at++
   ) {
-    planContainer(draft, specAt(draft, at), containers[at]!);
+    planContainer(draft, specAt(pod, at), containers[at]!);
     if (isDone) draft.settle(at);
   }
   return true;

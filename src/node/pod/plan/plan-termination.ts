@@ -1,10 +1,10 @@
 /** Plans for a pod that ends: its containers stop within the grace period, then its sandbox, then its volumes are released. */
 import type { SeenPod } from '../container-run.ts';
 import type { Draft } from './draft.ts';
-import { mayRun } from './facts.ts';
+import { mayRun, specAt } from './facts.ts';
 import { finalPhaseOf } from './phase.ts';
 import { graceSecondsOf, liveRecord, planStop, removeRecord } from './plan-container.ts';
-import { isDue, removeSandbox, specAt } from './plan-run.ts';
+import { isDue, removeSandbox } from './plan-run.ts';
 import type { PodFailure, PodState, StopCause } from './state.ts';
 
 /** `failure` is that of the state, or one that is decided in this plan. */
@@ -37,7 +37,7 @@ function latestEnd({ metadata: { deletionTimestamp } }: SeenPod, deadline: numbe
 
 /** Stops everything, sidecars last and in reverse order; returns whether nothing runs. */
 function stopContainers(draft: Draft, cause: StopCause, by: number): boolean {
-  const { state, now } = draft;
+  const { pod, state, now } = draft;
   const { containers } = state;
   const isOver = now >= by;
   /** Returns whether something of it runs. */
@@ -45,7 +45,7 @@ function stopContainers(draft: Draft, cause: StopCause, by: number): boolean {
     const each = containers[at]!;
     if (!mayRun(each)) return false;
     const live = liveRecord(each);
-    if (live) planStop(draft, each, live, { cause, container: specAt(draft, at), by });
+    if (live) planStop(draft, each, live, { cause, container: specAt(pod, at), by });
     return true;
   };
   let isOneRunning = false;

@@ -27,7 +27,7 @@ export function begin(state: PodState, plan: Plan, now: number): void {
         state.endedAt = now;
         break;
       case 'announce':
-        stateOf(state, decision.container).announced = decision.until;
+        state.containers[decision.position]!.announced = decision.until;
         break;
     }
   }
@@ -44,10 +44,10 @@ function beginAction(state: PodState, action: Action, now: number): void {
       state.sandbox = doing(state.sandbox, now);
       break;
     case 'stop-sandbox':
-      changeSandbox(state, action.id, (each) => ({ stop: doing(each.stop, now) }));
+      changeSandbox(state, action.id, 'stop', (stop) => doing(stop, now));
       break;
     case 'remove-sandbox':
-      changeSandbox(state, action.id, (each) => ({ removal: doing(each.removal, now) }));
+      changeSandbox(state, action.id, 'removal', (removal) => doing(removal, now));
       break;
     case 'release-volumes':
       state.release = doing(state.release, now);
@@ -56,7 +56,7 @@ function beginAction(state: PodState, action: Action, now: number): void {
       state.cleanUp = doing(state.cleanUp, now);
       break;
     default:
-      beginContainer(stateOf(state, action.container), action, now);
+      beginContainer(state.containers[action.position]!, action, now);
   }
 }
 
@@ -102,10 +102,10 @@ export function finish(state: PodState, action: Action, outcome: Outcome, now: n
       state.sandbox = stepAfter(state.sandbox, outcome, now, retryDelay);
       break;
     case 'stop-sandbox':
-      changeSandbox(state, action.id, (each) => ({ stop: stepAfter(each.stop, outcome, now, removalDelay) }));
+      changeSandbox(state, action.id, 'stop', (stop) => stepAfter(stop, outcome, now, removalDelay));
       break;
     case 'remove-sandbox':
-      changeSandbox(state, action.id, (each) => ({ removal: stepAfter(each.removal, outcome, now, removalDelay) }));
+      changeSandbox(state, action.id, 'removal', (removal) => stepAfter(removal, outcome, now, removalDelay));
       if (outcome.type === 'done') dropSandbox(state, action.id, now);
       break;
     case 'release-volumes':
@@ -120,7 +120,7 @@ export function finish(state: PodState, action: Action, outcome: Outcome, now: n
 }
 
 function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcome, now: number): void {
-  const state = stateOf(pod, action.container);
+  const state = pod.containers[action.position]!;
   touch(pod, state);
   switch (action.type) {
     case 'pull-image':
@@ -185,6 +185,7 @@ export function observe(state: PodState, listing: Listing, now: number): boolean
   if (listing.revision !== state.revision) return false;
   setSandboxes(state, listing.sandboxes);
   state.settled = undefined;
+  if (listing.containers.length === 0 && state.containers.every(isUntouched)) return true;
   const byName = new Map<string, ContainerRecord[]>();
   for (const record of listing.containers) {
     const others = byName.get(record.name);
@@ -199,6 +200,10 @@ export function observe(state: PodState, listing: Listing, now: number): boolean
   }
   return true;
 }
+
+/** Whether nothing was ever tried for it, so that nothing can be missing. */
+const isUntouched = ({ records, start, stop }: ContainerState) =>
+  records.length === 0 && start.type === 'to-do' && stop === undefined;
 
 const NO_RECORDS: readonly ContainerRecord[] = Object.freeze([]);
 
@@ -236,6 +241,14 @@ function setSandboxes(state: PodState, sandboxes: readonly SandboxRecord[]): voi
   const newest = state.sandboxes[0];
   if (newest?.isReady && newest.addresses.length > 0) state.addresses = newest.addresses;
   if (state.sandbox.type === 'done') state.sandbox = TO_DO;
+}
+
+/** Takes note of a sandbox that was created, for executors that need no listing. */
+export function addSandbox(state: PodState, sandbox: SandboxRecord): void {
+  state.revision++;
+  state.sandbox = TO_DO;
+  state.sandboxes = [{ ...sandbox, stop: TO_DO, removal: TO_DO }, ...state.sandboxes];
+  if (sandbox.addresses.length > 0) state.addresses = sandbox.addresses;
 }
 
 /** Sets what exists of a container, newest first. */
@@ -291,11 +304,12 @@ function resetForStart(state: ContainerState): void {
 }
 
 function changeSandbox(
-  state: PodState,
+  { sandboxes }: PodState,
   id: string,
-  change: (each: PodState['sandboxes'][number]) => Partial<PodState['sandboxes'][number]>,
+  step: 'stop' | 'removal',
+  change: (before: StepState) => StepState,
 ): void {
-  state.sandboxes = state.sandboxes.map((each) => (each.id === id ? { ...each, ...change(each) } : each));
+  for (const sandbox of sandboxes) if (sandbox.id === id) sandbox[step] = change(sandbox[step]);
 }
 
 /** The runtime has removed it with the containers in it. */
@@ -307,24 +321,4 @@ function dropSandbox(state: PodState, id: string, now: number): void {
       setRecords(state, container, records, now);
     }
   }
-}
-
-/** Longer lists get an index. */
-const MAX_SCANNED = 8;
-const indexes = new WeakMap<readonly ContainerState[], ReadonlyMap<string, ContainerState>>();
-
-/** Returns the state of a container of the pod's spec. */
-export function stateOf({ containers }: PodState, name: string): ContainerState {
-  const found =
-    containers.length > MAX_SCANNED ? indexOf(containers).get(name) : containers.find((each) => each.name === name);
-  if (!found) throw new Error(`no container ${name} in the state of the pod`);
-  return found;
-}
-
-function indexOf(containers: readonly ContainerState[]): ReadonlyMap<string, ContainerState> {
-  const known = indexes.get(containers);
-  if (known) return known;
-  const index = new Map(containers.map((each) => [each.name, each]));
-  indexes.set(containers, index);
-  return index;
 }

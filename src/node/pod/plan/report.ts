@@ -3,11 +3,11 @@ import { deepEqual } from '../../../base/tree.ts';
 import type { ContainerRun, RunState, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 import type { Report } from '../pod-status.ts';
-import { exitOf, hasRun, isStarted, previousExit, readySandbox } from './facts.ts';
+import { exitOf, hasRun, isRunning, isStarted, previousExit, readySandbox } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { isToStart } from './plan-container.ts';
 import type { ContainerState, PodState } from './state.ts';
-import { waitOf } from './wait.ts';
+import { type Wait, waitOf } from './wait.ts';
 
 /** Depends on its arguments alone; all that is missing is the address of the node. */
 export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Report, 'hostIP'> {
@@ -18,7 +18,7 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
   const runs = isRefused ? [] : specs.map((spec, at) => runOf(pod, state, { spec, each: state.containers[at]!, now }));
   return {
     pod,
-    phase: endPhase ?? runningPhase(pod, state),
+    phase: reportedPhase(pod, state),
     runs,
     hasSandbox: endPhase === undefined && readySandbox(state) !== undefined,
     now,
@@ -30,8 +30,9 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
   };
 }
 
-/** A pod ends only when nothing of it runs. */
-function runningPhase(pod: SeenPod, state: PodState): Phase {
+/** Returns the phase to report: a pod ends only when nothing of it runs. */
+export function reportedPhase(pod: SeenPod, state: PodState): Phase {
+  if (state.endPhase) return state.endPhase;
   const phase = phaseOfState(pod, state);
   if (phase === 'Pending' || phase === 'Running') return phase;
   const first = pod.spec.initContainers?.length ?? 0;
@@ -39,22 +40,22 @@ function runningPhase(pod: SeenPod, state: PodState): Phase {
   return main.every(hasRun) ? 'Running' : 'Pending';
 }
 
-interface Subject {
+export interface Subject {
   readonly spec: SeenContainer;
   readonly each: ContainerState;
   readonly now: number;
 }
 
 function runOf(pod: SeenPod, state: PodState, { spec, each, now }: Subject): ContainerRun {
-  const shown = stateOf(pod, state, { spec, each, now });
-  const exit = exitOf(each);
+  const subject = { spec, each, now };
+  const shown = shownState(pod, state, subject, shownWait(pod, state, subject));
   return {
     name: each.name,
     role: each.role,
     image: each.ranImage || spec.image || '',
     imageID: each.ranImageId,
     state: shown,
-    last: shown.type === 'ended' || exit === undefined ? previousExit(each) : exit,
+    last: shownExit(each, shown),
     restarts: each.restarts,
     started: isStarted(spec, each),
     ready: isStarted(spec, each) && (each.ready ?? !('readinessProbe' in spec && spec.readinessProbe)),
@@ -63,21 +64,29 @@ function runOf(pod: SeenPod, state: PodState, { spec, each, now }: Subject): Con
   };
 }
 
-function stateOf(pod: SeenPod, state: PodState, subject: Subject): RunState {
-  const { spec, each, now } = subject;
+/** Returns the exit before what is shown. */
+export function shownExit(each: ContainerState, shown: RunState): Termination | undefined {
+  return (shown.type === 'ended' ? undefined : exitOf(each)) ?? previousExit(each);
+}
+
+const isOver = ({ stopRequestedAt, endPhase }: PodState) => stopRequestedAt !== undefined || endPhase !== undefined;
+
+/** Returns what the container waits for; undefined when it does not, or is not to be started. */
+export function shownWait(pod: SeenPod, state: PodState, { spec, each, now }: Subject): Wait | undefined {
+  if (isOver(state) || isRunning(each) || !isToStart(pod, spec, each)) return undefined;
+  return waitOf(pod, spec, each, now);
+}
+
+/** Returns the state to report, given `shownWait`. */
+export function shownState(pod: SeenPod, state: PodState, { each, now }: Subject, wait: Wait | undefined): RunState {
   const newest = each.records[0];
   if (newest?.state === 'running' && each.start.type !== 'doing') {
     return { type: 'running', since: newest.startedAt ?? now, id: newest.statusId };
   }
-  const exit = exitOf(each);
-  const isOver = state.stopRequestedAt !== undefined || state.endPhase !== undefined;
-  if (isOver) {
-    const end =
-      exit ?? (state.endedAt === undefined || endedByItself(pod, state) ? undefined : neverRan(state.endedAt));
-    return end ? { type: 'ended', ...end } : waiting(pod, each);
-  }
-  const wait = isToStart(pod, spec, each) ? waitOf(pod, spec, each, now) : undefined;
   if (wait) return { type: 'waiting', reason: wait.reason, message: wait.message };
+  const { endedAt } = state;
+  const isLost = endedAt !== undefined && isOver(state) && !endedByItself(pod, state);
+  const exit = exitOf(each) ?? (isLost ? neverRan(endedAt) : undefined);
   return exit ? { type: 'ended', ...exit } : waiting(pod, each);
 }
 

@@ -69,7 +69,7 @@ export type StopCause =
   | 'unknown';
 
 /** A stop that was asked for. */
-export interface StopState {
+interface StopState {
   readonly id: string;
   readonly cause: StopCause;
   /** When the grace period ends. */
@@ -130,7 +130,7 @@ export interface PodFailure {
 }
 
 /** Why a resize waits: the node has no room now, or can never have it. */
-export interface ResizeRefusal {
+interface ResizeRefusal {
   readonly reason: 'Deferred' | 'Infeasible';
   readonly message: string;
   /** The generation of the pod that this is about. */
@@ -177,7 +177,7 @@ export interface Settled {
   /** Containers before this position want nothing, and hold nothing back. */
   readonly before: number;
   /** When one of these is to be looked at again. */
-  readonly nextAt: number;
+  readonly nextAt: number | undefined;
   /** While the pod ends: nothing runs of the containers from this position on, nor of any that is no sidecar. */
   readonly stoppedFrom: number | undefined;
 }
