@@ -3,7 +3,7 @@
  * use it; neither sockets nor JSON appear here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import type { Status } from '../base/errors.ts';
 import type { KubeObject, Verb } from '../kinds/kind.ts';
 import type { RequestNotes } from './request-notes.ts';
@@ -155,7 +155,11 @@ export interface ConnectionReply {
 /** The client of a ConnectionReply. */
 export interface ClientConnection {
   readonly method: string;
+  /** Path and query, as sent. */
+  readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** The address that the client connects from. */
+  readonly address: string;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
   /**
@@ -163,6 +167,10 @@ export interface ClientConnection {
    * server shuts down. Throws a BadRequest if the client did not ask for another protocol.
    */
   upgrade(headers: readonly string[]): Duplex;
+  /** Reads the body of the request. Rejects with an ApiError if it is too large. */
+  body(): Promise<Buffer>;
+  /** Starts a response with these headers, which goes on for as long as it takes. */
+  respond(code: number, headers: readonly string[]): Writable;
 }
 
 export type Reply = ObjectReply | ListReply | WatchReply | StatusReply | StreamReply | ConnectionReply;

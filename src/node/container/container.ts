@@ -55,6 +55,6 @@ export function containerConfigOf(pod: SeenPod, container: SeenContainer, option
 }
 
 /** Relative to the pod's log directory. */
-export function containerLogPath(name: string, attempt: number): string {
+function containerLogPath(name: string, attempt: number): string {
   return `${name}/${attempt}.log`;
 }

@@ -1,12 +1,12 @@
 /** How a new agent finds what runs, and what other tools show: the labels and annotations that kubelet uses. */
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 
-export const POD_NAME = 'io.kubernetes.pod.name';
-export const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
-export const POD_UID = 'io.kubernetes.pod.uid';
-export const CONTAINER_NAME = 'io.kubernetes.container.name';
-export const CONTAINER_HASH = 'io.kubernetes.container.hash';
-export const RESTART_COUNT = 'io.kubernetes.container.restartCount';
+const POD_NAME = 'io.kubernetes.pod.name';
+const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
+const POD_UID = 'io.kubernetes.pod.uid';
+const CONTAINER_NAME = 'io.kubernetes.container.name';
+const CONTAINER_HASH = 'io.kubernetes.container.hash';
+const RESTART_COUNT = 'io.kubernetes.container.restartCount';
 
 const TERMINATION_MESSAGE_PATH = 'io.kubernetes.container.terminationMessagePath';
 const TERMINATION_MESSAGE_POLICY = 'io.kubernetes.container.terminationMessagePolicy';

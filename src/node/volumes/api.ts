@@ -39,7 +39,7 @@ export type TrustBundleSelector =
   | { readonly name: string }
   | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };
 
-export interface LabelSelector {
+interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly {
     readonly key: string;

@@ -174,6 +174,15 @@ describe.each(isRoot ? [true, false] : [false])('a subPath, with the right to mo
     expect(await readdir(hostPath)).toEqual(['x']);
   });
 
+  it.runIf(isRoot)('belongs to the group of the volume when it is created', async () => {
+    await using w = await world();
+    const pod = seenPod({ volumes, securityContext: { fsGroup: 66 } }, { uid: 'u-2' });
+    const container = seenContainer({ volumeMounts: [{ name: 'v', mountPath: '/f', subPath: 'a/b' }] });
+    const { mounts } = await w.volumes.mounts(pod, container, request());
+    const { gid, mode } = await stat(mounts[0]!.hostPath);
+    expect([gid, mode & 0o7777]).toEqual([66, 0o2777]);
+  });
+
   it('can be a file, also behind the links of a ConfigMap', async () => {
     await using w = await world();
     w.configMaps.set('shop/c', { data: { key: 'value' } });

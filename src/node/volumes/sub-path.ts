@@ -61,7 +61,7 @@ export async function prepareSubPath(request: SubPathRequest): Promise<string> {
     const message = `failed to ${verb} for volumeMount "${volume}" of container "${container}"`;
     if (!isMissing) throw new VolumeError(message, { cause: error });
     const { mode } = await stat(volumePath);
-    handle = await makeInside(volumePath, subPath, mode & 0o777).catch((cause) => {
+    handle = await makeInside(volumePath, subPath, mode & 0o7777).catch((cause) => {
       throw new VolumeError(message, { cause });
     });
   }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { VolumeError } from '../volumes.ts';
 import { type MountEntry, parseMountInfo } from './mount-table.ts';
 
-export interface MountSpec {
+interface MountSpec {
   readonly type: string;
   readonly source: string;
   readonly target: string;

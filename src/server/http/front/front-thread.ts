@@ -128,8 +128,8 @@ class FrontThread implements OpenExchangeHost {
       case 'consumed':
         this.#exchanges.get(message[1])?.consumed(message[2]);
         return;
-      case 'text':
-        this.#exchanges.get(message[1])?.text(message[2], message[3]);
+      case 'response':
+        this.#exchanges.get(message[1])?.response(message[2], message[3]);
         return;
       case 'end':
         this.#exchanges.get(message[1])?.end();

@@ -69,7 +69,8 @@ export type ApiMessage =
   | readonly ['watch', id: number, HeaderList]
   /** The same events for several watches, with the bytes of each event. */
   | readonly ['events', ids: number[], bytes: readonly number[]]
-  | readonly ['text', id: number, contentType: string, HeaderList]
+  /** Starts a streamed response; `chunk` and `end` follow. */
+  | readonly ['response', id: number, code: number, HeaderList]
   | readonly ['chunk', id: number, bytes: number]
   /** Switches to another protocol; `chunk` and `end` follow. */
   | readonly ['upgrade', id: number, HeaderList]

@@ -74,8 +74,8 @@ export class OpenExchange {
     this.#watch?.events(batch);
   }
 
-  text(contentType: string, extra: HeaderList): void {
-    this.#text = this.exchange.startText(contentType, extra);
+  response(code: number, headers: HeaderList): void {
+    this.#text = this.exchange.startResponse(code, headers);
   }
 
   upgrade(headers: HeaderList): void {

@@ -129,8 +129,8 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     });
   }
 
-  startText(contentType: string, extra: HeaderList): Writable {
-    this.code = 200;
+  startResponse(code: number, headers: HeaderList): Writable {
+    this.code = code;
     const text = new Writable({
       write: (chunk: Buffer, _encoding, done) => this.#sendChunk(chunk, () => done()),
       final: (done) => {
@@ -139,7 +139,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       },
     });
     this.onClose(() => text.destroy());
-    this.#send(['text', this.id, contentType, this.allHeaders(extra)]);
+    this.#send(['response', this.id, code, this.allHeaders(headers)]);
     return text;
   }
 

@@ -95,11 +95,18 @@ export function respondStage({ clock, streams }: RespondOptions) {
 
   async function serveConnection(request: ObjectRequest, reply: ConnectionReply): Promise<void> {
     const { exchange, lifecycle } = request;
-    const { method, headers, signal } = exchange;
+    const { method, url, headers, signal, peer } = exchange;
     const connection = { end: () => exchange.abort() };
     try {
       await reply.serve({
-        ...{ method, headers, signal },
+        ...{ method, url, headers, signal, address: peer.address },
+        body: () => (exchange.hasBody() ? exchange.body() : Promise.resolve(Buffer.alloc(0))),
+        respond(code, responseHeaders) {
+          const out = exchange.startResponse(code, responseHeaders);
+          lifecycle.startStreaming(code);
+          streams.add(connection);
+          return out;
+        },
         upgrade(responseHeaders) {
           const socket = exchange.upgrade(responseHeaders);
           lifecycle.startStreaming(exchange.code);

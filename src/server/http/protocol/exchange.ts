@@ -65,6 +65,8 @@ export interface Exchange extends Credentials {
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
   /** Starts a watch. `onClose` runs once, when the client has disconnected or the watch has ended. */
   startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter>;
+  /** Starts a streamed response with exactly these headers, which the caller writes and ends. */
+  startResponse(code: number, headers: HeaderList): Writable;
   /** Starts a streamed text response, which the caller writes and ends. */
   startText(contentType: string, extra: HeaderList): Writable;
   /**

@@ -122,11 +122,11 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     return new StreamWatch(stream, this.options);
   }
 
-  startText(contentType: string, extra: HeaderList): ServerHttp2Stream {
+  startResponse(code: number, headers: HeaderList): ServerHttp2Stream {
     const { stream } = this;
-    this.#code = 200;
+    this.#code = code;
     if (!this.isDisconnected) {
-      stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
+      stream.respond(addHeaders({ ':status': code }, this.allHeaders(headers)), { endStream: this.method === 'HEAD' });
       this.#discardRest();
       this.#answered();
     }
@@ -167,6 +167,10 @@ function headersOf(code: number, contentType: string, extra: HeaderList): Outgoi
     'cache-control': CACHE_CONTROL,
     'content-type': contentType,
   };
+  return addHeaders(headers, extra);
+}
+
+function addHeaders(headers: OutgoingHttpHeaders, extra: HeaderList): OutgoingHttpHeaders {
   for (let i = 0; i < extra.length; i += 2) {
     const name = extra[i]!.toLowerCase();
     const before = headers[name];
