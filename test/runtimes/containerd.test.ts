@@ -28,7 +28,7 @@ function whyMissing(): string | undefined {
 
 let count = 0;
 
-async function prepare() {
+async function prepare(changes: Partial<ContainerdOptions> = {}) {
   const directory = await mkdtemp('/tmp/qd-containerd-');
   const options: ContainerdOptions = {
     endpoint: 'own',
@@ -38,6 +38,7 @@ async function prepare() {
     path: PATH,
     clock: systemClock,
     log: silent,
+    ...changes,
   };
   return {
     options,
@@ -51,7 +52,7 @@ async function prepare() {
 }
 
 describe.skipIf(missing)('on a real containerd', () => {
-  describeRuntime('containerd', prepare);
+  describeRuntime('containerd', () => prepare());
 
   describe('an own containerd', () => {
     async function inWorld(test: (world: World, options: ContainerdOptions) => Promise<void>): Promise<void> {
@@ -100,6 +101,25 @@ describe.skipIf(missing)('on a real containerd', () => {
         expect(other.isOwn).toBe(false);
         await other.close();
       }));
+
+    it('has its pods in another network namespace, if it is told to', async () => {
+      const namespace = `qd-test-${process.pid}`;
+      execFileSync('ip', ['netns', 'add', namespace]);
+      const under = await prepare({ networkNamespace: `/run/netns/${namespace}` });
+      const world = new World(under);
+      try {
+        await world.start();
+        const container = await world.run('sleep 1000');
+        const bridge = bridgeOf(under.options.name);
+        expect(execFileSync('ip', ['-n', namespace, '-o', 'link']).toString()).toContain(bridge);
+        expect(execFileSync('ip', ['-o', 'link']).toString()).not.toContain(bridge);
+        const run = { command: ['/bin/echo', 'there'], timeoutMs: 10_000, maxBytes: 100 };
+        expect(String((await world.runtime.run(container.id, run)).stdout)).toBe('there\n');
+      } finally {
+        await world.stop();
+        execFileSync('ip', ['netns', 'delete', namespace]);
+      }
+    });
 
     it('leaves nothing behind when it is stopped', async () => {
       const under = await prepare();

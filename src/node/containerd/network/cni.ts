@@ -15,6 +15,16 @@ export function bridgeOf(name: string): string {
   return `qd${createHash('sha256').update(name).digest('hex').slice(0, 10)}`;
 }
 
+/** The name of the file with the configuration of a node's network. */
+export function cniFile(name: string): string {
+  return `10-${bridgeOf(name)}.conflist`;
+}
+
+/** The bridge that such a file is about; undefined if it is a file of somebody else. */
+export function bridgeIn(file: string): string | undefined {
+  return /^10-(qd[0-9a-f]{10})\.conflist$/.exec(file)?.[1];
+}
+
 /** The CNI configuration of a node. `loopback` is not in it: containerd always adds it. */
 export function cniConfiguration({ name, podCIDRs, addresses, hasIptables }: CniInput): string {
   const bridge = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
-import { bridgeOf, cniConfiguration } from './cni.ts';
+import { cniConfiguration, cniFile } from './cni.ts';
 
 interface NetworkOptions {
   readonly connection: Connection;
@@ -24,7 +24,7 @@ export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly s
   const { name, hasIptables, folder, cniAddresses } = options;
   if (folder === undefined) return;
   await mkdir(folder, { recursive: true });
-  const own = `10-${bridgeOf(name)}.conflist`;
+  const own = cniFile(name);
   const others = (await readdir(folder)).filter((file) => /\.(conf|conflist|json)$/.test(file) && file !== own);
   if (others.length > 0) return;
   const text = cniConfiguration({ name, podCIDRs, addresses: cniAddresses, hasIptables });

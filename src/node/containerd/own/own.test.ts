@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeOf, cniConfiguration } from '../network/cni.ts';
+import { bridgeIn, bridgeOf, cniConfiguration, cniFile } from '../network/cni.ts';
 import { containerdConfig } from './config-file.ts';
 import { hasCapability, type Machine, versionOf } from './machine.ts';
 import { ownPaths } from './paths.ts';
@@ -96,6 +96,11 @@ describe('the network of a node', () => {
     expect(plugins[1]).toMatchObject({ type: 'portmap' });
     expect(bridgeOf('node').length).toBeLessThanOrEqual(15);
     expect(bridgeOf('node')).not.toBe(bridgeOf('other'));
+  });
+
+  it('has a file that names its bridge', () => {
+    expect(bridgeIn(cniFile('node'))).toBe(bridgeOf('node'));
+    expect(bridgeIn('10-calico.conflist')).toBeUndefined();
   });
 
   it('does without what needs iptables', () => {

@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
-import { bridgeOf } from '../network/cni.ts';
+import { bridgeIn, bridgeOf } from '../network/cni.ts';
 import { type DaemonOptions, endDaemon, ensureDaemon, findDaemon } from './daemon.ts';
 import { exists, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
@@ -32,10 +32,18 @@ export async function stopOwnContainerd(options: DaemonOptions & { readonly name
   await killShims(paths, { clock, log });
   await unmountBelow(paths.directory, path);
   const inNamespace = networkNamespace === undefined ? [] : ['nsenter', `--net=${networkNamespace}`];
-  await command([...inNamespace, 'ip', 'link', 'delete', bridgeOf(options.name)], path).catch(() => {});
+  for (const bridge of new Set([bridgeOf(options.name), ...(await bridgesOf(paths))])) {
+    await command([...inNamespace, 'ip', 'link', 'delete', bridge], path).catch(() => {});
+  }
   await rm(paths.state, { recursive: true, force: true });
   await rm(paths.socket, { force: true });
   await rm(`${paths.socket}.ttrpc`, { force: true });
+}
+
+/** Those that its network configurations have made. */
+async function bridgesOf({ cniConfiguration }: OwnPaths): Promise<readonly string[]> {
+  const files = await readdir(cniConfiguration).catch(() => []);
+  return files.map(bridgeIn).filter((bridge) => bridge !== undefined);
 }
 
 async function removeSandboxes(paths: OwnPaths, clock: Clock): Promise<void> {
