@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.front-'];
+const HASHED = ['qd.main-', 'qd.front-', 'qd.keeper-'];
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -19,9 +19,10 @@ export async function build() {
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
   const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
+  const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
   const main = await hashed(
     { 'qd.main': 'src/cli/qd.ts' },
-    { BUILD: JSON.stringify(provenance()), FRONT_NAME: JSON.stringify(front) },
+    { BUILD: JSON.stringify(provenance()), FRONT_NAME: JSON.stringify(front), KEEPER_NAME: JSON.stringify(keeper) },
   );
   const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
   await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(main) }, sourcemap: false });
@@ -31,7 +32,7 @@ export async function build() {
   }
   await keepCompiled();
   const isOld = (file) =>
-    HASHED.some((name) => file.startsWith(name)) && ![main, front].some((name) => file.startsWith(name));
+    HASHED.some((name) => file.startsWith(name)) && ![main, front, keeper].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 

@@ -10,7 +10,24 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Debian packages of the programs that suites drive. */
-const DEBIAN = { etcd: 'etcd-server', wrk: 'wrk' };
+const DEBIAN = {
+  etcd: 'etcd-server',
+  wrk: 'wrk',
+  containerd: 'containerd',
+  runc: 'runc',
+  cni: 'containernetworking-plugins',
+  busybox: 'busybox-static',
+  'docker-registry': 'docker-registry',
+  ip: 'iproute2',
+  iptables: 'iptables',
+  nft: 'nftables',
+};
+
+/** Where a program can be that is not on PATH. */
+const ELSEWHERE = { cni: ['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'] };
+
+/** What the suites of real pods drive. */
+export const CONTAINER_TOOLS = ['containerd', 'runc', 'cni', 'busybox', 'docker-registry', 'ip', 'iptables', 'nft'];
 
 /** Installs npm packages when node_modules does not match package-lock.json. */
 export function ensurePackages() {
@@ -26,7 +43,7 @@ export function ensurePackages() {
  * that need them are skipped, with the reason.
  */
 export function ensureTools(names) {
-  const missing = names.filter((name) => !onPath(name));
+  const missing = names.filter((name) => !isInstalled(name));
   if (missing.length === 0) return [];
   if (process.getuid?.() !== 0 || !onPath('apt-get')) return missing;
   const packages = missing.map((name) => DEBIAN[name]);
@@ -35,7 +52,7 @@ export function ensureTools(names) {
   const apt = (...args) => spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env });
   apt('update', '-q');
   apt('install', '-q', '-y', '--no-install-recommends', ...packages);
-  return missing.filter((name) => !onPath(name));
+  return missing.filter((name) => !isInstalled(name));
 }
 
 /** Runs a program with the output of this process, and exits when it fails. */
@@ -51,6 +68,10 @@ export function run(program, args, options = {}) {
 /** The path of a program in node_modules. */
 export function local(name) {
   return join(root, 'node_modules', '.bin', name);
+}
+
+function isInstalled(name) {
+  return ELSEWHERE[name]?.some((file) => existsSync(file)) ?? onPath(name);
 }
 
 function onPath(name) {

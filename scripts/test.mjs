@@ -5,11 +5,11 @@
 import { build } from './build.mjs';
 import { ensureKubectls } from './kubectl.mjs';
 import { ensureNodeReleases } from './node-releases.mjs';
-import { ensurePackages, ensureTools, local, run } from './setup.mjs';
+import { CONTAINER_TOOLS, ensurePackages, ensureTools, local, run } from './setup.mjs';
 
 ensurePackages();
 const missing = [
-  ...ensureTools(['etcd']).map((name) => `${name} is not installed`),
+  ...ensureTools(['etcd', ...CONTAINER_TOOLS]).map((name) => `${name} is not installed`),
   ...ensureKubectls(),
   ...ensureNodeReleases(),
 ];

@@ -17,6 +17,7 @@ export interface ProcessExit {
 export interface ProcessStreams {
   /** Absent unless asked for. Ending it closes the process's standard input. */
   readonly stdin: Writable | undefined;
+  /** Keeps its bytes until they are read, also when the process has ended before anybody began to read. */
   readonly stdout: Readable | undefined;
   /** Absent with a terminal, whose output is all on `stdout`. */
   readonly stderr: Readable | undefined;

@@ -1,7 +1,7 @@
 /** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
 /** Of shared memory in this thread, in use or not. */
-const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
+const MAX_UNCOLLECTED_BYTES = 48 * 1024 * 1024;
 
 let uncollectedBytes = 0;
 const collected = new FinalizationRegistry<number>((bytes) => {
@@ -17,6 +17,21 @@ export function joinSharable(parts: readonly Uint8Array[]): Buffer {
     at += part.length;
   }
   return out;
+}
+
+/** The memory of buffers that have one reader left, which sends them. */
+const movable = new WeakSet<ArrayBufferLike>();
+
+/** Declares that nobody reads the buffer after it was sent: its memory may then be given to another thread. */
+export function makeMovable(bytes: Buffer): Buffer {
+  const isWhole = bytes.length === bytes.buffer.byteLength;
+  if (isWhole && bytes.length >= MIN_SHARED_BYTES && !isShared(bytes)) movable.add(bytes.buffer);
+  return bytes;
+}
+
+/** Whether the memory may be given to another thread instead of being copied. */
+export function isMovable({ buffer }: Uint8Array): boolean {
+  return movable.has(buffer);
 }
 
 /** Whether other threads can read the buffer in place. */

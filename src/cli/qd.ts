@@ -1,8 +1,10 @@
 /** The program `qd`: all of its commands. The work of a command is loaded when the command runs. */
+import { agentCommand } from './agent/command.ts';
 import { certsCommand } from './certs/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
+import { imageCommand } from './image/command.ts';
 import { runProgram } from './program.ts';
 import { proxyCommand } from './proxy/command.ts';
 import { snapshotCommand } from './snapshot/command.ts';
@@ -14,6 +16,7 @@ Buffer.poolSize = 64 * 1024;
 
 void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', [
   upCommand(),
+  agentCommand(),
   listCommand(),
   downCommand(),
   resetCommand(),
@@ -22,5 +25,6 @@ void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', 
   certsCommand(),
   encryptionCommand(),
   snapshotCommand(),
+  imageCommand(),
   explainPodCommand(),
 ]);

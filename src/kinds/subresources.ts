@@ -15,6 +15,7 @@ interface SubresourceDeclarations {
   readonly finalize: true;
   readonly log: true;
   readonly portforward: true;
+  readonly proxy: true;
   readonly resize: true;
   readonly rollback: true;
   readonly scale: ScaleDefinition;

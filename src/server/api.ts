@@ -2,6 +2,8 @@
  * The server as a function from a call to a reply. The HTTP front end and the direct transport of clients in the same process
  * use it; neither sockets nor JSON appear here.
  */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex, Writable } from 'node:stream';
 import type { Status } from '../base/errors.ts';
 import type { KubeObject, Verb } from '../kinds/kind.ts';
 import type { RequestNotes } from './request-notes.ts';
@@ -143,7 +145,35 @@ export interface StreamReply {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-export type Reply = ObjectReply | ListReply | WatchReply | StatusReply | StreamReply;
+/** A conversation with the client in both directions, such as exec: it begins once the client can be spoken with. */
+export interface ConnectionReply {
+  readonly type: 'connection';
+  /** Resolves when it is over. Rejects with an ApiError as long as the client has had no response. */
+  serve(client: ClientConnection): Promise<void>;
+}
+
+/** The client of a ConnectionReply. */
+export interface ClientConnection {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The address that the client connects from. */
+  readonly address: string;
+  /** Aborted when the client has disconnected. */
+  readonly signal: AbortSignal;
+  /**
+   * Switches to another protocol, with these headers (names and values) in the response. The connection is closed when the
+   * server shuts down. Throws a BadRequest if the client did not ask for another protocol.
+   */
+  upgrade(headers: readonly string[]): Duplex;
+  /** Reads the body of the request. Rejects with an ApiError if it is too large. */
+  body(): Promise<Buffer>;
+  /** Starts a response with these headers, which goes on for as long as it takes. */
+  respond(code: number, headers: readonly string[]): Writable;
+}
+
+export type Reply = ObjectReply | ListReply | WatchReply | StatusReply | StreamReply | ConnectionReply;
 
 /** Performs a call. Rejects only with an ApiError. What the call yields besides its reply or error is put into `notes`. */
 export type Handle = (call: Call, notes?: RequestNotes) => Promise<Reply>;

@@ -151,10 +151,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     lists: new ListBodies(registry),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
-    nodes: {
-      logs: (request) => nodes.logs(request),
-      usage: (node) => nodes.usage(node),
-      refusal: (node, action) => nodes.refusal(node, action),
+    get nodes() {
+      return nodes;
     },
     tokenIssuer: options.tokenIssuer,
     explainPod: (namespace, name) => explainPod(namespace, name),

@@ -4,9 +4,6 @@ type Paths = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'] as const;
 
-/** Paths that are there and only say that nobody offers what they are for: those do not count. */
-const REFUSED: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward']);
-
 /** `post /api/v1/namespaces/{namespace}/pods/{name}/exec`, and so on. */
 function* operationsOf(paths: Paths): Generator<{ path: string; method: string }> {
   for (const [path, item] of Object.entries(paths)) {
@@ -49,7 +46,7 @@ export function operationCoverage(ours: Paths, theirs: Paths): OperationCoverage
       continue;
     }
     published++;
-    if (ours[path]?.[method] && !REFUSED.has(subresource)) served++;
+    if (ours[path]?.[method]) served++;
     else addTo(missing, `${apiVersion} ${plural}${subresource ? `/${subresource}` : ''}`, method.toUpperCase());
   }
   return { published, served, missing, unserved };

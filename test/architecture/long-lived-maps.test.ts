@@ -21,10 +21,10 @@ type Limit =
 
 const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/base/bounded-map.ts': { '#entries': 'bytes' },
-  'src/base/grpc/client.ts': { '#headers': 'served kinds' },
   'src/base/grpc/outgoing.ts': { '#blocked': 'in progress' },
   'src/base/grpc/session.ts': { '#streams': 'in progress', '#queue': 'in progress' },
   'src/base/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
+  'src/base/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
   'src/base/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',
@@ -82,6 +82,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/server/http/listen/backlog-limiter.ts': { '#pending': 'in progress' },
   'src/server/http/listen/connections.ts': { '#open': 'in progress', '#countByNetwork': 'in progress' },
   'src/server/http/listen/listeners.ts': { '#sessions': 'in progress' },
+  'src/server/http/listen/multiplexed-requests.ts': { '#waiting': 'in progress' },
   'src/server/http/listen/pipelined-requests.ts': { '#responses': 'in progress' },
   'src/server/http/pipeline/open-streams.ts': { '#streams': 'in progress' },
   'src/server/metrics/event-loop.ts': { '#blocked': 'served kinds' },

@@ -13,6 +13,7 @@ import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulat
 import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
 import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
+import { NO_CONNECTION } from '../../src/server/nodes/connection.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 /** All pods of `web` together use 600m, however many they are. */
@@ -43,12 +44,12 @@ beforeEach(async () => {
   });
   measured = 0;
   server.reachNodesBy({
+    ...NO_CONNECTION,
     logs: (request) => nodes.logs(request),
     async usage(node) {
       measured++;
       return nodes.usage(node);
     },
-    refusal: () => 'simulated',
   });
 });
 afterEach(async () => {

@@ -225,6 +225,25 @@ describe('a stream', () => {
     expect(found).toEqual(Array.from({ length: 100 }, (_, i) => `message ${i}`));
   });
 
+  it('of responses follows one request, which is whole for the server', async () => {
+    const { url } = await grpcServer(async (stream) => {
+      const request = await bodyOf(stream);
+      answer(stream, Buffer.concat([request, request, request]));
+    });
+    const client = await connect(url);
+    const found: unknown[] = [];
+    await new Promise<void>((resolve) => {
+      client.serverStream(bytesTo('/test.Echo/Thrice'), Buffer.from('three'), {
+        message: (message) => found.push(String(message)),
+        ended: (error) => {
+          found.push(error);
+          resolve();
+        },
+      });
+    });
+    expect(found).toEqual(['three', 'three', 'three', undefined]);
+  });
+
   it('ends when the server ends it, even if the client has not', async () => {
     const reset = deferred();
     const { url } = await grpcServer((stream) => {

@@ -31,12 +31,14 @@ export interface GrpcStream<Request> {
   cancel(): void;
 }
 
+type HeadersSource = Pick<Method<never, never>, 'path' | 'metadata'>;
+
 /** Makes calls over one connection. When that ends, so does the client: callers connect again. */
 export class GrpcClient {
   readonly #session: Session;
   readonly #url: URL;
-  /** Header frames by path, since the headers of a method are always the same. */
-  readonly #headers = new Map<string, Buffer>();
+  /** Header frames by method, since the headers of a method are always the same. */
+  readonly #headers = new WeakMap<HeadersSource, Buffer>();
 
   private constructor(session: Session, url: URL) {
     this.#session = session;
@@ -86,7 +88,7 @@ export class GrpcClient {
     done: (error: GrpcError | undefined, response: Response | undefined) => void,
   ): { cancel(): void } {
     let answer: Response | undefined;
-    const call = new Call(method, {
+    return this.serverStream(method, request, {
       message: (response) => {
         answer = response;
       },
@@ -96,9 +98,6 @@ export class GrpcClient {
         else done(undefined, answer);
       },
     });
-    call.stream = this.#session.open(this.#headersOf(method), call);
-    call.stream.send(prefixed(method.encode(request)), true);
-    return call;
   }
 
   /** A bidirectional stream, until the server ends it or the caller cancels. */
@@ -110,6 +109,18 @@ export class GrpcClient {
       send: (request) => stream.send(prefixed(method.encode(request)), false),
       cancel: () => call.cancel(),
     };
+  }
+
+  /** Sends one request, and receives messages until the server ends the stream or the caller cancels. */
+  serverStream<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    handler: CallHandler<Response>,
+  ): { cancel(): void } {
+    const call = new Call(method, handler);
+    call.stream = this.#session.open(this.#headersOf(method), call);
+    call.stream.send(prefixed(method.encode(request)), true);
+    return call;
   }
 
   /** Pings the server, and ends the connection when there is no answer. */
@@ -126,9 +137,10 @@ export class GrpcClient {
     this.#session.close();
   }
 
-  #headersOf({ path, metadata = {} }: Pick<Method<never, never>, 'path' | 'metadata'>): Buffer {
-    let headers = this.#headers.get(path);
+  #headersOf(method: HeadersSource): Buffer {
+    let headers = this.#headers.get(method);
     if (!headers) {
+      const { path, metadata = {} } = method;
       const block = encodeHeaders([
         [':method', 'POST'],
         [':scheme', this.#url.protocol === 'https:' ? 'https' : 'http'],
@@ -139,7 +151,7 @@ export class GrpcClient {
         ...Object.entries(metadata),
       ]);
       headers = frame({ type: FrameType.HEADERS, flags: Flag.END_HEADERS }, block);
-      this.#headers.set(path, headers);
+      this.#headers.set(method, headers);
     }
     return headers;
   }

@@ -44,6 +44,13 @@ export class ProtoWriter {
     this.#tag(field, VARINT);
   }
 
+  /** A whole number from -2^53 to 2^53. */
+  signed(field: number, value: number): void {
+    if (value >= 0) this.#varint(value);
+    else this.#negative(value);
+    this.#tag(field, VARINT);
+  }
+
   message(field: number, write: () => void): void {
     const end = this.#buffer.length - this.#start;
     write();
@@ -83,6 +90,17 @@ export class ProtoWriter {
       rest = Math.floor(rest / 128);
     }
     this.#buffer[at] = rest;
+  }
+
+  /** Two's complement in 64 bits, which always takes ten bytes. */
+  #negative(value: number): void {
+    this.#reserve(MAX_VARINT);
+    this.#start -= MAX_VARINT;
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (let at = 0; at < MAX_VARINT; at++) {
+      this.#buffer[this.#start + at] = Number(rest & 0x7fn) | (at < MAX_VARINT - 1 ? 0x80 : 0);
+      rest >>= 7n;
+    }
   }
 
   #reserve(bytes: number): void {

@@ -8,6 +8,7 @@ import { clustersHome } from '../flags/cluster.ts';
 import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
+import { limitHeapGrowth } from '../process/heap-growth.ts';
 import { lowerHelperPriority } from '../process/helper-threads.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
@@ -29,6 +30,7 @@ import { openStore } from './store/open.ts';
 /** Resolves when the cluster is ready. */
 export async function start(given: GivenFlags, environment: Environment): Promise<void> {
   const { steps, cleanup, clock, random, log } = environment;
+  limitHeapGrowth();
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   const { directory, context } = await prepare(given, environment);
@@ -60,9 +62,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   const isShared = storeDriver(settings.store).shared;
-  const leftOut = await steps.run('nodes', (say) =>
-    startNodes(inputs.nodes, { ...environment, server, isShared }, say),
-  );
+  const leftOut = await steps.run('nodes', (say) => startNodes(inputs.nodes, { ...context, server, isShared }, say));
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
   const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));

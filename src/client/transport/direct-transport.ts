@@ -10,7 +10,7 @@ export type DirectReply =
   | { readonly type: 'object'; readonly item: { readonly object: KubeObject } }
   | { readonly type: 'list'; readonly metadata: ListMeta; readonly items: readonly { readonly object: KubeObject }[] }
   | { readonly type: 'status'; readonly status: Status }
-  | { readonly type: 'stream' }
+  | { readonly type: 'stream' | 'connection' }
   | { readonly type: 'watch'; attach(consumer: DirectConsumer): void; stop(): void };
 
 interface DirectConsumer {
@@ -41,6 +41,7 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
         case 'status':
           return reply;
         case 'stream':
+        case 'connection':
           throw new Error('unexpected answer: a stream');
         case 'watch':
           reply.stop();

@@ -27,7 +27,7 @@ export const podUsage: QuotaEvaluator<Pod> = {
     const used: Amounts = new Map([[COUNT, ONE]]);
     if (!isCharged(pod, now)) return used;
     used.set('pods', ONE);
-    return named(used, together(pod, 'requests'), together(pod, 'limits'));
+    return named(used, podAmounts(pod, 'requests'), podAmounts(pod, 'limits'));
   },
 
   isIn({ spec }, scope) {
@@ -82,7 +82,8 @@ export function chargedUntil({ deletionTimestamp, deletionGracePeriodSeconds }: 
   return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
 }
 
-function together(pod: Pod, part: 'requests' | 'limits'): Amounts {
+/** What a pod needs as a whole, with pod-level resources, overhead, and the larger amounts during a resize. */
+export function podAmounts(pod: Pod, part: 'requests' | 'limits'): Amounts {
   const { spec, status } = pod;
   const statuses = statusesOf(status);
   const amounts = containersTogether(spec, part, (container) =>

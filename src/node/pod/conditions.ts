@@ -36,11 +36,19 @@ export interface Observed {
   /** Whether the pod has its sandbox: its network and address. */
   readonly hasSandbox: boolean;
   readonly now: number;
+  /** A change of resources that is not done. */
+  readonly resize?: Resize | undefined;
+}
+
+interface Resize {
+  readonly type: 'PodResizePending' | 'PodResizeInProgress';
+  readonly reason?: string;
+  readonly message?: string;
 }
 
 const TRUE: ConditionResult = { holds: true };
 
-/** Returns all conditions that the kubelet owns. The transition time changes only with the status. */
+/** Returns all conditions that the kubelet owns; those of a resize only while it is not done. The transition time changes only with the status. */
 export function conditionsOf(observed: Observed, before: readonly Condition[]): Condition[] {
   const { pod, now } = observed;
   const containers = containersReady(observed);
@@ -51,14 +59,19 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
     ContainersReady: containers,
     PodScheduled: TRUE,
   };
-  return CONDITION_TYPES.map((type) => {
-    const { holds, ...why } = results[type];
+  const { generation } = pod.metadata;
+  const condition = (type: string, { holds, ...why }: ConditionResult): Condition => {
     const status = holds ? 'True' : 'False';
     const old = before.find((each) => each.type === type);
     const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timestamp(now);
-    const { generation } = pod.metadata;
     return { type, ...(generation ? { observedGeneration: generation } : {}), status, lastTransitionTime, ...why };
-  });
+  };
+  const conditions = CONDITION_TYPES.map((type) => condition(type, results[type]));
+  if (observed.resize) {
+    const { type, ...why } = observed.resize;
+    conditions.push(condition(type, { holds: true, ...why }));
+  }
+  return conditions;
 }
 
 function containersReady({ phase, runs }: Observed): ConditionResult {

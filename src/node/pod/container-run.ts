@@ -41,11 +41,17 @@ export interface ContainerRun {
   readonly restarts: number;
   /** For a running container: whether its readiness probe passes. */
   readonly ready: boolean;
+  /** For a running container: whether its startup probe has passed. Absent: it has none. */
+  readonly started?: boolean;
+  /** The resources that it has. Absent: those of the spec. */
+  readonly actual?: SeenContainer['resources'] | undefined;
+  /** Whether the node has no room for the resources of the spec. */
+  readonly isResizeRefused?: boolean;
 }
 
 /** Whether an init container no longer blocks the containers after it. */
-export function isDone({ role, state }: ContainerRun): boolean {
-  if (role === 'sidecar') return state.type === 'running';
+export function isDone({ role, state, started }: ContainerRun): boolean {
+  if (role === 'sidecar') return state.type === 'running' && started !== false;
   return state.type === 'ended' && state.exitCode === 0;
 }
 

@@ -11,7 +11,8 @@ const NO_STATE = Object.freeze({});
 export function containerStatus(run: ContainerRun, { resources }: SeenContainer, maxBytes: number) {
   const { name, role, state, last, image, imageID } = run;
   const id = state.type === 'waiting' ? last?.id : state.id;
-  const requested = resources && (resources.requests || resources.limits) ? resources : undefined;
+  const actual = run.actual ?? resources;
+  const allocated = run.isResizeRefused ? actual : resources;
   return {
     name,
     state: stateOf(state, maxBytes),
@@ -21,9 +22,9 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer,
     image,
     imageID,
     ...(id ? { containerID: id } : {}),
-    ...(role === 'ephemeral' ? {} : { started: state.type === 'running' && role !== 'init' }),
-    ...(requested?.requests ? { allocatedResources: requested.requests } : {}),
-    ...(requested ? { resources: requested } : {}),
+    ...(role === 'ephemeral' ? {} : { started: state.type === 'running' && role !== 'init' && run.started !== false }),
+    ...(allocated?.requests ? { allocatedResources: allocated.requests } : {}),
+    ...(actual && (actual.requests || actual.limits) ? { resources: actual } : {}),
   };
 }
 

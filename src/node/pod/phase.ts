@@ -1,54 +1,10 @@
-/** Computes the phase of a pod from its containers. */
-import { mayRestart } from '../../kinds/shapes/container/restart.ts';
-import {
-  type ContainerRun,
-  hasStarted,
-  isDone,
-  type SeenContainer,
-  type SeenPod,
-  type Termination,
-} from './container-run.ts';
+/** The phases of a pod, and how to find a container in its spec. */
+import type { ContainerRun, SeenContainer, SeenPod } from './container-run.ts';
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 export function isTerminalPhase(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
-}
-
-export function phaseOf(pod: SeenPod, runs: readonly ContainerRun[]): Phase {
-  const { spec } = pod;
-  const main = runs.filter(({ role }) => role === 'main');
-  const anyStarted = main.some(hasStarted);
-  for (const run of runs) {
-    if (anyStarted || (run.role !== 'init' && run.role !== 'sidecar') || isDone(run)) continue;
-    const end = endOf(run);
-    return end && run.role === 'init' && !mayRestart(containerOf(pod, run), spec, end.exitCode) ? 'Failed' : 'Pending';
-  }
-  if (!main.every(hasStarted)) return 'Pending';
-  const willRun = (run: ContainerRun) => {
-    const end = endOf(run);
-    return !end || mayRestart(containerOf(pod, run), spec, end.exitCode);
-  };
-  if (main.some(willRun)) return 'Running';
-  return main.every((run) => endOf(run)?.exitCode === 0) ? 'Succeeded' : 'Failed';
-}
-
-/** Returns the phase of a pod that is being terminated: its containers are not restarted, whatever its policy. */
-export function finalPhase(runs: readonly ContainerRun[]): Phase {
-  const main = runs.filter(({ role }) => role === 'main');
-  return main.every((run) => endOf(run)?.exitCode === 0) ? 'Succeeded' : 'Failed';
-}
-
-/** Returns how the container ended; undefined while it runs, or before its first start. */
-function endOf({ state, last }: ContainerRun): Termination | undefined {
-  switch (state.type) {
-    case 'running':
-      return undefined;
-    case 'ended':
-      return state;
-    case 'waiting':
-      return last;
-  }
 }
 
 const NO_CONTAINER: SeenContainer = { name: '' } as SeenContainer;

@@ -11,23 +11,25 @@ export interface Report extends Observed {
   readonly startTime: number;
   readonly hostIP: string;
   readonly podIP: string | undefined;
+  /** All its addresses, the first one included. Absent: there is one at most. */
+  readonly podIPs?: readonly string[];
   /** Why the pod failed as a whole, when no container explains it. */
   readonly failure?: { readonly reason: string; readonly message: string } | undefined;
 }
 
 export function podStatus(report: Report, before: readonly Condition[]) {
-  const { pod, phase, startTime, hostIP, podIP, failure } = report;
+  const { pod, phase, startTime, hostIP, podIP, podIPs, failure } = report;
   const { generation } = pod.metadata;
   const init = statusesOf(report, ['init', 'sidecar']);
   const ephemeral = statusesOf(report, ['ephemeral']);
   return {
     ...(generation ? { observedGeneration: generation } : {}),
     phase,
-    ...failure,
+    ...(failure ? { reason: failure.reason, message: failure.message } : {}),
     conditions: conditionsOf(report, before),
     hostIP,
     hostIPs: [{ ip: hostIP }],
-    ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
+    ...(podIP ? { podIP, podIPs: (podIPs ?? [podIP]).map((ip) => ({ ip })) } : {}),
     startTime: timestamp(startTime),
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     containerStatuses: statusesOf(report, ['main']),

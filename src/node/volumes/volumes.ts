@@ -1,17 +1,53 @@
 /** The volumes of the pods of a node, as the agent uses them. */
-import type { SeenPod } from '../pod/container-run.ts';
+import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
+import type { Device, EnvVariable, IdMapping, Mount } from '../runtime/container-config.ts';
 
 export interface Volumes {
   /** Makes the volumes of a pod usable. Idempotent; rejects with a VolumeError. */
   prepare(pod: SeenPod): Promise<PreparedVolumes>;
+  /**
+   * What a container of a prepared pod mounts: its volumeMounts with their subPaths, the hosts file that the agent manages,
+   * and the file for its termination message, which is created empty. Rejects with a VolumeError, which is the reason
+   * `CreateContainerConfigError` of the container.
+   */
+  mounts(pod: SeenPod, container: SeenContainer, request: MountRequest): Promise<ContainerMounts>;
+  /** Reads a file in a volume of the pod, for `fileKeyRef`. No link leads out of the volume. Undefined if there is none. */
+  readFile(pod: SeenPod, file: { readonly volumeName: string; readonly path: string }): Promise<string | undefined>;
+  /** The file that holds the termination message of a container, where `mounts` has put it. */
+  terminationMessageFile(podUid: string, container: string, attempt: number): string;
+  /** The ids of a pod with a user namespace of its own (`hostUsers: false`); undefined for others. They stay until `release`. */
+  idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined>;
   /** Unmounts them and removes what belongs to the pod alone. Idempotent, and works without the pod's object. */
   release(podUid: string): Promise<void>;
   /** Pods that have something on this node, so that a new agent finds what was left behind. */
   leftovers(): Promise<readonly string[]>;
   /** Refreshes what changes while a pod runs: tokens, the downward API, and configuration with `--live-config-volumes`. */
-  refresh(pod: SeenPod): Promise<void>;
+  refresh(pod: SeenPod): Promise<RefreshResult>;
   /** What its volumes take on disk, for eviction and statistics: bytes by volume name. */
   usage(podUid: string): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface MountRequest {
+  /** Counts the containers of this name in the pod, from zero. */
+  readonly attempt: number;
+  /** For `subPathExpr`: the container's environment. */
+  readonly env: readonly EnvVariable[];
+  /** The contents of `/etc/hosts`; undefined: the image's own file is used. */
+  readonly hosts: string | undefined;
+  /** Maps the ids of files when the pod has a user namespace. */
+  readonly idMappings: readonly IdMapping[] | undefined;
+  /** Whether the runtime can make mounts below a read-only mount read-only, too. */
+  readonly supportsRecursiveReadOnly: boolean;
+}
+
+export interface ContainerMounts {
+  readonly mounts: readonly Mount[];
+  readonly devices: readonly Device[];
+}
+
+/** When `refresh` wants to be called again, at the latest; undefined: nothing in the pod changes with time. */
+export interface RefreshResult {
+  readonly nextAt: number | undefined;
 }
 
 /** By name of the volume. */

@@ -8,10 +8,15 @@ export interface KeptChange {
   readonly time: number;
 }
 
+/** For how long a change keeps what its watches were sent: those that follow the cache have got it by then. */
+const SETTLED_AFTER_MS = 2_000;
+
 /** The latest changes of all tables, oldest first, bounded in age and bytes. Each table holds its own part of them. */
 export class ChangeHistory {
   #items: KeptChange[] = [];
   #head = 0;
+  /** The changes before this one have been settled. */
+  #settled = 0;
   #bytes = 0;
 
   constructor(readonly limits: { readonly milliseconds: number; readonly bytes: number }) {}
@@ -34,6 +39,7 @@ export class ChangeHistory {
     for (const [table, records] of byTable) table.prepend(records);
     this.#items = [...older, ...this.#items.slice(this.#head)];
     this.#head = 0;
+    this.#settled = 0;
   }
 
   /** Drops changes that are too old or too many. Returns the newest revision that was dropped, if any. */
@@ -46,8 +52,10 @@ export class ChangeHistory {
       this.#forget(first);
       forgotten = first.record.revision;
     }
+    this.#settle(now - SETTLED_AFTER_MS);
     if (this.#head > 4096 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
+      this.#settled -= this.#head;
       this.#head = 0;
     }
     return forgotten;
@@ -57,6 +65,17 @@ export class ChangeHistory {
     for (let first = this.#items[this.#head]; first; first = this.#items[this.#head]) this.#forget(first);
     this.#items = [];
     this.#head = 0;
+    this.#settled = 0;
+  }
+
+  #settle(before: number): void {
+    this.#settled = Math.max(this.#settled, this.#head);
+    for (;;) {
+      const next = this.#items[this.#settled];
+      if (!next || next.time > before) return;
+      next.record.settle();
+      this.#settled++;
+    }
   }
 
   #forget(item: KeptChange): void {

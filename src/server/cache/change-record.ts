@@ -5,6 +5,9 @@ import type { Resource } from '../registry.ts';
 import type { Entry } from './entry.ts';
 import type { ObjectKey } from './keys.ts';
 
+/** What a change takes in memory besides the bytes of the object: the entry, its parts and key, and the events. */
+const RECORD_BYTES = 1024;
+
 /** A change of one object at one revision. Its events are encoded once for all watches. */
 export class ChangeRecord {
   #events: { type: EventType; resource: Resource; event: ObjectEvent }[] | undefined;
@@ -17,8 +20,15 @@ export class ChangeRecord {
     readonly previous: Entry | undefined,
   ) {}
 
+  /** The memory that it takes: the object before the change is kept for it alone. */
   get size(): number {
-    return this.previous?.size ?? 0;
+    return RECORD_BYTES + (this.previous?.size ?? 0);
+  }
+
+  /** Gives up what can be made again from the bytes of the objects: the change stays in the history for minutes. */
+  settle(): void {
+    this.#gone?.retire();
+    for (const { event } of this.#events ?? []) event.settle();
   }
 
   /**
@@ -49,8 +59,9 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 /** A watch event about an object. */
 export class ObjectEvent implements WatchEvent {
   #json: Buffer | undefined;
-  /** A large event is kept only as long as it is being sent: the change stays in the history for minutes. */
-  #largeJson: WeakRef<Buffer> | undefined;
+  /** The bytes of a large or settled event are kept only as long as they are being sent. */
+  #sentJson: WeakRef<Buffer> | undefined;
+  #isSettled = false;
 
   constructor(
     readonly type: EventType,
@@ -63,12 +74,18 @@ export class ObjectEvent implements WatchEvent {
   }
 
   json(): Buffer {
-    const known = this.#json ?? this.#largeJson?.deref();
+    const known = this.#json ?? this.#sentJson?.deref();
     if (known) return known;
     const json = joinSharable([HEADS[this.type], this.entry.view(this.resource).json(), TAIL]);
-    if (isShared(json)) this.#largeJson = new WeakRef(json);
+    if (this.#isSettled || isShared(json)) this.#sentJson = new WeakRef(json);
     else this.#json = json;
     return json;
+  }
+
+  /** Keeps no bytes from now on. */
+  settle(): void {
+    this.#isSettled = true;
+    this.#json = undefined;
   }
 }
 

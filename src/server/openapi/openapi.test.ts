@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { isShared } from '../../base/shared-buffer.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { CronJob } from '../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../kinds/groups/batch/job.ts';
@@ -36,6 +37,33 @@ async function read(openApi: OpenApi, path: string): Promise<any> {
   const document = await openApi.document(path, undefined);
   return document && JSON.parse(String(document.body));
 }
+
+it('a large document, compressed or not, is in memory that the front thread can read', async () => {
+  const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
+  for (const type of [undefined, PROTOBUF]) {
+    const document = await openApi.document('/openapi/v2', type);
+    expect(isShared(document!.body)).toBe(true);
+    const compressed = await document!.gzip();
+    expect(isShared(compressed)).toBe(compressed.length >= 128 * 1024);
+    expect(gunzipSync(compressed).equals(document!.body)).toBe(true);
+  }
+});
+
+it('the document of all groups is built in many turns of the event loop', async () => {
+  const backends = new BackendRegistry(new Registry(allKinds, allSubresources));
+  // The code that describes kinds is loaded first.
+  await Promise.all(backends.all().map((backend) => backend.schemas()));
+  let turns = 0;
+  let isBuilt = false;
+  const count = () => {
+    turns++;
+    if (!isBuilt) setImmediate(count);
+  };
+  setImmediate(count);
+  await new OpenApi(backends).document('/openapi/v2', undefined);
+  isBuilt = true;
+  expect(turns).toBeGreaterThanOrEqual(backends.all().length);
+});
 
 describe('OpenAPI 2', () => {
   it('describes the fields of a kind, whoever defined it', async () => {

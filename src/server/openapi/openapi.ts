@@ -3,10 +3,7 @@
  * clients. They are put together from what the backends publish; nothing here is on the way of a request for an object. A
  * document is built when a client first asks for it, and kept until the backends change.
  */
-import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Backend, BackendSchemas, Json } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import { Registry } from '../registry.ts';
@@ -15,17 +12,10 @@ import { groupEndpoints } from './discovery.ts';
 import { chooseType, JSON_TYPE, PROTOBUF_TYPE } from './media.ts';
 import { rootOf } from './operations.ts';
 import { encodeDocument } from './proto.ts';
+import { type PublishedDocument, publishedDocument } from './published-document.ts';
 import { DefinitionRenderer } from './schemas.ts';
 import { swaggerListing } from './swagger.ts';
 import { DIALECT_V2, documentV2, partV2 } from './v2.ts';
-
-export interface PublishedDocument {
-  readonly body: Buffer;
-  readonly contentType: string;
-  readonly etag: string;
-  /** The body at the lowest gzip level. It is compressed once. */
-  gzip(): Promise<Buffer>;
-}
 
 const V2 = '/openapi/v2';
 const V3 = '/openapi/v3';
@@ -37,8 +27,6 @@ const OLD_V2: ReadonlyMap<string, string> = new Map([
   ['/swagger-2.0.0.json', JSON_TYPE],
   ['/swagger-2.0.0.pb-v1', PROTOBUF_TYPE],
 ]);
-
-const compress = promisify(gzip);
 
 export class OpenApi {
   readonly #backends: BackendRegistry;
@@ -84,7 +72,7 @@ export class OpenApi {
     if (path === SWAGGER) return written(await this.#swaggerIndex());
     if (path === V2) {
       const document = await this.#documentV2();
-      return type === JSON_TYPE ? written(document) : published(encodeDocument(document), type);
+      return type === JSON_TYPE ? written(document) : publishedDocument(encodeDocument(document), type);
     }
     const schemas = await this.#backendAt(path)?.schemas();
     const document = path.startsWith(V3) ? await schemas?.v3() : schemas?.swagger?.();
@@ -93,7 +81,11 @@ export class OpenApi {
 
   async #documentV2(): Promise<Json> {
     const parts = [];
-    for (const { schemas } of await this.#published()) parts.push(await schemas.v2());
+    for (const { schemas } of await this.#published()) {
+      parts.push(await schemas.v2());
+      // Let other requests run between one part and the next.
+      await setImmediate();
+    }
     const groups = this.#backends.groups();
     const endpoints = groupEndpoints(this.#backends.hasGroup('') ? ['', ...groups] : groups);
     const definitions = new Definitions(new Registry());
@@ -135,19 +127,5 @@ export class OpenApi {
 }
 
 function written(document: Json): PublishedDocument {
-  return published(Buffer.from(JSON.stringify(document)), JSON_TYPE);
-}
-
-function published(body: Buffer, contentType: string): PublishedDocument {
-  const etag = createHash('sha256').update(body).digest('hex').toUpperCase();
-  let smaller: Promise<Buffer> | undefined;
-  return {
-    body,
-    contentType,
-    etag,
-    gzip() {
-      smaller ??= compress(body, { level: 1 });
-      return smaller;
-    },
-  };
+  return publishedDocument(Buffer.from(JSON.stringify(document)), JSON_TYPE);
 }

@@ -28,7 +28,9 @@ export const PATH = path('path', 'Path that the request is passed on to.');
 /** The query parameters that a subresource declares. */
 export function publishedParameters(parameters: QueryParameters = {}): Parameter[] {
   const published = Object.entries(parameters).filter(([, { isPublished }]) => isPublished ?? true);
-  return published.map(([name, { type, description }]) => query(name, type, description));
+  return published.map(([name, { type, description }]) =>
+    query(name, type === 'strings' ? 'string' : type, description),
+  );
 }
 
 export const PRETTY = query(

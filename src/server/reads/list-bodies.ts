@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { textBytes } from '../../base/bounded-map.ts';
-import { allocateSharable } from '../../base/shared-buffer.ts';
+import { allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/shared-buffer.ts';
 import type { Table } from '../cache/table.ts';
 import type { View } from '../cache/view.ts';
 import type { Registry, Resource } from '../registry.ts';
@@ -59,6 +59,8 @@ export class ListBodies {
     if (kept.json && kept.head === head) return kept.json;
     const json = listJson(head, views);
     if (json.length * 4 > MAX_BYTES || kept.views !== views || this.#kept.get(kept.name) !== kept) return json;
+    // Every response would be a copy of what is kept.
+    if (isMovable(json)) return json;
     this.#bytes -= bytesOf(kept);
     kept.json = json;
     kept.head = head;
@@ -129,11 +131,14 @@ function nameOf({ resource, text }: ListKey): string {
   return `${resource.version.apiVersion}\n${resource.kind.plural}\n${text}`;
 }
 
-function squeeze(json: Buffer): Promise<Buffer> {
-  return compress(json, { level: constants.Z_BEST_SPEED });
+async function squeeze(json: Buffer): Promise<Buffer> {
+  return joinSharable([await compress(json, { level: constants.Z_BEST_SPEED })]);
 }
 
-/** `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion. */
+/**
+ * `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion. A large list is in shared memory; where
+ * there is too much of that, sending the list takes it away from this thread.
+ */
 export function listJson(head: string, views: readonly View[]): Buffer {
   let length = Buffer.byteLength(head) + 2;
   for (const view of views) length += view.itemJson().length + 1;
@@ -147,7 +152,7 @@ export function listJson(head: string, views: readonly View[]): Buffer {
     at += view.itemJson().copy(out, at);
   }
   out.write(']}', at);
-  return out;
+  return makeMovable(out);
 }
 
 const COMMA = 0x2c;

@@ -10,6 +10,7 @@ export function shapeReply(reply: Reply, shaping: Shaping): Reply {
   switch (reply.type) {
     case 'status':
     case 'stream':
+    case 'connection':
       return reply;
     case 'object':
       return { type: 'object', item: encodedItem(objectJson(reply, shaping)) };

@@ -11,6 +11,7 @@ import { explain } from './pods/explain.ts';
 import { log } from './pods/log.ts';
 import { portForward } from './pods/port-forward.ts';
 import { resize } from './pods/resize.ts';
+import { proxy } from './proxy/proxy.ts';
 import { rollback } from './rollback.ts';
 import { scale } from './scale.ts';
 import { status } from './status.ts';
@@ -28,6 +29,7 @@ const byName: { readonly [N in SubresourceName]: Subresource<N> } = {
   finalize,
   log,
   portforward: portForward,
+  proxy,
   resize,
   rollback,
   scale,

@@ -1,7 +1,8 @@
 /** Query parameters that a subresource declares, and their values in a request. */
 
 interface QueryParameter {
-  readonly type: 'string' | 'integer' | 'boolean';
+  /** `strings` may be repeated. */
+  readonly type: 'string' | 'integer' | 'boolean' | 'strings';
   readonly description: string;
   /** Default: true. Kubernetes leaves some parameters out of its published schemas. */
   readonly isPublished?: boolean;
@@ -14,6 +15,7 @@ interface TypeOfValue {
   readonly string: string;
   readonly integer: number;
   readonly boolean: boolean;
+  readonly strings: readonly string[];
 }
 
 /** The values of declared parameters. All of them are optional. */

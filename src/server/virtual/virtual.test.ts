@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { allKinds } from '../../kinds/all.ts';
+import { NO_CONNECTION } from '../nodes/connection.ts';
 import { virtualResources } from './all.ts';
 
 let api: TestServer;
@@ -89,9 +90,9 @@ describe('resource metrics', () => {
       ...{ window: 10_000, node: { cpu: 1_500_000_000, memory: 1024 ** 3 }, pods: ['web', 'db', 'new'].map(pod) },
     };
     api.server.reachNodesBy({
+      ...NO_CONNECTION,
       logs: () => Promise.reject(new Error('no logs')),
       usage: async (node) => (node === 'n1' ? usage : undefined),
-      refusal: () => '',
     });
   });
 

@@ -97,6 +97,16 @@ export function requestsContract(startServer: StartServer): void {
       });
     });
 
+    it.each(['merge', 'strategic-merge'])('rejects a %s patch with too many fields', async (type) => {
+      const data = Object.fromEntries(Array.from({ length: 60_001 }, (_, i) => [`key-${i}`, '']));
+      const headers = { 'content-type': `application/${type}-patch+json` };
+      const before = running.core.calls.length;
+      const answer = await send({ path: `${PODS}/a`, method: 'PATCH', headers, body: JSON.stringify({ data }) });
+      expect(answer.code).toBe(413);
+      expect(answer.json().message).toContain('The allowed maximum fields in a merge patch is 60000');
+      expect(running.core.calls).toHaveLength(before);
+    });
+
     it('rejects apply patches with the accepted types', async () => {
       const headers = { 'content-type': 'application/apply-patch+yaml' };
       const answer = await send({ path: `${PODS}/a`, method: 'PATCH', headers, body: 'a: b' });

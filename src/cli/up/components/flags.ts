@@ -16,8 +16,19 @@ export const componentFlags = [
     default: 'auto',
     remembered: true,
   }),
+  flag('--container-runtime-endpoint <socket>', {
+    help: 'CRI socket of --runtime containerd',
+    defaultText: "that of the machine's containerd, or one that qd runs",
+    remembered: true,
+  }),
+  flag('--live-config-volumes [bool]', {
+    help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
+    parse: value.boolean,
+    defaultText: 'off',
+    remembered: true,
+  }),
   flag('--nodes <count>', {
-    help: 'number of nodes',
+    help: 'number of nodes; one with --runtime containerd and process',
     parse: nodeCount,
     defaultText: '1; 0 with --store etcd, unless --runtime is given',
     remembered: true,

@@ -1,7 +1,4 @@
 /** The nodes that run in the process of the cluster, and how the server reaches them. */
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
@@ -9,20 +6,12 @@ import { markLeftOutNodes } from '../../../node/simulated/left-out.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
 import type { User } from '../../../server/api.ts';
 import type { Server } from '../../../server/index.ts';
+import { unreachable } from '../../../server/nodes/connection.ts';
 import type { Say } from '../../output/steps.ts';
-import type { Cleanup } from '../../process/cleanup.ts';
 import { apiVersion } from '../../version.ts';
+import type { NodeDependencies } from './node-dependencies.ts';
 import type { NodePlan } from './plan-nodes.ts';
-
-interface NodeDependencies {
-  readonly server: Server;
-  readonly cleanup: Cleanup;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** Whether other servers on the same store may run nodes of the cluster. */
-  readonly isShared: boolean;
-}
+import { startRealNodes } from './real-nodes.ts';
 
 /** Resolves when the nodes are registered, with the names of nodes that ran before and do not run now. */
 export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<readonly string[]> {
@@ -30,8 +19,11 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
   const { names, clusterCidr, rules } = plan;
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
   const clients = { client: clientFor(SIMULATED_NODES), clientOf: (node: string) => clientFor(nodeUser(node)) };
-  const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names });
-  if (names.length > 0) {
+  const simulated = plan.runtime === 'simulated' ? names : [];
+  const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names: simulated });
+  if (plan.runtime !== 'simulated') {
+    await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
+  } else if (names.length > 0) {
     const { startSimulatedNodes } = await import('../../../node/simulated/simulated.ts');
     const options = { ...clients, clock, random, log, names, clusterCidr, rules };
     const nodes = await startSimulatedNodes({ ...options, version: apiVersion.gitVersion });
@@ -48,6 +40,10 @@ function describe({ runtime, names }: NodePlan): string {
   switch (runtime) {
     case 'simulated':
       return `${which}, simulated: pods are not really run`;
+    case 'containerd':
+      return `${which}, containers of containerd`;
+    case 'process':
+      return `${which}, processes of this machine`;
   }
 }
 
@@ -57,8 +53,8 @@ function connect(server: Server, nodes: SimulatedNodes): void {
       ? `node "${node}" is simulated: it runs no processes to connect to`
       : `the agent of node "${node}" cannot be reached`;
   server.reachNodesBy({
+    ...unreachable(why),
     logs: (request) => nodes.logs(request),
     usage: async (node) => nodes.usage(node),
-    refusal: why,
   });
 }

@@ -20,6 +20,13 @@ export interface NodePlan {
   readonly rules: Rules;
 }
 
+/** Whether nodes of this process run pods that may have a network of their own. */
+export function hasRealPods({ runtime, names }: NodePlan): boolean {
+  return runtime !== 'simulated' && names.length > 0;
+}
+
+/** Further nodes would need a network namespace of their own. */
+const MAX_REAL_NODES = 1;
 /** Each node has 256 addresses. */
 const NODES_IN_DEFAULT_CIDR = 256;
 
@@ -28,6 +35,11 @@ export async function planNodes(settings: NodeSettings): Promise<NodePlan> {
   const { name, clusterCidr: givenCidr, simulation } = settings;
   const runtime = runtimeOf(settings.runtime);
   const count = nodeCount(settings);
+  if (runtime !== 'simulated' && count > MAX_REAL_NODES) {
+    throw new CliError(
+      `--nodes: ${count} nodes need --runtime simulated; with --runtime ${runtime}, a cluster has one node on this machine, and others join with qd agent`,
+    );
+  }
   const clusterCidr = givenCidr ?? (count > NODES_IN_DEFAULT_CIDR ? '10.128.0.0/9' : '10.244.0.0/16');
   if (!subnetsOf(clusterCidr, count)) {
     throw new CliError(`--cluster-cidr: ${clusterCidr} has no room for the pods of ${count} nodes`);

@@ -1,5 +1,5 @@
 /** What can run the pods of the nodes in this process: the values of `--runtime` besides `auto`. */
-export const runtimes = ['simulated'] as const;
+export const runtimes = ['containerd', 'process', 'simulated'] as const;
 
 export type Runtime = (typeof runtimes)[number];
 

@@ -1,38 +1,78 @@
-/** What the agent does about a pod. Each action has a key: while it is pending, it is not planned again. */
+/** What the agent does about a pod. An action that was begun is not planned again until it has ended. */
+import type { Role } from '../container-run.ts';
+import type { PodFailure, Resources, Settled, StopCause } from './state.ts';
+
+interface OfContainer {
+  /** Its name, and its position in the state of the pod. */
+  readonly container: string;
+  readonly position: number;
+}
+
 export type Action =
   | { readonly type: 'prepare-volumes' }
   | { readonly type: 'run-sandbox'; readonly attempt: number }
+  /** Stops it with everything that still runs in it. */
   | { readonly type: 'stop-sandbox'; readonly id: string }
   | { readonly type: 'remove-sandbox'; readonly id: string }
-  | { readonly type: 'pull-image'; readonly container: string }
+  /** Looks for the image, and pulls it if its policy says so. */
+  | (OfContainer & { readonly type: 'pull-image'; readonly image: string })
   /** Creates and starts it, and runs its postStart hook. */
-  | { readonly type: 'start-container'; readonly container: string; readonly attempt: number }
-  /** Runs its preStop hook and stops it, all within the grace period. */
-  | {
+  | (OfContainer & {
+      readonly type: 'start-container';
+      readonly attempt: number;
+      readonly image: string;
+      readonly imageId: string;
+      readonly resources: Resources;
+    })
+  /** Runs its preStop hook and stops it, all within the grace period. 0: kills it at once, without the hook. */
+  | (OfContainer & {
       readonly type: 'stop-container';
       readonly id: string;
-      readonly container: string;
       readonly graceSeconds: number;
-      /** For the event: `Stopping container x`, or why it is killed. */
-      readonly message: string;
-    }
-  | { readonly type: 'remove-container'; readonly id: string }
-  | { readonly type: 'update-resources'; readonly id: string; readonly container: string }
-  /** After everything has stopped: unmounts, and removes what the pod had on the node. */
+      /** When the grace period ends. */
+      readonly by: number;
+      readonly cause: StopCause;
+    })
+  | (OfContainer & { readonly type: 'remove-container'; readonly id: string })
+  | (OfContainer & { readonly type: 'update-resources'; readonly id: string; readonly resources: Resources })
+  /** Unmounts the volumes. Nothing runs any more. */
+  | { readonly type: 'release-volumes' }
+  /** Removes the rest of what the pod had on the node: its directories and logs. */
   | { readonly type: 'clean-up' };
 
-/** Identifies an action among those of one pod. */
-export function actionKey(action: Action): string {
-  switch (action.type) {
-    case 'prepare-volumes':
-    case 'clean-up':
-      return action.type;
-    case 'run-sandbox':
-      return 'run-sandbox';
-    case 'pull-image':
-    case 'start-container':
-      return `${action.type}/${action.container}`;
-    default:
-      return `${action.type}/${action.id}`;
-  }
+export interface PlannedEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** The container that it is about; undefined: the pod. */
+  readonly container: { readonly name: string; readonly role: Role } | undefined;
 }
+
+export interface Plan {
+  readonly actions: readonly Action[];
+  readonly events: readonly PlannedEvent[];
+  /** What is to be remembered; `begin` does that. */
+  readonly decisions: readonly Decision[];
+  /** When to plan again, if nothing happens before; undefined: only when something happens. */
+  readonly nextAt: number | undefined;
+  /** Nothing is left on the node. A deleted pod can be removed from the API. */
+  readonly isFinished: boolean;
+  readonly settled: Settled | undefined;
+}
+
+export type Decision =
+  | { readonly type: 'fail'; readonly failure: PodFailure }
+  | { readonly type: 'stop' }
+  | { readonly type: 'end'; readonly phase: 'Succeeded' | 'Failed' }
+  /** An event about this back-off was emitted. */
+  | { readonly type: 'announce'; readonly position: number; readonly until: number };
+
+/** How an action ended. */
+export type Outcome =
+  | { readonly type: 'done'; readonly imageId?: string }
+  | {
+      readonly type: 'failed';
+      /** In the words of a container's state: `ErrImagePull`, `CreateContainerError`… Empty for other actions. */
+      readonly reason: string;
+      readonly message: string;
+    };

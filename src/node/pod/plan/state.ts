@@ -1,27 +1,28 @@
-/** What is known about a pod on its node: what the runtime reports, and what the agent remembers about its own attempts. */
-import type { Condition } from '../conditions.ts';
-import type { Role } from '../container-run.ts';
+/**
+ * What is known about a pod on its node: what the runtime reports, and what the agent remembers about its own attempts. The
+ * executor owns it and changes it only through `record.ts` and `adopt.ts`; the plan only reads it. Times are milliseconds
+ * since the epoch.
+ */
+import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
+import type { Phase } from '../phase.ts';
 
-/** Times are milliseconds since the epoch. */
-export interface PodState {
-  /** When the agent first saw the pod. */
-  readonly startTime: number;
-  /** Newest first. */
-  readonly sandboxes: readonly SandboxState[];
-  /** All containers that still exist, the newest attempt of a name first. */
-  readonly containers: readonly ContainerRecord[];
-  /** By container name: results of what was tried. A container that nothing was tried for has none. */
-  readonly memory: ReadonlyMap<string, ContainerMemory>;
-  readonly volumes: StepState;
-  readonly sandbox: StepState;
-  /** Actions that were started and have not ended; none of them is planned again meanwhile. */
-  readonly pending: ReadonlySet<string>;
-  /** Why the pod is to end: eviction, its deadline, refused admission. */
-  readonly failure: { readonly reason: string; readonly message: string } | undefined;
-  readonly conditions: readonly Condition[];
-}
+/** How a step stands that is tried again after a failure. */
+export type StepState =
+  | { readonly type: 'to-do' }
+  | { readonly type: 'doing'; readonly since: number; readonly failures: number }
+  | { readonly type: 'done' }
+  | {
+      readonly type: 'failed';
+      /** In the words of a container's state (`ErrImagePull`, `CreateContainerConfigError`…); empty for other steps. */
+      readonly reason: string;
+      readonly message: string;
+      /** Failures in a row. */
+      readonly failures: number;
+      readonly failedAt: number;
+      readonly retryAt: number;
+    };
 
-export interface SandboxState {
+export interface SandboxRecord {
   readonly id: string;
   readonly attempt: number;
   readonly isReady: boolean;
@@ -29,16 +30,19 @@ export interface SandboxState {
   readonly addresses: readonly string[];
 }
 
-/** How a step that is tried again after a back-off stands. */
-export type StepState =
-  | { readonly type: 'to-do' }
-  | { readonly type: 'done' }
-  | { readonly type: 'failed'; readonly message: string; readonly failures: number; readonly retryAt: number };
+export interface SandboxState extends SandboxRecord {
+  stop: StepState;
+  removal: StepState;
+}
 
+/** A container as the runtime reports it. */
 export interface ContainerRecord {
   readonly id: string;
+  /** The value of `containerID` in the status: `containerd://…`. */
+  readonly statusId: string;
+  readonly sandboxId: string;
   readonly name: string;
-  readonly role: Role;
+  /** Counts the containers of this name, from zero: its restart count. */
   readonly attempt: number;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
   readonly startedAt: number | undefined;
@@ -46,22 +50,137 @@ export interface ContainerRecord {
   readonly exitCode: number | undefined;
   readonly reason: string | undefined;
   readonly message: string | undefined;
+  /** The name that was asked for. */
   readonly image: string;
+  /** The value of `imageID` in the status. */
   readonly imageId: string;
 }
 
-/** What the agent remembers about a container, besides what the runtime reports. */
-export interface ContainerMemory {
-  /** How often it was restarted, not capped. */
-  readonly restarts: number;
-  /** The image of the next start: present, or why not. */
-  readonly image: StepState & { readonly id?: string };
-  /** Whether creating or starting it failed, and with which reason: `CreateContainerConfigError`, `RunContainerError`… */
-  readonly start: StepState & { readonly reason?: string };
-  /** Results of its probes while it runs; undefined: not known yet, or no such probe. */
-  readonly started: boolean | undefined;
-  readonly ready: boolean | undefined;
-  readonly live: boolean | undefined;
-  /** When and how it ended last, after its record was removed. */
-  readonly lastExit: ContainerRecord | undefined;
+/** Why a container is stopped. `ended`: a sidecar or ephemeral container whose pod has ended. */
+export type StopCause =
+  | 'deleted'
+  | 'failed'
+  | 'ended'
+  | 'sandbox'
+  | 'image'
+  | 'resources'
+  | 'liveness'
+  | 'startup'
+  | 'unknown';
+
+/** A stop that was asked for. */
+interface StopState {
+  readonly id: string;
+  readonly cause: StopCause;
+  /** When the grace period ends. */
+  readonly by: number;
+  readonly step: StepState;
 }
+
+export type Resources = SeenContainer['resources'] | undefined;
+
+/** One container of the pod's spec. */
+export interface ContainerState {
+  readonly name: string;
+  readonly role: Role;
+  /** Its position in `PodState.containers`. */
+  readonly position: number;
+  /** What exists of it, the newest attempt first. */
+  records: readonly ContainerRecord[];
+  /** How it ended last, when its record is gone. */
+  lastExit: Termination | undefined;
+  /** How often it was restarted, not capped; kept when records are gone. */
+  restarts: number;
+  /** Restarts in a row that each ran shorter than ten minutes. They determine the back-off. */
+  crashes: number;
+  /** The image of the next start, and the name that the step is about. */
+  image: StepState;
+  imageName: string;
+  imageId: string;
+  /** The image of its newest start, in the words of the status; kept when records are gone. */
+  ranImage: string;
+  ranImageId: string;
+  /** The next start. `failed`: creating or starting it failed the last time. */
+  start: StepState;
+  /** The attempt that `start` is about. */
+  startAttempt: number;
+  /** The stop of its newest record; kept after that has ended, until the next start. */
+  stop: StopState | undefined;
+  /** IDs of records whose removal is under way. */
+  removals: readonly string[];
+  update: StepState;
+  /** Results of its probes since it started; undefined: none yet, or no such probe. */
+  started: boolean | undefined;
+  ready: boolean | undefined;
+  live: boolean | undefined;
+  /** The end of the back-off that an event was emitted for. */
+  announced: number | undefined;
+  /** The resources that it has; undefined: those of the spec. */
+  actual: Resources;
+}
+
+/** Why the pod ends as a whole. */
+export interface PodFailure {
+  readonly reason: string;
+  readonly message: string;
+  /** The grace period of its containers; absent: that of the pod. */
+  readonly graceSeconds?: number;
+  /** Whether the node refused the pod before anything was started. */
+  readonly isRefusal?: boolean;
+}
+
+/** Why a resize waits: the node has no room now, or can never have it. */
+interface ResizeRefusal {
+  readonly reason: 'Deferred' | 'Infeasible';
+  readonly message: string;
+  /** The generation of the pod that this is about. */
+  readonly generation: number;
+}
+
+export interface PodState {
+  /** When the agent first saw the pod. */
+  startTime: number;
+  /** Newest first. */
+  sandboxes: readonly SandboxState[];
+  /** In the order of the pod's spec: init containers, main containers, ephemeral containers. */
+  containers: readonly ContainerState[];
+  volumes: StepState;
+  /** The creation of a sandbox. */
+  sandbox: StepState;
+  release: StepState;
+  cleanUp: StepState;
+  /** The address of its last sandbox, which an ended pod keeps in its status. */
+  addresses: readonly string[];
+  /** Set by the plan (deadline) or from outside (eviction, refused admission). */
+  failure: PodFailure | undefined;
+  /** When its containers were asked to stop for good. */
+  stopRequestedAt: number | undefined;
+  /** Set when the pod has ended; it is final. */
+  endPhase: Phase | undefined;
+  endedAt: number | undefined;
+  /** Whether the object is gone from the API, and what is left on the node is to be stopped and removed. */
+  isRemoved: boolean;
+  resizeRefusal: ResizeRefusal | undefined;
+  /** The furthest container, in the order of the spec, that was started in a sandbox: what comes before it is initialized. */
+  furthest: { readonly sandboxId: string; readonly position: number } | undefined;
+  /** What need not be looked at again, so that a pod of thousands of containers is not gone through for each of them. */
+  settled: Settled | undefined;
+  /** Counts what happened, so that a listing of the runtime that was begun before is recognized as stale. */
+  revision: number;
+}
+
+/** Set by `begin`, and lowered by everything that changes a container. */
+export interface Settled {
+  /** What the plan was made for; it holds for these alone. */
+  readonly pod: SeenPod;
+  readonly now: number;
+  /** Containers before this position want nothing, and hold nothing back. */
+  readonly before: number;
+  /** When one of these is to be looked at again. */
+  readonly nextAt: number | undefined;
+  /** While the pod ends: nothing runs of the containers from this position on, nor of any that is no sidecar. */
+  readonly stoppedFrom: number | undefined;
+}
+
+export const TO_DO: StepState = Object.freeze({ type: 'to-do' });
+export const DONE: StepState = Object.freeze({ type: 'done' });

@@ -4,12 +4,12 @@
  */
 import type { Clock } from '../../../base/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../../client/events/event-recorder.ts';
+import { formatDuration } from '../../pod/duration.ts';
 import { containerOf } from '../../pod/phase.ts';
 import type { LifecycleEvent } from '../lifecycle/context.ts';
 import { imageSizeOf } from '../lifecycle/ids.ts';
 import { invalidImageMessage, neverPullMessage, pullError } from '../lifecycle/images.ts';
 import type { PodLife, SimulatedRun } from '../lifecycle/pod-life.ts';
-import { formatDuration } from '../rules/duration.ts';
 
 /** Token bucket of a kubelet: its size, and the milliseconds until the next token. */
 const EVENT_BURST = 100;
@@ -40,7 +40,8 @@ export class AgentEvents {
   podEvent(life: PodLife, event: LifecycleEvent): void {
     // Nothing is formatted in vain: a pod may have thousands of containers.
     if (this.#refill() < 1) return;
-    const subject = 'run' in event ? containerSubject(life, event.run) : life.pod;
+    const container = 'run' in event ? event.run : event.type === 'planned' ? event.event.container : undefined;
+    const subject = container ? containerSubject(life, container) : life.pod;
     for (const [type, reason, message] of contentOf(life, event)) {
       if (!this.#isAllowed()) return;
       this.#of(life.pod.spec.nodeName ?? '').event(subject, type, reason, message);
@@ -91,21 +92,18 @@ const CONTAINER_FIELDS = {
 
 function containerSubject(
   { pod: { apiVersion, kind, metadata } }: PodLife,
-  { role, name }: SimulatedRun,
+  { role, name }: Pick<SimulatedRun, 'role' | 'name'>,
 ): EventSubject {
   return { apiVersion, kind, metadata, fieldPath: `spec.${CONTAINER_FIELDS[role]}{${name}}` };
 }
 
 function contentOf(life: PodLife, event: LifecycleEvent): EventContent[] {
-  if (!('run' in event)) {
-    if (event.type === 'deadline') {
-      return [['Normal', 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline']];
-    }
+  if (event.type === 'planned') return [[event.event.type, event.event.reason, event.event.message]];
+  if (event.type === 'noAddress') {
     const why = 'Failed to create pod sandbox: no address is left in the range of the node';
     return [['Warning', 'FailedCreatePodSandBox', why]];
   }
   const { run, type } = event;
-  const { name, namespace, uid } = life.pod.metadata;
   const image = containerOf(life.pod, run).image ?? run.image;
   switch (type) {
     case 'pulling':
@@ -116,10 +114,6 @@ function contentOf(life: PodLife, event: LifecycleEvent): EventContent[] {
       return [['Normal', 'Created', 'Container created']];
     case 'started':
       return [['Normal', 'Started', 'Container started']];
-    case 'killing':
-      return [['Normal', 'Killing', `Stopping container ${run.name}`]];
-    case 'changed':
-      return [['Normal', 'Killing', `Container ${run.name} definition changed, will be restarted`]];
     case 'pullFailed':
       return [
         ['Warning', 'Failed', `Failed to pull image "${image}": ${pullError(life, run)}`],
@@ -135,22 +129,8 @@ function contentOf(life: PodLife, event: LifecycleEvent): EventContent[] {
         ['Warning', 'InspectFailed', invalidImageMessage(life, run) ?? ''],
         ['Warning', 'Failed', 'Error: InvalidImageName'],
       ];
-    case 'pullBackOff':
-      return [
-        ['Normal', 'BackOff', `Back-off pulling image "${image}"`],
-        ['Warning', 'Failed', 'Error: ImagePullBackOff'],
-      ];
-    case 'probeFailed': {
-      const failed: EventContent = ['Warning', 'Unhealthy', `${event.probe} probe failed: ${PROBE_OUTPUT}`];
-      if (event.probe === 'Readiness') return [failed];
-      const isEnd = life.pod.spec.restartPolicy === 'Never';
-      const killing = `Container ${run.name} failed liveness probe${isEnd ? '' : ', will be restarted'}`;
-      return [failed, ['Normal', 'Killing', killing]];
-    }
-    case 'backOff': {
-      const pod = `${name}_${namespace}(${uid})`;
-      return [['Warning', 'BackOff', `Back-off restarting failed container ${run.name} in pod ${pod}`]];
-    }
+    case 'probeFailed':
+      return [['Warning', 'Unhealthy', `${event.probe} probe failed: ${PROBE_OUTPUT}`]];
   }
 }
 

@@ -1,43 +1,49 @@
-/** Advances one container: it waits for its image, runs, becomes ready, ends, and may be restarted. */
-import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
-import type { Termination } from '../../pod/container-run.ts';
-import { containerOf } from '../../pod/phase.ts';
-import { formatDuration, sample } from '../rules/duration.ts';
+/** Advances one container of a simulated runtime: it starts, becomes ready, and ends by rule. */
+import type { Action } from '../../pod/plan/action.ts';
+import { isRunning, specAt } from '../../pod/plan/facts.ts';
+import { setRecords } from '../../pod/plan/record.ts';
+import { shownExit, shownState, shownWait } from '../../pod/plan/report.ts';
+import { type ContainerRecord, TO_DO } from '../../pod/plan/state.ts';
+import { sample } from '../rules/duration.ts';
 import { type Ending, isNamed } from '../rules/rules.ts';
-import { crashDelay } from './back-off.ts';
 import type { LifecycleContext } from './context.ts';
 import { containerIdOf } from './ids.ts';
-import { isImageMissing, pullImage, useImage } from './images.ts';
+import { endPull } from './images.ts';
 import { messageFromLog } from './logs.ts';
-import type { PodLife, SimulatedRun } from './pod-life.ts';
-import { becomeReady, failReadiness, planProbeFailures } from './probes.ts';
+import { type PodLife, SANDBOX_ID, type SimulatedRun } from './pod-life.ts';
+import { becomeReady, failLiveness, failReadiness, planProbeFailures } from './probes.ts';
 
-/** Starts a container whose turn it is: pulls its image, or restarts it. */
-export function startNext(life: PodLife, run: SimulatedRun, context: LifecycleContext): boolean {
-  if (run.state.type === 'ended') return restart(life, run, context.now);
-  if (run.state.type !== 'waiting' || run.startsAt !== undefined) return false;
-  pullImage(life, run, context);
+type StartAction = Extract<Action, { readonly type: 'start-container' }>;
+
+/** Does what is due for one container; returns whether anything was. */
+export function advanceRun(life: PodLife, run: SimulatedRun, context: LifecycleContext): boolean {
+  let changed = false;
+  while (advanceOnce(life, run, context)) changed = true;
+  return changed;
+}
+
+function advanceOnce(life: PodLife, run: SimulatedRun, context: LifecycleContext): boolean {
+  const { now } = context;
+  if (run.pull && now >= run.pull.endsAt) endPull(life, run, context);
+  else if (isDue(run.endsAt, now)) endByRule(life, run, context);
+  else if (run.isStopping && isDue(life.stopsAt, now)) endStopped(life, run, now);
+  else if (isDue(run.livenessFailsAt, now)) failLiveness(life, run, context);
+  else if (isDue(run.readinessFailsAt, now)) failReadiness(life, run, context);
+  else if (isDue(run.readyAt, now)) becomeReady(life, run, context);
+  else return false;
   return true;
 }
 
-/** Does what is due for one container; returns whether anything was. */
-export function advanceContainer(life: PodLife, run: SimulatedRun, context: LifecycleContext): boolean {
-  const { now } = context;
-  switch (run.state.type) {
-    case 'waiting':
-      if (run.startsAt === undefined || now < run.startsAt) return false;
-      return begin(life, run, context);
-    case 'running':
-      if (isDue(run.endsAt, now)) return endByRule(life, run, context);
-      if (isDue(run.livenessFailsAt, now)) return kill(life, run, context);
-      if (isDue(run.readinessFailsAt, now)) return failReadiness(life, run, context);
-      return isDue(run.readyAt, now) && becomeReady(life, run, context);
-    case 'ended':
-      return false;
-  }
-}
-
 const isDue = (time: number | undefined, now: number) => time !== undefined && now >= time;
+
+/** Returns when the next step of the container is due. */
+export function nextStep({ pull, readyAt, endsAt, livenessFailsAt, readinessFailsAt }: SimulatedRun): number {
+  let next = pull?.endsAt ?? Number.POSITIVE_INFINITY;
+  if (readyAt !== undefined && readyAt < next) next = readyAt;
+  if (endsAt !== undefined && endsAt < next) next = endsAt;
+  if (livenessFailsAt !== undefined && livenessFailsAt < next) next = livenessFailsAt;
+  return readinessFailsAt !== undefined && readinessFailsAt < next ? readinessFailsAt : next;
+}
 
 /**
  * Decides when a running container becomes ready, fails and ends. One that ran before a restart of the program is decided
@@ -53,19 +59,36 @@ export function planOutcome(life: PodLife, run: SimulatedRun, context: Lifecycle
   if (ending) run.endsAt = Math.max(now, run.state.since + sample(ending.takes, random));
 }
 
-function begin(life: PodLife, run: SimulatedRun, context: LifecycleContext): boolean {
+export function startContainer(life: PodLife, run: SimulatedRun, action: StartAction, context: LifecycleContext): void {
   const { now, emit } = context;
-  const isAgain = run.last !== undefined;
-  if (isImageMissing(life, run, context)) return true;
-  useImage(life, run, context);
-  if (isAgain) run.restarts++;
-  const id = containerIdOf(life.pod.metadata.uid ?? '', run.position, run.restarts);
-  run.state = { type: 'running', since: now, id };
-  run.startsAt = undefined;
+  const { container } = run;
+  const { attempt, image, imageId } = action;
+  const id = containerIdOf(life.pod.metadata.uid ?? '', container.position, attempt);
+  const previous = container.records[0];
+  const record: ContainerRecord = {
+    id,
+    statusId: id,
+    sandboxId: SANDBOX_ID,
+    name: run.name,
+    attempt,
+    state: 'running',
+    startedAt: now,
+    finishedAt: undefined,
+    exitCode: undefined,
+    reason: undefined,
+    message: undefined,
+    image,
+    imageId,
+  };
+  setRecords(life.state, container, previous ? [record, previous] : [record], now);
+  container.start = TO_DO;
+  container.image = TO_DO;
+  container.started = true;
+  container.ready = false;
+  show(life, run, now);
   planOutcome(life, run, context);
   emit(life, { type: 'created', run });
   emit(life, { type: 'started', run });
-  return true;
 }
 
 /** Returns how the container ends by itself; undefined when it keeps running. */
@@ -78,48 +101,14 @@ function endingOf({ stages }: PodLife, run: SimulatedRun): Ending | undefined {
   return run.role === 'init' ? { takes: stages.init.takes, exitCode: 0 } : undefined;
 }
 
-function endByRule(life: PodLife, run: SimulatedRun, context: LifecycleContext): boolean {
+function endByRule(life: PodLife, run: SimulatedRun, { now }: LifecycleContext): void {
   const { exitCode = 0, reason, message } = endingOf(life, run) ?? {};
-  return endOrRestart(life, run, { ...context, exitCode, reason, message });
+  end(life, run, { now, exitCode, reason, message });
 }
 
-/** Kills a container that failed its liveness probe. */
-function kill(life: PodLife, run: SimulatedRun, context: LifecycleContext): boolean {
-  context.emit(life, { type: 'probeFailed', probe: 'Liveness', run });
-  return endOrRestart(life, run, { ...context, exitCode: 137 });
-}
-
-function endOrRestart(life: PodLife, run: SimulatedRun, { now, emit, ...how }: End & LifecycleContext): boolean {
-  const ended = end(life, run, { now, ...how });
-  if (!ended || !canRestart(life, run, how.exitCode)) return true;
-  const delay = crashDelay(run, now - (ended.startedAt ?? now));
-  if (delay === 0) return true;
-  const { name, namespace, uid } = life.pod.metadata;
-  run.last = ended;
-  run.startsAt = now + delay;
-  run.state = {
-    type: 'waiting',
-    reason: 'CrashLoopBackOff',
-    message: `back-off ${formatDuration(delay)} restarting failed container=${run.name} pod=${name}_${namespace}(${uid})`,
-  };
-  emit(life, { type: 'backOff', run });
-  return true;
-}
-
-/** Restarts a container without a delay. */
-function restart(life: PodLife, run: SimulatedRun, now: number): boolean {
-  const { state } = run;
-  if (state.type !== 'ended' || !canRestart(life, run, state.exitCode)) return false;
-  run.last = state;
-  run.state = { type: 'waiting', reason: run.role === 'main' ? 'ContainerCreating' : 'PodInitializing' };
-  run.startsAt = now;
-  return true;
-}
-
-/** An init container that succeeded is not restarted, whatever the policy. */
-function canRestart({ pod, stopsAt }: PodLife, run: SimulatedRun, exitCode: number): boolean {
-  if (stopsAt !== undefined || run.role === 'ephemeral' || (run.role === 'init' && exitCode === 0)) return false;
-  return mayRestart(containerOf(pod, run), pod.spec, exitCode);
+/** Ends a container of a deleted pod: it has stopped in time, or was killed. */
+function endStopped(life: PodLife, run: SimulatedRun, now: number): void {
+  end(life, run, { now, exitCode: (life.stopsAt ?? now) >= life.stopsBy ? 137 : 143 });
 }
 
 interface End {
@@ -129,23 +118,37 @@ interface End {
   readonly message?: string | undefined;
 }
 
-/** Ends a running container and returns how; undefined when it was not running. */
-export function end(life: PodLife, run: SimulatedRun, how: End): Termination | undefined {
-  const { now, exitCode, reason, message } = how;
-  if (run.state.type !== 'running') return undefined;
-  const ended: Termination = {
-    exitCode,
-    reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
-    message: message ?? (exitCode === 0 ? undefined : messageFromLog(life, run, now)),
-    startedAt: run.state.since,
-    finishedAt: now,
-    id: run.state.id,
-  };
-  run.state = { type: 'ended', ...ended };
-  run.ready = false;
+/** Ends a running container. */
+export function end(life: PodLife, run: SimulatedRun, { now, exitCode, reason, message }: End): void {
+  const { container } = run;
+  const [newest, ...older] = container.records;
   run.readyAt = undefined;
   run.endsAt = undefined;
   run.livenessFailsAt = undefined;
   run.readinessFailsAt = undefined;
-  return ended;
+  run.isStopping = false;
+  if (!newest || !isRunning(container)) return;
+  const why = {
+    reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
+    message: message ?? (exitCode === 0 ? undefined : messageFromLog(life, run, now)),
+  };
+  setRecords(life.state, container, [{ ...newest, state: 'exited', exitCode, finishedAt: now, ...why }, ...older], now);
+  container.ready = false;
+  run.isStale = true;
+}
+
+/** Computes what the status shows. */
+export function show(life: PodLife, run: SimulatedRun, now: number): void {
+  const { pod, state } = life;
+  const { container } = run;
+  const subject = { spec: specAt(pod, container.position), each: container, now };
+  const wait = shownWait(pod, state, subject);
+  run.isStale = false;
+  run.shownUntil = wait?.until ?? Number.POSITIVE_INFINITY;
+  run.state = shownState(pod, state, subject, wait);
+  run.last = shownExit(container, run.state);
+  run.restarts = container.restarts;
+  run.ready = container.ready === true;
+  run.image = container.ranImage || subject.spec.image || '';
+  run.imageID = container.ranImageId;
 }

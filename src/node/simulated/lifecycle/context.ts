@@ -1,6 +1,7 @@
 /** What the simulation of a pod needs from outside, and the events it emits. */
 import type { Random } from '../../../base/random.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
+import type { PlannedEvent } from '../../pod/plan/action.ts';
 import type { PodLife, SimulatedRun } from './pod-life.ts';
 
 export interface LifecycleContext {
@@ -11,23 +12,14 @@ export interface LifecycleContext {
   readonly emit: (life: PodLife, event: LifecycleEvent) => void;
 }
 
-/** What a kubelet records as an event. */
+/** What a kubelet records as an event: of the plan, and of what the simulated runtime does. */
 export type LifecycleEvent =
-  | { readonly type: 'noAddress' | 'deadline' }
+  | { readonly type: 'planned'; readonly event: PlannedEvent }
+  | { readonly type: 'noAddress' }
   | { readonly type: 'probeFailed'; readonly probe: 'Liveness' | 'Readiness'; readonly run: SimulatedRun }
   /** `took`: how long the pull took, in milliseconds; undefined when the image was present. */
   | { readonly type: 'pulled'; readonly took: number | undefined; readonly run: SimulatedRun }
   | {
-      readonly type:
-        | 'pulling'
-        | 'pullFailed'
-        | 'neverPulled'
-        | 'invalidImage'
-        | 'pullBackOff'
-        | 'created'
-        | 'started'
-        | 'backOff'
-        | 'killing'
-        | 'changed';
+      readonly type: 'pulling' | 'pullFailed' | 'neverPulled' | 'invalidImage' | 'created' | 'started';
       readonly run: SimulatedRun;
     };

@@ -1,43 +1,58 @@
 /**
- * The simulated state of a pod. It is derived from the pod's status, so that a pod continues where it was when the program
- * restarts.
+ * The simulated life of a pod: what the plan knows about it, and what is foreseen. It is derived from the pod's status, so
+ * that a pod continues where it was when the program restarts.
  */
-import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
-import type { ContainerRun, Role, RunState, SeenContainer, SeenPod, Termination } from '../../pod/container-run.ts';
+import type { ContainerRun, RunState, SeenContainer, SeenPod, Termination } from '../../pod/container-run.ts';
 import { isTerminalPhase, type Phase } from '../../pod/phase.ts';
+import type { Action } from '../../pod/plan/action.ts';
+import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
+import { specAt } from '../../pod/plan/facts.ts';
+import { setRecords } from '../../pod/plan/record.ts';
+import {
+  type ContainerRecord,
+  type ContainerState,
+  DONE,
+  type PodState,
+  type SandboxRecord,
+} from '../../pod/plan/state.ts';
+import { type Reported, type ReportedStatus, reportedExit, reportedIn, reportedTime } from '../../pod/reported.ts';
 import type { Stages } from '../rules/rules.ts';
-import { delayAfter } from './back-off.ts';
 
-/** A container and its next steps. */
+type PullAction = Extract<Action, { readonly type: 'pull-image' }>;
+
+/** A container as its status shows it, and what is foreseen for it. */
 export interface SimulatedRun extends ContainerRun {
-  /** Its position among all containers of the pod. */
-  readonly position: number;
+  /** What the plan knows about it. */
+  readonly container: ContainerState;
   image: string;
   imageID: string;
   state: RunState;
   last: Termination | undefined;
   restarts: number;
   ready: boolean;
-  /** While it waits: when it starts; undefined until it is its turn. */
-  startsAt: number | undefined;
-  /** When the pull began; undefined when no pull is in progress. */
-  pullStartedAt: number | undefined;
+  /** When what is shown changes by itself: the end of a back-off. */
+  shownUntil: number;
+  /** Whether what is shown has to be computed again. */
+  isStale: boolean;
+  /** The pull that is in progress, and when it ends. */
+  pull: { readonly action: PullAction; readonly startedAt: number | undefined; readonly endsAt: number } | undefined;
   /** While it runs. */
   readyAt: number | undefined;
   endsAt: number | undefined;
   /** When it fails its probes. */
   livenessFailsAt: number | undefined;
   readinessFailsAt: number | undefined;
+  /** Whether it was asked to stop, because its pod is deleted. */
+  isStopping: boolean;
   /** Whether its next steps have been decided. */
   isPlanned: boolean;
-  /** Failures in a row, of pulls or runs, which determine the back-off. */
-  failures: number;
 }
 
 export interface PodLife {
   /** As last seen by the informer. */
   pod: SeenPod;
   stages: Stages;
+  readonly state: PodState;
   readonly startTime: number;
   phase: Phase;
   /** Undefined until the pod has its sandbox. */
@@ -45,10 +60,15 @@ export interface PodLife {
   /** Whether it has its sandbox, which a terminated pod has given up. */
   hasSandbox: boolean;
   sandboxAt: number;
+  /** The creation of its sandbox that is in progress. */
+  sandboxAction: Action | undefined;
   runs: SimulatedRun[];
-  /** When its containers were asked to stop, and when they do; undefined while nobody has asked. */
-  stopRequestedAt: number | undefined;
+  /** When the containers of a deleted pod stop; undefined while nobody has asked. */
   stopsAt: number | undefined;
+  /** The end of their grace period. */
+  stopsBy: number;
+  /** When the plan wants to be asked again. */
+  nextAt: number | undefined;
   /** Nothing is left on the node: the pod can be deleted. */
   isTerminated: boolean;
   failure: { readonly reason: string; readonly message: string } | undefined;
@@ -65,99 +85,117 @@ export interface PodLifeOptions {
 export function newPodLife({ pod, stages, now, sandboxTakes }: PodLifeOptions): PodLife {
   const { status } = pod;
   const hasPlace = status.podIP !== undefined;
-  const startTime = timeOf(status.startTime, now);
-  const { reason, message } = status;
+  const hasSandbox = hasPlace && !isTerminalPhase(status.phase);
+  const reported = reportedIn(pod);
+  const state = adoptPod(pod, { sandboxes: hasSandbox ? [sandboxOf(pod, now)] : [], containers: [] }, now);
+  // What is on the node of a simulated pod needs no preparation, and leaves nothing behind.
+  state.volumes = DONE;
+  state.release = DONE;
+  state.cleanUp = DONE;
   return {
     pod,
     stages,
-    startTime,
+    state,
+    startTime: state.startTime,
     phase: (status.phase as Phase | undefined) ?? 'Pending',
     address: status.podIP,
-    hasSandbox: hasPlace && !isTerminalPhase(status.phase),
-    sandboxAt: hasPlace ? startTime : now + sandboxTakes,
-    runs: runsOf(pod, now),
-    stopRequestedAt: undefined,
+    hasSandbox,
+    sandboxAt: hasPlace ? state.startTime : now + sandboxTakes,
+    sandboxAction: undefined,
+    runs: state.containers.map((each) => newRun(pod, state, each, { reported, now })),
     stopsAt: undefined,
+    stopsBy: Number.POSITIVE_INFINITY,
+    nextAt: undefined,
     isTerminated: false,
-    failure: isTerminalPhase(status.phase) && reason ? { reason, message: message ?? '' } : undefined,
+    failure: state.failure,
   };
 }
 
-/** Returns all containers of the pod, init containers first, with the state that its status shows. */
-function runsOf(pod: SeenPod, now: number): SimulatedRun[] {
-  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
-  const known = { pod, now, reported: reportedIn(pod) };
-  return [
-    ...initContainers.map((each) => ({ container: each, role: each.restartPolicy === 'Always' ? 'sidecar' : 'init' })),
-    ...containers.map((container) => ({ container, role: 'main' })),
-    ...ephemeralContainers.map((container) => ({ container, role: 'ephemeral' })),
-  ].map(({ container, role }, position) => runOf(container, { role: role as Role, position }, known));
+export const SANDBOX_ID = 'sandbox';
+
+export function sandboxOf({ status }: SeenPod, now: number, address = status.podIP): SandboxRecord {
+  return { id: SANDBOX_ID, attempt: 0, isReady: true, createdAt: now, addresses: address ? [address] : [] };
 }
 
-/** Ephemeral containers that were added to the pod. */
-export function addedRuns(
-  pod: SeenPod,
-  containers: readonly SeenContainer[],
-  { first, now }: { readonly first: number; readonly now: number },
-): SimulatedRun[] {
-  const known = { pod, now, reported: reportedIn(pod) };
-  return containers.map((container, at) => runOf(container, { role: 'ephemeral', position: first + at }, known));
-}
-
-/** What the status of a pod says of a container. */
-interface Reported {
-  readonly status: Status;
-  readonly restarts: number;
-}
-
-/** By list and name. */
-function reportedIn({ metadata, status }: SeenPod): ReadonlyMap<string, Reported> {
-  const out = new Map<string, Reported>();
-  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
-    const statuses = status[list] ?? [];
-    const restarts = trueRestarts(metadata.annotations, statuses);
-    for (const [at, each] of statuses.entries()) {
-      out.set(`${list} ${each.name}`, { status: each, restarts: restarts[at] ?? 0 });
-    }
-  }
-  return out;
+/** Adds ephemeral containers that the pod has got; returns whether there are any. */
+export function addRuns(life: PodLife, now: number): boolean {
+  const { pod, state, runs } = life;
+  alignContainers(state, pod, now);
+  if (state.containers.length === runs.length) return false;
+  const known = { reported: reportedIn(pod), now };
+  for (const each of state.containers.slice(runs.length)) runs.push(newRun(pod, state, each, known));
+  return true;
 }
 
 interface Known {
-  readonly pod: SeenPod;
+  readonly reported: ReturnType<typeof reportedIn>;
   readonly now: number;
-  readonly reported: ReadonlyMap<string, Reported>;
 }
 
-function runOf(
-  container: SeenContainer,
-  { role, position }: Pick<SimulatedRun, 'role' | 'position'>,
-  { pod, now, reported }: Known,
-): SimulatedRun {
-  const { status: known, restarts = 0 } = reported.get(`${STATUS_LISTS[role]} ${container.name}`) ?? {};
-  const last = known?.lastState.terminated && endedOf(known.lastState.terminated, now);
-  const state = known ? stateOf(known, now) : waitingState(pod);
-  // One that waits after a termination waits for its next start, after the back-off that its message states.
-  const isBackingOff = last !== undefined && state.type === 'waiting';
+function newRun(pod: SeenPod, state: PodState, container: ContainerState, { reported, now }: Known): SimulatedRun {
+  const { name, role, position } = container;
+  const spec = specAt(pod, position);
+  const { status, restarts = 0 } = reported(container) ?? {};
+  const ended = status?.lastState.terminated;
+  const shown = status ? reportedState(status, now) : waitingState(pod);
+  if (status) adoptRecords(state, container, { status, spec, restarts, now });
+  container.ready = status?.ready ?? false;
   return {
-    name: container.name,
+    name,
     role,
-    position,
-    image: known?.image || container.image || '',
-    imageID: known?.imageID ?? '',
-    state,
-    last,
+    container,
+    image: status?.image || spec.image || '',
+    imageID: status?.imageID ?? '',
+    state: shown,
+    last: ended && reportedExit(ended, now),
     restarts,
-    ready: known?.ready ?? false,
-    startsAt: isBackingOff ? last.finishedAt + delayAfter(restarts) : undefined,
-    pullStartedAt: undefined,
+    ready: container.ready,
+    shownUntil: Number.POSITIVE_INFINITY,
+    isStale: false,
+    pull: undefined,
     readyAt: undefined,
     endsAt: undefined,
     livenessFailsAt: undefined,
     readinessFailsAt: undefined,
+    isStopping: false,
     isPlanned: false,
-    failures: isBackingOff ? restarts + 1 : restarts,
   };
+}
+
+/** Makes records of what the status says: it is all that is left of a simulated runtime when the program has ended. */
+function adoptRecords(
+  state: PodState,
+  container: ContainerState,
+  { status, spec, restarts, now }: Reported & { readonly spec: SeenContainer; readonly now: number },
+): void {
+  const { running, terminated } = status.state;
+  const before = status.lastState.terminated;
+  const records: ContainerRecord[] = [];
+  const add = (more: Partial<ContainerRecord>, statusId: string) => {
+    const attempt = restarts - records.length;
+    const image = status.image || spec.image || '';
+    records.push({
+      ...{
+        id: statusId || `${container.name}/${attempt}`,
+        statusId,
+        sandboxId: SANDBOX_ID,
+        name: container.name,
+        attempt,
+      },
+      ...{ state: 'exited', startedAt: undefined, finishedAt: undefined, exitCode: undefined, reason: undefined },
+      ...{ message: undefined, image, imageId: status.imageID ?? '', ...more },
+    });
+  };
+  const exited = (exit: Termination) => add(exit, exit.id);
+  if (running) add({ state: 'running', startedAt: reportedTime(running.startedAt, now) }, status.containerID ?? '');
+  else if (terminated) exited(reportedExit(terminated, now));
+  if (before) exited(reportedExit(before, now));
+  container.lastExit = undefined;
+  setRecords(state, container, records, now);
+  container.started = running ? true : undefined;
+  container.crashes = restarts;
+  container.restarts = restarts;
+  container.actual = undefined;
 }
 
 /** The state of a container before its first start. */
@@ -166,36 +204,9 @@ const waitingState = ({ spec }: SeenPod): RunState => (spec.initContainers?.leng
 const INITIALIZING: RunState = Object.freeze({ type: 'waiting', reason: 'PodInitializing' });
 const CREATING: RunState = Object.freeze({ type: 'waiting', reason: 'ContainerCreating' });
 
-type Status = NonNullable<SeenPod['status']['containerStatuses']>[number];
-
-const STATUS_LISTS = {
-  main: 'containerStatuses',
-  init: 'initContainerStatuses',
-  sidecar: 'initContainerStatuses',
-  ephemeral: 'ephemeralContainerStatuses',
-} as const;
-
-function stateOf({ state, containerID = '' }: Status, now: number): RunState {
-  if (state.running) return { type: 'running', since: timeOf(state.running.startedAt, now), id: containerID };
-  if (state.terminated) return { type: 'ended', ...endedOf(state.terminated, now) };
+function reportedState({ state, containerID = '' }: ReportedStatus, now: number): RunState {
+  if (state.running) return { type: 'running', since: reportedTime(state.running.startedAt, now), id: containerID };
+  if (state.terminated) return { type: 'ended', ...reportedExit(state.terminated, now) };
   const { reason = 'ContainerCreating', message } = state.waiting ?? {};
   return { type: 'waiting', reason, ...(message ? { message } : {}) };
-}
-
-function endedOf(terminated: NonNullable<Status['state']['terminated']>, now: number): Termination {
-  const { exitCode, reason = '', message, startedAt, finishedAt, containerID = '' } = terminated;
-  return {
-    exitCode,
-    reason,
-    message,
-    startedAt: startedAt === undefined ? undefined : timeOf(startedAt, now),
-    finishedAt: timeOf(finishedAt, now),
-    id: containerID,
-  };
-}
-
-/** Clients can write a status. A time that is missing from it is now: timers need numbers. */
-function timeOf(text: string | undefined, now: number): number {
-  const time = Date.parse(text ?? '');
-  return Number.isNaN(time) ? now : time;
 }

@@ -1,8 +1,9 @@
 /**
  * Simulates probes: of a container that has one, the rules say when it fails. A container that fails its liveness probe is
- * killed; one that fails its readiness probe runs on without traffic.
+ * restarted by the plan; one that fails its readiness probe runs on without traffic.
  */
 import { containerOf } from '../../pod/phase.ts';
+import { touch } from '../../pod/plan/record.ts';
 import { sample } from '../rules/duration.ts';
 import { isNamed } from '../rules/rules.ts';
 import type { LifecycleContext } from './context.ts';
@@ -26,21 +27,31 @@ function planReadinessFailure(life: PodLife, run: SimulatedRun, { now, random }:
   if (readiness && isProbed(life, run, 'readiness')) run.readinessFailsAt = now + sample(readiness.after, random);
 }
 
-export function becomeReady(life: PodLife, run: SimulatedRun, context: LifecycleContext): true {
-  run.ready = true;
+export function becomeReady(life: PodLife, run: SimulatedRun, context: LifecycleContext): void {
+  setReady(run, true);
   run.readyAt = undefined;
   planReadinessFailure(life, run, context);
-  return true;
 }
 
-export function failReadiness(life: PodLife, run: SimulatedRun, { now, random, emit }: LifecycleContext): true {
+export function failReadiness(life: PodLife, run: SimulatedRun, { now, random, emit }: LifecycleContext): void {
   const { readiness } = life.stages;
   emit(life, { type: 'probeFailed', probe: 'Readiness', run });
-  run.ready = false;
+  setReady(run, false);
   run.readinessFailsAt = undefined;
   // Some time must pass, or it would switch between ready and not ready forever.
   run.readyAt = readiness?.for && now + Math.max(1, sample(readiness.for, random));
-  return true;
+}
+
+export function failLiveness(life: PodLife, run: SimulatedRun, { emit }: LifecycleContext): void {
+  emit(life, { type: 'probeFailed', probe: 'Liveness', run });
+  run.livenessFailsAt = undefined;
+  run.container.live = false;
+  touch(life.state, run.container);
+}
+
+function setReady(run: SimulatedRun, ready: boolean): void {
+  run.ready = ready;
+  run.container.ready = ready;
 }
 
 function isProbed({ pod, stages }: PodLife, run: SimulatedRun, probe: 'liveness' | 'readiness'): boolean {

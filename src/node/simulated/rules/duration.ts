@@ -35,11 +35,3 @@ function milliseconds(text: string): number | undefined {
 export function sample({ min, max }: DurationRange, random: Random): number {
   return max === min ? min : min + random.int(max - min + 1);
 }
-
-/** Formats a duration as Kubernetes does: `300ms`, `1.5s`, `2m40s`. */
-export function formatDuration(milliseconds: number): string {
-  const whole = Math.trunc(milliseconds);
-  if (whole > 0 && whole < 1_000) return `${whole}ms`;
-  const minutes = Math.floor(whole / 60_000);
-  return `${minutes > 0 ? `${minutes}m` : ''}${(whole % 60_000) / 1_000}s`;
-}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { duplicateKeys } from './json-duplicates.ts';
+import { duplicateKeys, duplicateKeysInTurns } from './json-duplicates.ts';
 
 function find(text: string): readonly string[] | undefined {
   return duplicateKeys(Buffer.from(text), JSON.parse(text));
@@ -51,4 +51,17 @@ it('reports a key that is repeated very often once, and cuts off a long path', (
   expect(find(`{"${long}":{${repeated}}}`)?.map(({ length }) => length)).toEqual([2_001]);
   const items = new Array(1_000).fill('{"a":1,"a":2}').join(',');
   expect(find(`{"${long}":[${items}]}`)?.join('').length).toBeLessThan(300_000);
+});
+
+it('searches a large text in several turns of the event loop, with the same result', async () => {
+  const items = Array.from({ length: 100_000 }, (_, i) => (i > 99_990 ? '{"a":1,"a":2}' : '{"a":1,"b":2}'));
+  const text = `{"list":[${items.join(',')}]}`;
+  const bytes = Buffer.from(text);
+  let turns = 0;
+  const found = await duplicateKeysInTurns(bytes, JSON.parse(text), async () => {
+    turns++;
+  });
+  expect(turns).toBeGreaterThanOrEqual(10);
+  expect(found).toEqual(find(text));
+  expect(found).toHaveLength(9);
 });

@@ -11,7 +11,24 @@ const MAX_PATH_LENGTH = 2_000;
 /** The paths of duplicate keys, such as `spec.containers[0].image`, each once; undefined if there are none. */
 export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[] | undefined {
   if (typeof parsed !== 'object' || parsed === null || !hasDuplicates(bytes, parsed)) return undefined;
-  return new DuplicateFinder(bytes).find();
+  const finder = new DuplicateFinder(bytes);
+  finder.search(bytes.length);
+  return finder.found;
+}
+
+/** How much of a text is searched in one turn of the event loop. */
+const TURN_BYTES = 128 * 1024;
+
+/** The same for a large text, which is searched in several turns of the event loop: `nextTurn` waits for the next one. */
+export async function duplicateKeysInTurns(
+  bytes: Buffer,
+  parsed: unknown,
+  nextTurn: () => Promise<void>,
+): Promise<readonly string[] | undefined> {
+  if (typeof parsed !== 'object' || parsed === null || !hasDuplicates(bytes, parsed)) return undefined;
+  const finder = new DuplicateFinder(bytes);
+  while (!finder.search(TURN_BYTES)) await nextTurn();
+  return finder.found;
 }
 
 /** Whether the text has more keys than the parsed object. */
@@ -19,8 +36,8 @@ function hasDuplicates(bytes: Buffer, parsed: object): boolean {
   return countColons(bytes) !== countKeys(parsed);
 }
 
-/** Counts colons outside strings: there is one per key. */
-function countColons(bytes: Buffer): number {
+/** Counts the keys of a text, repeated ones included: the colons outside strings. */
+export function countColons(bytes: Buffer): number {
   const end = bytes.length;
   let colons = 0;
   for (let i = 0; i < end; i++) {
@@ -74,12 +91,20 @@ interface Level {
 class DuplicateFinder {
   readonly #found = new Set<string>();
   readonly #open: Level[] = [];
+  #at = 0;
 
   constructor(private readonly bytes: Buffer) {}
 
-  find(): readonly string[] {
+  get found(): readonly string[] {
+    return [...this.#found];
+  }
+
+  /** Searches about this many bytes more. Returns whether nothing is left to search. */
+  search(count: number): boolean {
     const { bytes } = this;
-    for (let i = 0; i < bytes.length && this.#found.size < MAX_REPORTED_PATHS; i++) {
+    const end = Math.min(bytes.length, this.#at + count);
+    let i = this.#at;
+    for (; i < end && this.#found.size < MAX_REPORTED_PATHS; i++) {
       switch (bytes[i]) {
         case QUOTE: {
           const end = this.#endOfString(i);
@@ -103,7 +128,8 @@ class DuplicateFinder {
         }
       }
     }
-    return [...this.#found];
+    this.#at = i;
+    return i >= bytes.length || this.#found.size >= MAX_REPORTED_PATHS;
   }
 
   #key(key: string): void {

@@ -7,7 +7,6 @@ export function describeSyntaxError(bytes: Buffer): string {
 }
 
 const END = 'unexpected end of JSON input';
-const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const ESCAPES = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
 const LITERALS: ReadonlyMap<string, string> = new Map([
   ['t', 'true'],
@@ -96,12 +95,14 @@ class SyntaxChecker {
   }
 
   #string(): void {
+    const { bytes } = this;
     this.#at++;
     for (; ; this.#at++) {
-      const char = this.#peek();
-      if (char === '"') break;
-      if (char < ' ') this.#fail('in string literal');
-      if (char !== '\\') continue;
+      // Most bytes of a body are inside strings.
+      const byte = bytes[this.#at];
+      if (byte === 0x22) break;
+      if (byte === undefined || byte < 0x20) this.#fail('in string literal');
+      if (byte !== 0x5c) continue;
       this.#at++;
       if (this.#peek() === 'u') {
         for (let i = 0; i < 4; i++) {
@@ -141,7 +142,12 @@ class SyntaxChecker {
   }
 
   #space(): void {
-    while (SPACE.has(this.bytes[this.#at]!)) this.#at++;
+    const { bytes } = this;
+    for (;;) {
+      const byte = bytes[this.#at];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return;
+      this.#at++;
+    }
   }
 
   #is(char: string): boolean {

@@ -1,5 +1,6 @@
 /** Reads the bodies of requests, as their verbs need them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ApiError } from '../../../base/errors.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import type { CallOptions } from '../../api.ts';
 import { ProtobufBodies } from '../../protobuf/bodies.ts';
@@ -9,7 +10,7 @@ import { NO_CONTENT, type RequestContent } from '../pipeline/request-call.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import type { Route } from '../route/route.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './decode-body.ts';
-import { duplicateKeys } from './json-duplicates.ts';
+import { countColons, duplicateKeysInTurns } from './json-duplicates.ts';
 
 /** What decides how a body is read. */
 export interface BodyContext {
@@ -22,6 +23,15 @@ export interface BodyContext {
 
 /** The parts of the work on a larger body are done in turns of the event loop of their own. */
 const LARGE_BODY_BYTES = 256 * 1024;
+
+/** Of a merge patch: no object may have more. Merging is done in one turn of the event loop. */
+const MAX_PATCH_FIELDS = 60_000;
+
+const tooManyFields = () =>
+  new ApiError(
+    'RequestEntityTooLarge',
+    `Request entity too large: The allowed maximum fields in a merge patch is ${MAX_PATCH_FIELDS}`,
+  );
 
 export class RequestBodies {
   readonly #limits: Limits;
@@ -90,7 +100,10 @@ export class RequestBodies {
     await nextTurn();
     if (ignoresDuplicates(options)) return undefined;
     begin();
-    const duplicates = duplicateKeys(bytes, body);
+    const duplicates = await duplicateKeysInTurns(bytes, body, async () => {
+      await nextTurn();
+      begin();
+    });
     await nextTurn();
     return duplicates;
   }
@@ -102,6 +115,7 @@ export class RequestBodies {
     const bytes = await batched(exchange.body());
     begin();
     const isLarge = bytes.length > LARGE_BODY_BYTES;
+    if (isLarge && patchType !== 'json' && countColons(bytes) > MAX_PATCH_FIELDS) throw tooManyFields();
     let duplicates: readonly string[] | undefined;
     const onDuplicates =
       isLarge || ignoresDuplicates(options)

@@ -184,3 +184,17 @@ it('does not keep the document alive with its values', async () => {
   expect(kept).toHaveLength(41);
   expect(heapUsed() - before).toBeLessThan(10_000_000);
 });
+
+it('makes an object of a large document in turns of the event loop of their own', async () => {
+  await decode('a: 1');
+  let turns = 0;
+  let isDecoded = false;
+  const count = () => {
+    turns++;
+    if (!isDecoded) setImmediate(count);
+  };
+  setImmediate(count);
+  await decode(`a: ${'x'.repeat(100_000)}\nb: 1\n`);
+  isDecoded = true;
+  expect(turns).toBeGreaterThanOrEqual(3);
+});

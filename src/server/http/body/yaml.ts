@@ -34,8 +34,13 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
       const line = `yaml: line ${lines.linePos(error.pos[0]).line}`;
       throw new DecodeError(`${line}: ${messageOf(error)}`, undefined, `${line}: invalid YAML`);
     }
+    const isLarge = text.length > LARGE_TEXT_LENGTH;
+    if (isLarge) await nextTurn();
     if (limits.onDuplicates && document) reportDuplicates(yaml, document, limits.onDuplicates);
-    return new TreeCopier(limits).copy(document?.toJS({ maxAliasCount: 100 }) ?? null, 0);
+    if (isLarge) await nextTurn();
+    const tree = document?.toJS({ maxAliasCount: 100 }) ?? null;
+    if (isLarge) await nextTurn();
+    return new TreeCopier(limits).copy(tree, 0);
   } catch (cause) {
     const { message, redacted } =
       cause instanceof DecodeError ? cause : { message: `yaml: ${messageOf(cause)}`, redacted: 'yaml: invalid YAML' };
@@ -43,6 +48,9 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
     throw new DecodeError(head + message, cause, head + redacted);
   }
 }
+
+/** What is made of a longer text is made in several turns of the event loop. */
+const LARGE_TEXT_LENGTH = 64 * 1024;
 
 /** Further duplicates are not reported, and longer paths are cut off. */
 const MAX_REPORTED_PATHS = 100;

@@ -3,7 +3,7 @@ import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import { aggregatedForms } from '../../discovery/aggregated.ts';
 import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { PublishedDocument } from '../../openapi/openapi.ts';
+import type { PublishedDocument } from '../../openapi/published-document.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { negotiate } from '../respond/accept.ts';
 import { sendDocument } from '../respond/respond.ts';

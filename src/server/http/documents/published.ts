@@ -1,29 +1,12 @@
-import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { allocateSharable } from '../../../base/shared-buffer.ts';
-import type { PublishedDocument } from '../../openapi/openapi.ts';
+import { type PublishedDocument, publishedDocument } from '../../openapi/published-document.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { acceptsGzip, MIN_GZIP_BYTES } from '../respond/respond.ts';
 
 const NO_BYTES = Buffer.alloc(0);
-const compress = promisify(gzip);
 
 /** Encodes a document, with the ETag by which clients recognize it. */
 export function published(tree: object, contentType: string): PublishedDocument {
-  const text = JSON.stringify(tree);
-  const body = allocateSharable(Buffer.byteLength(text));
-  body.write(text);
-  let compressed: Promise<Buffer> | undefined;
-  return {
-    body,
-    contentType,
-    etag: createHash('sha256').update(body).digest('hex').toUpperCase(),
-    gzip() {
-      compressed ??= compress(body, { level: 1 });
-      return compressed;
-    },
-  };
+  return publishedDocument(Buffer.from(JSON.stringify(tree)), contentType);
 }
 
 /** Answers with a document, or with 304 if the client has it already. */

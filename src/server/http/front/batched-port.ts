@@ -1,4 +1,5 @@
 /** Sends messages to another thread and back, several at a time: posting costs more than a message itself. */
+import { isMovable, isShared } from '../../../base/shared-buffer.ts';
 
 /** One end of a channel between threads. */
 export interface Port {
@@ -10,8 +11,15 @@ interface Batch<Message> {
   readonly messages: readonly Message[];
   /** The bytes of all messages, concatenated. */
   readonly bytes: Uint8Array;
-  /** Buffers in memory that both threads share, by their index among all buffers of the batch. */
-  readonly shared: ReadonlyMap<number, Uint8Array> | undefined;
+  /** Buffers that are not copied, because both threads share their memory or this one gives it away, by their index. */
+  readonly separate: ReadonlyMap<number, Uint8Array> | undefined;
+  /** The size of large buffers that both threads do not share: to be confirmed when the batch has been handled. */
+  readonly large: number;
+}
+
+/** Says that the other thread has handled large buffers. */
+interface Confirmation {
+  readonly received: number;
 }
 
 /** Returns the next buffer of the batch, which has this length. */
@@ -23,16 +31,26 @@ export type TakeBytes = (length: number) => Buffer;
  */
 const MAX_BATCH_MESSAGES = 8;
 
+/** Smaller buffers do not count. */
+const MIN_LARGE_BYTES = 64 * 1024;
+/** Of large buffers that the other thread has not handled; senders of large buffers wait while there is more. */
+export const MAX_UNRECEIVED_BYTES = 16 * 1024 * 1024;
+
 const NO_BYTES = Buffer.alloc(0);
 
 export class BatchedPort<Out, In> {
   readonly #port: Port;
   #messages: Out[] = [];
   #buffers: Uint8Array[] = [];
-  #shared: Map<number, Uint8Array> | undefined;
+  #separate: Map<number, Uint8Array> | undefined;
+  #moved: ArrayBuffer[] = [];
   #bufferCount = 0;
   #size = 0;
+  #large = 0;
   #isScheduled = false;
+  #unreceived = 0;
+  #waiting: (() => void)[] = [];
+  #isReleasing = false;
 
   constructor(port: Port) {
     this.#port = port;
@@ -57,40 +75,83 @@ export class BatchedPort<Out, In> {
     }
   }
 
+  /**
+   * Undefined when a large buffer can be sent; otherwise resolves when it is the caller's turn to do so. Encoding what is
+   * sent only then keeps it from adding up between the threads.
+   */
+  room(): Promise<void> | undefined {
+    if (this.#unreceived <= MAX_UNRECEIVED_BYTES && this.#waiting.length === 0) return undefined;
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
   /** Calls the listener for every message. It must take the bytes of each message, needed or not. */
   onMessage(listener: (message: In, take: TakeBytes) => void): void {
-    this.#port.on('message', (batch) => {
-      const { messages, bytes, shared } = batch as Batch<In>;
-      let offset = 0;
-      let index = 0;
-      const take = (length: number) => {
-        const buffer = shared?.get(index++);
-        if (buffer) return Buffer.from(buffer.buffer, buffer.byteOffset, length);
-        offset += length;
-        return Buffer.from(bytes.buffer, bytes.byteOffset + offset - length, length);
-      };
-      for (const message of messages) listener(message, take);
+    this.#port.on('message', (value) => {
+      const batch = value as Batch<In> | Confirmation;
+      if ('received' in batch) this.#confirmed(batch.received);
+      else this.#receive(batch, listener);
+    });
+  }
+
+  #receive({ messages, bytes, separate, large }: Batch<In>, listener: (message: In, take: TakeBytes) => void): void {
+    let offset = 0;
+    let index = 0;
+    const take = (length: number) => {
+      const buffer = separate?.get(index++);
+      if (buffer) return Buffer.from(buffer.buffer, buffer.byteOffset, length);
+      offset += length;
+      return Buffer.from(bytes.buffer, bytes.byteOffset + offset - length, length);
+    };
+    for (const message of messages) listener(message, take);
+    if (large > 0) this.#port.postMessage({ received: large } satisfies Confirmation, []);
+  }
+
+  #confirmed(bytes: number): void {
+    this.#unreceived -= bytes;
+    this.#release();
+  }
+
+  /** Lets those proceed that wait for room, one in a turn: what it sends is counted before the next one. */
+  #release(): void {
+    if (this.#isReleasing || this.#unreceived > MAX_UNRECEIVED_BYTES) return;
+    const next = this.#waiting.shift();
+    if (!next) return;
+    next();
+    this.#isReleasing = true;
+    setImmediate(() => {
+      this.#isReleasing = false;
+      this.#release();
     });
   }
 
   #add(bytes: Uint8Array): void {
     const index = this.#bufferCount++;
-    if (bytes.buffer instanceof SharedArrayBuffer) {
-      this.#shared ??= new Map();
-      this.#shared.set(index, bytes);
-      return;
+    const shared = isShared(bytes);
+    if (!shared && bytes.length >= MIN_LARGE_BYTES) {
+      this.#unreceived += bytes.length;
+      this.#large += bytes.length;
     }
-    this.#buffers.push(bytes);
-    this.#size += bytes.length;
+    if (shared || isMovable(bytes)) {
+      this.#separate ??= new Map();
+      this.#separate.set(index, bytes);
+      if (!shared) this.#moved.push(bytes.buffer as ArrayBuffer);
+    } else {
+      this.#buffers.push(bytes);
+      this.#size += bytes.length;
+    }
   }
 
   #post(): void {
     const bytes = this.#concatenate();
-    const batch: Batch<Out> = { messages: this.#messages, bytes, shared: this.#shared };
+    const batch: Batch<Out> = { messages: this.#messages, bytes, separate: this.#separate, large: this.#large };
+    const moved = this.#moved;
+    if (bytes !== NO_BYTES) moved.push(bytes.buffer);
     this.#messages = [];
-    this.#shared = undefined;
+    this.#separate = undefined;
+    this.#moved = [];
     this.#bufferCount = 0;
-    this.#port.postMessage(batch, bytes === NO_BYTES ? [] : [bytes.buffer]);
+    this.#large = 0;
+    this.#port.postMessage(batch, moved);
   }
 
   /** Into memory of its own: Node's buffer pool cannot be transferred. */

@@ -122,8 +122,14 @@ class FrontThread implements OpenExchangeHost {
       case 'watch':
         this.#exchanges.get(message[1])?.watch(message[2]);
         return;
-      case 'text':
-        this.#exchanges.get(message[1])?.text(message[2], message[3]);
+      case 'upgrade':
+        this.#exchanges.get(message[1])?.upgrade(message[2]);
+        return;
+      case 'consumed':
+        this.#exchanges.get(message[1])?.consumed(message[2]);
+        return;
+      case 'response':
+        this.#exchanges.get(message[1])?.response(message[2], message[3]);
         return;
       case 'end':
         this.#exchanges.get(message[1])?.end();
@@ -190,8 +196,9 @@ class FrontThread implements OpenExchangeHost {
     this.#port.send(message, bytes);
   }
 
-  closed(id: number): void {
+  closed(id: number, largeBytes: number): void {
     this.#exchanges.delete(id);
+    if (largeBytes > 0) this.#buffers.passed(largeBytes);
   }
 
   reportProgress(exchange: OpenExchange): void {

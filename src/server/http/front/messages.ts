@@ -39,6 +39,10 @@ export type FrontMessage =
   | readonly ['watch-started', id: number]
   /** How many bytes of a streamed response have been sent in all. */
   | readonly ['sent', id: number, total: number]
+  /** Bytes that the client sent after its request was upgraded. */
+  | readonly ['data', id: number, bytes: number]
+  /** The client sends no more of them. */
+  | readonly ['data-end', id: number]
   /** Everything said before the `turn` message was written, and everything received by then was said. */
   | readonly ['turned', request: number]
   /** Asks when the next connection from this address may be served. */
@@ -65,8 +69,13 @@ export type ApiMessage =
   | readonly ['watch', id: number, HeaderList]
   /** The same events for several watches, with the bytes of each event. */
   | readonly ['events', ids: number[], bytes: readonly number[]]
-  | readonly ['text', id: number, contentType: string, HeaderList]
+  /** Starts a streamed response; `chunk` and `end` follow. */
+  | readonly ['response', id: number, code: number, HeaderList]
   | readonly ['chunk', id: number, bytes: number]
+  /** Switches to another protocol; `chunk` and `end` follow. */
+  | readonly ['upgrade', id: number, HeaderList]
+  /** How many bytes of `data` have been used in all. */
+  | readonly ['consumed', id: number, total: number]
   /** Ends a streamed response. */
   | readonly ['end', id: number]
   | readonly ['read-body', id: number]

@@ -18,3 +18,30 @@ it('of a client that has already disconnected is closed when it is followed, not
   expect(closed).toEqual([7]);
   expect(sent).toEqual([['closed', 7]]);
 });
+
+it('says how large a response was that is not needed any more', () => {
+  const closed: [number, number][] = [];
+  const host = {
+    send: () => undefined,
+    reportProgress: () => undefined,
+    closed: (id: number, largeBytes: number) => closed.push([id, largeBytes]),
+  };
+  let close = () => {};
+  const client = {
+    reply: () => undefined,
+    onClose: (listener: () => void) => (close = listener),
+  } as unknown as Exchange;
+  const small = new OpenExchange(1, client, host);
+  small.followClient();
+  small.reply(200, 'application/json', { body: Buffer.alloc(10), extra: [] });
+  expect(closed).toEqual([[1, 0]]);
+  const large = new OpenExchange(2, client, host);
+  large.followClient();
+  large.reply(200, 'application/json', { body: Buffer.alloc(100_000), extra: [] });
+  expect(closed).toHaveLength(1);
+  close();
+  expect(closed).toEqual([
+    [1, 0],
+    [2, 100_000],
+  ]);
+});

@@ -1,6 +1,7 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
-import type { Writable } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
+import { makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
 import {
   type EventBytes,
@@ -9,6 +10,7 @@ import {
   type HeaderList,
   LARGE_RESPONSE_BYTES,
 } from '../protocol/exchange.ts';
+import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 import type { FrontMessage } from './messages.ts';
 
 /** What an open exchange needs of its thread. */
@@ -16,16 +18,22 @@ export interface OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void;
   /** Calls `reportSent` at the end of this turn of the event loop. */
   reportProgress(exchange: OpenExchange): void;
-  /** No more messages about this exchange are sent or expected. */
-  closed(id: number): void;
+  /** No more messages about this exchange are sent or expected. Its large response, of this size, is not needed any more. */
+  closed(id: number, largeBytes: number): void;
 }
 
 export class OpenExchange {
   #watch: EventWriter | undefined;
   #text: Writable | undefined;
+  /** The connection of a request that was upgraded, with the bytes received from it and used by the API thread. */
+  #socket: Duplex | undefined;
+  #received = 0;
+  #consumed = 0;
   /** Bytes of a streamed response: written, and reported to the API thread as sent. */
   #written = 0;
   #reported = 0;
+  /** The size of a large response. */
+  #largeBytes = 0;
   #isClosed = false;
 
   constructor(
@@ -43,6 +51,7 @@ export class OpenExchange {
     this.exchange.reply(code, contentType, body, extra);
     // A large response stays open until it was sent: until then the API thread may abort it.
     if (body.length <= LARGE_RESPONSE_BYTES) this.#close();
+    else this.#largeBytes = body.length;
   }
 
   watch(extra: HeaderList): void {
@@ -65,8 +74,33 @@ export class OpenExchange {
     this.#watch?.events(batch);
   }
 
-  text(contentType: string, extra: HeaderList): void {
-    this.#text = this.exchange.startText(contentType, extra);
+  response(code: number, headers: HeaderList): void {
+    this.#text = this.exchange.startResponse(code, headers);
+  }
+
+  upgrade(headers: HeaderList): void {
+    let socket: Duplex;
+    try {
+      socket = this.exchange.upgrade(headers);
+    } catch {
+      this.exchange.abort();
+      return;
+    }
+    this.#socket = socket;
+    this.#text = socket;
+    socket.on('data', (bytes: Buffer) => {
+      this.#received += bytes.length;
+      this.host.send(['data', this.id, bytes.length], bytes);
+      if (this.#received - this.#consumed >= MAX_IN_FLIGHT_BYTES) socket.pause();
+    });
+    socket.once('end', () => this.host.send(['data-end', this.id]));
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#onClose());
+  }
+
+  consumed(total: number): void {
+    this.#consumed = total;
+    if (this.#received - total < MAX_IN_FLIGHT_BYTES) this.#socket?.resume();
   }
 
   chunk(bytes: Buffer): void {
@@ -84,7 +118,7 @@ export class OpenExchange {
 
   readBody(): void {
     this.exchange.body().then(
-      (body) => this.host.send(['body', this.id, body.length], body),
+      (body) => this.host.send(['body', this.id, body.length], makeMovable(body)),
       (error: unknown) => this.host.send(bodyFailed(this.id, error)),
     );
   }
@@ -111,7 +145,7 @@ export class OpenExchange {
 
   #close(): void {
     this.#isClosed = true;
-    this.host.closed(this.id);
+    this.host.closed(this.id, this.#largeBytes);
   }
 }
 

@@ -1,6 +1,6 @@
 /** A request whose client is connected to the front thread. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Writable } from 'node:stream';
+import { type Duplex, Writable } from 'node:stream';
 import { ApiError, badRequest } from '../../../base/errors.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import {
@@ -15,7 +15,9 @@ import {
 } from '../protocol/exchange.ts';
 import { ExchangeBase } from '../protocol/exchange-base.ts';
 import type { BatchedPort } from './batched-port.ts';
+import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 import type { ApiMessage, FrontMessage, RequestHead } from './messages.ts';
+import { RemoteSocket } from './remote-socket.ts';
 
 /** The connection to the front thread, as exchanges use it. */
 export interface FrontConnection {
@@ -48,6 +50,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #written = 0;
   #sent = 0;
   #onSent: (() => void) | undefined;
+  #socket: RemoteSocket | undefined;
   #onProgress: (() => void) | undefined;
   #onClose: (() => void)[] | undefined;
   /** The client has disconnected or has its whole response: no more messages come from the front thread. */
@@ -100,6 +103,10 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     });
   }
 
+  override room(): Promise<void> | undefined {
+    return this.#front.port.room();
+  }
+
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     if (this.code !== 0 || this.isDisconnected) return;
     this.code = code;
@@ -122,22 +129,34 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     });
   }
 
-  startText(contentType: string, extra: HeaderList): Writable {
-    this.code = 200;
+  startResponse(code: number, headers: HeaderList): Writable {
+    this.code = code;
     const text = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        this.#written += chunk.length;
-        this.#onSent = () => done();
-        this.#front.port.send(['chunk', this.id, chunk.length], chunk);
-      },
+      write: (chunk: Buffer, _encoding, done) => this.#sendChunk(chunk, () => done()),
       final: (done) => {
         this.#send(['end', this.id]);
         done();
       },
     });
     this.onClose(() => text.destroy());
-    this.#send(['text', this.id, contentType, this.allHeaders(extra)]);
+    this.#send(['response', this.id, code, this.allHeaders(headers)]);
     return text;
+  }
+
+  override upgrade(headers: HeaderList): Duplex {
+    // Whether the client asked for it is checked here: the front thread could only drop it.
+    if (this.#head.headers.upgrade === undefined) return super.upgrade(headers);
+    this.code = SWITCHING_PROTOCOLS;
+    const socket = new RemoteSocket({
+      send: (bytes, done) => this.#sendChunk(bytes, done),
+      sendEnd: () => this.#send(['end', this.id]),
+      reportConsumed: (total) => this.#send(['consumed', this.id, total]),
+      abort: () => this.abort(),
+    });
+    this.#socket = socket;
+    this.onClose(() => socket.destroy());
+    this.#send(['upgrade', this.id, this.allHeaders(headers)]);
+    return socket;
   }
 
   onClose(listener: () => void): void {
@@ -174,7 +193,13 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       case 'sent':
         this.#sent = message[2];
         this.#onProgress?.();
-        if (this.#sent >= this.#written) this.#continueWriting();
+        if (this.#written - this.#sent < MAX_IN_FLIGHT_BYTES) this.#continueWriting();
+        break;
+      case 'data':
+        this.#socket?.receive(body!);
+        break;
+      case 'data-end':
+        this.#socket?.receiveEnd();
         break;
       case 'closed':
         this.#disconnect();
@@ -198,6 +223,18 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     if (!this.#onClose) return;
     for (const listener of this.#onClose) listener();
     this.#onClose = undefined;
+  }
+
+  /** Calls back when more may be sent. */
+  #sendChunk(chunk: Buffer, done: () => void): void {
+    if (this.isDisconnected) {
+      done();
+      return;
+    }
+    this.#written += chunk.length;
+    this.#front.port.send(['chunk', this.id, chunk.length], chunk);
+    if (this.#written - this.#sent < MAX_IN_FLIGHT_BYTES) done();
+    else this.#onSent = done;
   }
 
   #continueWriting(): void {

@@ -136,7 +136,7 @@ class RemoteListeners implements Listeners, FrontConnection {
         return;
       default: {
         // To be taken in any case: the bytes of the next message follow.
-        const body = message[0] === 'body' ? take(message[2]) : undefined;
+        const body = message[0] === 'body' || message[0] === 'data' ? take(message[2]) : undefined;
         this.#exchanges.get(message[1])?.handle(message, body);
       }
     }

@@ -27,12 +27,13 @@ import {
 import type { Exchange, Peer } from '../protocol/exchange.ts';
 import { Http1Exchange } from '../protocol/http1.ts';
 import { Http2Exchange, type Http2Options } from '../protocol/http2.ts';
-import { isWebSocket, UpgradeExchange } from '../protocol/websocket.ts';
+import { isUpgrade, UpgradeExchange } from '../protocol/websocket.ts';
 import { BacklogLimiter } from './backlog-limiter.ts';
 import { closeOnDisconnect } from './close-on-disconnect.ts';
 import { type ConnectionCounts, Connections } from './connections.ts';
 import { closeWhenIdle } from './idle-session.ts';
 import { answerMalformed } from './malformed-request.ts';
+import { MultiplexedRequests } from './multiplexed-requests.ts';
 import { PeerCache } from './peer-cache.ts';
 import { PipelinedRequests, whenAllAnswered } from './pipelined-requests.ts';
 import { stripUpgrade } from './strip-upgrade.ts';
@@ -97,6 +98,7 @@ class NetListeners implements Listeners {
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #peers: PeerCache;
   readonly #pipelined = new PipelinedRequests();
+  readonly #multiplexed: MultiplexedRequests;
 
   constructor(options: ListenersOptions) {
     this.#options = options;
@@ -108,10 +110,11 @@ class NetListeners implements Listeners {
     this.#http = { limits, clock, bodies, outgoing, incoming };
     this.#connections = new Connections(options);
     this.#peers = new PeerCache(options.onDisconnect);
+    this.#multiplexed = new MultiplexedRequests(options.serve);
   }
 
   listen(port: number, host: string): Promise<AddressInfo> {
-    const { limits, serve } = this.#options;
+    const { limits } = this.#options;
     const server = createSecureServer({
       ...this.#tls,
       allowHTTP1: true,
@@ -131,8 +134,9 @@ class NetListeners implements Listeners {
     removeHttp2Compatibility(server);
     server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       const { session } = stream;
-      if (session) serve(new Http2Exchange(stream, headers, this.#peers.get(session, false), this.#http));
-      else stream.destroy();
+      if (!session) stream.destroy();
+      else
+        this.#multiplexed.add(session, new Http2Exchange(stream, headers, this.#peers.get(session, false), this.#http));
     });
     return this.#start(server, port, host);
   }
@@ -202,9 +206,9 @@ class NetListeners implements Listeners {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       answerMalformed(error, socket, clock);
     });
-    if (UPGRADE_HANDLING === 'decline') declineUpgrades(server, (request) => isWebSocket(request, request.socket));
+    if (UPGRADE_HANDLING === 'decline') declineUpgrades(server, (request) => isUpgrade(request, request.socket));
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (isWebSocket(request, socket)) {
+      if (isUpgrade(request, socket)) {
         const upgrade = { request, socket, head };
         serve(new UpgradeExchange(upgrade, this.#peers.get(request.socket, isUnsecured), this.#http));
       } else replayWithoutUpgrade(request, socket, { head, restart });

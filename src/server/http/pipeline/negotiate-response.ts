@@ -13,8 +13,9 @@ const PLAIN_JSON: Representation<ObjectForm> = { format: 'json', pretty: false }
 
 /** Chooses the representation of a response before anything is done. Throws a NotAcceptable or a BadRequest. */
 export function negotiateResponse({ exchange, route, verb, query }: ObjectRequest): Representation<ObjectForm> {
-  // A log is text, whatever the client accepts; errors are JSON.
-  if (route.subresource?.descriptor.content.type === 'text') return PLAIN_JSON;
+  // A log is text, and what is proxied is something else, whatever the client accepts; errors are JSON.
+  const content = route.subresource?.descriptor.content.type;
+  if (content === 'text' || content === 'connection') return PLAIN_JSON;
   const { accept } = exchange.headers;
   const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
   if (representation.form?.kind === 'Table' && !route.subresource && !hasRows(route.resource)) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/clock.ts';
-import type { Reply, StreamReply, WatchConsumer, WatchReply } from '../../api.ts';
+import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../api.ts';
 import type { Outcome } from '../../audit/event.ts';
 import { includeOf, type ObjectForm } from '../../representations/forms.ts';
 import { shapeReply } from '../../representations/reply.ts';
@@ -33,6 +33,8 @@ export function respondStage({ clock, streams }: RespondOptions) {
         return startWatch(request, shaped);
       case 'stream':
         return sendText(request, shaped);
+      case 'connection':
+        return serveConnection(request, shaped);
       default:
         return sendWhole(request, shaped, representation);
     }
@@ -90,9 +92,36 @@ export function respondStage({ clock, streams }: RespondOptions) {
     }
     request.complete();
   }
+
+  async function serveConnection(request: ObjectRequest, reply: ConnectionReply): Promise<void> {
+    const { exchange, lifecycle } = request;
+    const { method, url, headers, signal, peer } = exchange;
+    const connection = { end: () => exchange.abort() };
+    try {
+      await reply.serve({
+        ...{ method, url, headers, signal, address: peer.address },
+        body: () => (exchange.hasBody() ? exchange.body() : Promise.resolve(Buffer.alloc(0))),
+        respond(code, responseHeaders) {
+          const out = exchange.startResponse(code, responseHeaders);
+          lifecycle.startStreaming(code);
+          streams.add(connection);
+          return out;
+        },
+        upgrade(responseHeaders) {
+          const socket = exchange.upgrade(responseHeaders);
+          lifecycle.startStreaming(exchange.code);
+          streams.add(connection);
+          return socket;
+        },
+      });
+    } finally {
+      streams.delete(connection);
+    }
+    request.complete();
+  }
 }
 
-type WholeReply = Exclude<Reply, WatchReply | StreamReply>;
+type WholeReply = Exclude<Reply, WatchReply | StreamReply | ConnectionReply>;
 
 /** What is recorded in the audit log. */
 function outcomeOf(reply: WholeReply): Outcome {

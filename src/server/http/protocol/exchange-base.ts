@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex, Writable } from 'node:stream';
+import { badRequest } from '../../../base/errors.ts';
 import type { ClientCertificate } from '../../authn/certificate.ts';
-import { type HeaderList, NO_HEADERS, type Peer, type WatchFraming } from './exchange.ts';
+import { CACHE_CONTROL, type HeaderList, NO_HEADERS, type Peer, type WatchFraming } from './exchange.ts';
 
 /** What all exchanges share, independent of the protocol. */
 export abstract class ExchangeBase {
@@ -28,6 +30,10 @@ export abstract class ExchangeBase {
     return this.peer.certificate;
   }
 
+  room(): Promise<void> | undefined {
+    return undefined;
+  }
+
   get signal(): AbortSignal {
     if (!this.#abort) {
       const abort = new AbortController();
@@ -35,6 +41,16 @@ export abstract class ExchangeBase {
       this.onClose(() => abort.abort());
     }
     return this.#abort.signal;
+  }
+
+  abstract startResponse(code: number, headers: HeaderList): Writable;
+
+  startText(contentType: string, extra: HeaderList): Writable {
+    return this.startResponse(200, ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...extra]);
+  }
+
+  upgrade(_headers: HeaderList): Duplex {
+    throw badRequest('Upgrade request required');
   }
 
   /** The headers of every response to this request, and those of this one. */

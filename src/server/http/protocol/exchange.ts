@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Writable } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import type { WatchConsumer } from '../../api.ts';
 import type { Credentials } from '../../authn/authenticator.ts';
 import type { ClientCertificate } from '../../authn/certificate.ts';
@@ -60,11 +60,20 @@ export interface Exchange extends Credentials {
   hasBody(): boolean;
   /** Reads the whole body. Fails if it is too large or too slow, or if the client disconnects. */
   body(): Promise<Buffer>;
+  /** Undefined when a large response can be sent; otherwise resolves when it can. Worth waiting for before it is encoded. */
+  room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
   /** Starts a watch. `onClose` runs once, when the client has disconnected or the watch has ended. */
   startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter>;
+  /** Starts a streamed response with exactly these headers, which the caller writes and ends. */
+  startResponse(code: number, headers: HeaderList): Writable;
   /** Starts a streamed text response, which the caller writes and ends. */
   startText(contentType: string, extra: HeaderList): Writable;
+  /**
+   * Switches to another protocol: sends the response with code 101 and these headers, and returns the connection. Throws a
+   * BadRequest if the client did not ask for it, or cannot have it.
+   */
+  upgrade(headers: HeaderList): Duplex;
   /** Runs once, when the client has disconnected or has its whole response. Not called for an open WebSocket. */
   onClose(listener: () => void): void;
   /** Closes the connection, or the HTTP/2 session, after this response. */

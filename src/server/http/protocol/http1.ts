@@ -123,10 +123,9 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     return new ChunkedWatch(response, this.options);
   }
 
-  startText(contentType: string, extra: HeaderList): ServerResponse {
+  startResponse(code: number, headers: HeaderList): ServerResponse {
     const { response } = this;
-    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...this.allHeaders(extra)];
-    response.writeHead(200, head);
+    response.writeHead(code, [...this.allHeaders(headers)]);
     response.flushHeaders();
     this.#discardRest();
     return response;

@@ -19,6 +19,9 @@ import { ExchangeBase } from './exchange-base.ts';
 import { maxSizeOf, readBody } from './read-body.ts';
 import { timelyBody } from './timely-body.ts';
 
+/** What a client may send on a stream that nobody reads: the flow-control window that Node announces. */
+const STREAM_WINDOW_BYTES = 64 * 1024;
+
 export interface Http2Options {
   readonly limits: Limits;
   readonly clock: Clock;
@@ -32,6 +35,7 @@ export interface Http2Options {
 export class Http2Exchange extends ExchangeBase implements Exchange {
   #code = 0;
   #isLarge = false;
+  #onAnswered: (() => void) | undefined;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
@@ -69,6 +73,20 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     return !this.stream.endAfterHeaders;
   }
 
+  /** Runs the listener once, when the response has begun or the stream has closed without one. */
+  onAnswered(listener: () => void): void {
+    this.#onAnswered = listener;
+    this.onClose(() => this.#answered());
+  }
+
+  /** The request has to wait before it is served. `onReset` runs when its client resets it. */
+  wait(onReset: () => void): void {
+    const { stream } = this;
+    // A stream with unread data is not destroyed, and says that it is closed, only by this event.
+    stream.once('aborted', onReset);
+    if (this.hasBody() && stream.session) this.options.incoming.add(STREAM_WINDOW_BYTES, stream, stream.session);
+  }
+
   body(): Promise<Buffer> {
     const { bodies, limits, incoming } = this.options;
     const declared = this.headers['content-length'];
@@ -89,6 +107,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     if (!endStream) stream.end(body);
     if (!endStream && stream.session) this.options.outgoing.add(responseBytes(body), stream, stream.session);
     this.#discardRest();
+    this.#answered();
   }
 
   startWatch(extra: HeaderList, onClose: () => void): EventWriter {
@@ -98,16 +117,18 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
       stream.once('close', onClose);
       stream.respond(headersOf(200, 'application/json', this.allHeaders(extra)));
       this.#discardRest();
+      this.#answered();
     }
     return new StreamWatch(stream, this.options);
   }
 
-  startText(contentType: string, extra: HeaderList): ServerHttp2Stream {
+  startResponse(code: number, headers: HeaderList): ServerHttp2Stream {
     const { stream } = this;
-    this.#code = 200;
+    this.#code = code;
     if (!this.isDisconnected) {
-      stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
+      stream.respond(addHeaders({ ':status': code }, this.allHeaders(headers)), { endStream: this.method === 'HEAD' });
       this.#discardRest();
+      this.#answered();
     }
     return stream;
   }
@@ -125,6 +146,12 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     this.stream.close(constants.NGHTTP2_CANCEL);
   }
 
+  #answered(): void {
+    const listener = this.#onAnswered;
+    this.#onAnswered = undefined;
+    listener?.();
+  }
+
   /** Discards what the client still sends: unread, it would fill the connection's flow-control window. */
   #discardRest(): void {
     const { stream } = this;
@@ -140,6 +167,10 @@ function headersOf(code: number, contentType: string, extra: HeaderList): Outgoi
     'cache-control': CACHE_CONTROL,
     'content-type': contentType,
   };
+  return addHeaders(headers, extra);
+}
+
+function addHeaders(headers: OutgoingHttpHeaders, extra: HeaderList): OutgoingHttpHeaders {
   for (let i = 0; i < extra.length; i += 2) {
     const name = extra[i]!.toLowerCase();
     const before = headers[name];

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { Disconnected } from '../errors.ts';
@@ -11,6 +11,7 @@ import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
 /** Prefix of a subprotocol that carries a bearer token in base64url: a browser cannot set an Authorization header. */
 const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
 const MAX_MESSAGE_BYTES = 1024;
+const SWITCHING_PROTOCOLS = 101;
 
 /** Loaded on the first upgrade. */
 let loading: Promise<WebSocketServer> | undefined;
@@ -37,17 +38,29 @@ export interface Upgrade {
 }
 
 /**
- * Whether an upgrade request gets a WebSocket. Other protocols are not supported, and a request behind others cannot have
- * the connection for itself: both are served as if they had not asked for an upgrade.
+ * Whether a request may have the connection for another protocol: a WebSocket, or SPDY for exec and its like. Other protocols
+ * are not supported, and a request behind others cannot have the connection for itself: both are served as if they had not
+ * asked for an upgrade. So is one with a body.
  */
-export function isWebSocket(request: IncomingMessage, socket: Duplex): boolean {
+export function isUpgrade(request: IncomingMessage, socket: Duplex): boolean {
   const { method, headers } = request;
-  return headers.upgrade?.toLowerCase() === 'websocket' && method === 'GET' && !currentResponse(socket);
+  if (currentResponse(socket)) return false;
+  if (isWebSocket(headers)) return method === 'GET';
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  return headers.upgrade?.toLowerCase() === 'spdy/3.1' && !hasBody;
 }
 
-/** A request that asks for a WebSocket. A watch gets one; everything else is answered over HTTP. */
+function isWebSocket(headers: IncomingHttpHeaders): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * A request that asks for another protocol. A watch gets a WebSocket, exec and its like the connection itself; everything
+ * else is answered over HTTP.
+ */
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
+  #isUpgraded = false;
 
   constructor(upgrade: Upgrade, peer: Peer, options: Http1Options) {
     const { request, socket } = upgrade;
@@ -65,11 +78,38 @@ export class UpgradeExchange extends Http1Exchange {
   }
 
   override get watchFraming(): WatchFraming {
-    return 'frames';
+    return isWebSocket(this.headers) ? 'frames' : 'lines';
   }
 
-  override startWatch(_extra: HeaderList, onClose: () => void): Promise<EventWriter> {
-    return this.#accept(onClose);
+  override get code(): number {
+    return this.#isUpgraded ? SWITCHING_PROTOCOLS : super.code;
+  }
+
+  override get isDisconnected(): boolean {
+    return this.#isUpgraded ? this.#upgrade.socket.destroyed : super.isDisconnected;
+  }
+
+  override reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void {
+    if (!this.#isUpgraded) super.reply(code, contentType, body, extra);
+  }
+
+  override upgrade(headers: HeaderList): Duplex {
+    const { socket, head } = this.#upgrade;
+    const { clock, limits } = this.options;
+    this.#isUpgraded = true;
+    releaseSocket(this.response, socket);
+    socket.once('close', () => this.response.emit('close'));
+    // The other end has to close, too.
+    socket.once('finish', () => closeInTime(socket, { clock, delayMs: limits.requestTimeoutMs }));
+    const all = this.allHeaders(headers);
+    const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
+    if (head.length > 0) socket.unshift(head);
+    return socket;
+  }
+
+  override startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter> {
+    return isWebSocket(this.headers) ? this.#accept(onClose) : super.startWatch(extra, onClose);
   }
 
   async #accept(onClose: () => void): Promise<EventWriter> {

@@ -1,10 +1,11 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type ApiError, isApiError, type Status } from '../../../base/errors.ts';
+import { makeMovable } from '../../../base/shared-buffer.ts';
 import type { ListReply, ObjectReply, StatusReply } from '../../api.ts';
 import { encodeYaml, encodeYamlList, encodeYamlObject } from '../body/yaml.ts';
 import { Disconnected, HttpError } from '../errors.ts';
-import { type Exchange, type HeaderList, NO_HEADERS } from '../protocol/exchange.ts';
+import { type Exchange, type HeaderList, LARGE_RESPONSE_BYTES, NO_HEADERS } from '../protocol/exchange.ts';
 import type { Query } from '../route/query.ts';
 import { negotiate, type Representation } from './accept.ts';
 import { prettyJson } from './pretty-json.ts';
@@ -36,6 +37,16 @@ export function sendReply(
   reply: WholeReply,
   preference: ResponsePreference,
 ): Promise<void> | undefined {
+  const room = isLarge(reply) ? exchange.room() : undefined;
+  return room ? room.then(() => encodeReply(exchange, reply, preference)) : encodeReply(exchange, reply, preference);
+}
+
+/** Whether a reply may be large. Encodes nothing that would not be kept. */
+function isLarge(reply: WholeReply): boolean {
+  return reply.type === 'list' || (reply.type === 'object' && reply.item.json().length > LARGE_RESPONSE_BYTES);
+}
+
+function encodeReply(exchange: Exchange, reply: WholeReply, preference: ResponsePreference): Promise<void> | undefined {
   const code = reply.type === 'status' ? reply.status.code : 200;
   const extra = preference.warnings ? warningHeaders(preference.warnings) : NO_HEADERS;
   if (preference.format === 'yaml' || preference.pretty) {
@@ -110,8 +121,10 @@ async function sendBody(
   { code, extra, format }: Head & Pick<Representation, 'format'>,
 ): Promise<void> {
   const type = format === 'yaml' ? YAML_TYPE : JSON_TYPE;
-  if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return exchange.reply(code, type, body, extra);
-  exchange.reply(code, type, await compress(body, { level: 1 }), [...GZIPPED, ...extra]);
+  if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) {
+    return exchange.reply(code, type, makeMovable(body), extra);
+  }
+  exchange.reply(code, type, makeMovable(await compress(body, { level: 1 })), [...GZIPPED, ...extra]);
 }
 
 /** Sends a reply as YAML, or indented. A large one is encoded part by part, while other requests are served. */

@@ -71,9 +71,15 @@ export function parseQuery(search: string): Query {
 
 /** Reads the parameters that a subresource declares. */
 export function parseParameters(search: string, declared: QueryParameters): ParameterValues {
-  const values: Record<string, string | number | boolean> = {};
+  const values: Record<string, string | number | boolean | string[]> = {};
   for (const [key, value] of pairsOf(search)) {
-    if (Object.hasOwn(declared, key) && !Object.hasOwn(values, key)) values[key] = READERS[declared[key]!.type](value);
+    if (!Object.hasOwn(declared, key)) continue;
+    const { type } = declared[key]!;
+    const known = Object.hasOwn(values, key) ? values[key] : undefined;
+    if (type !== 'strings') {
+      if (known === undefined) values[key] = READERS[type](value);
+    } else if (Array.isArray(known)) known.push(value);
+    else values[key] = [value];
   }
   return values;
 }

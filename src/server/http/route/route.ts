@@ -48,7 +48,9 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   let at = found.end;
 
   const watch = segments.at(at) === 'watch';
-  if (watch) at++;
+  // The paths of release 1.7 and before: `/api/v1/proxy/namespaces/a/pods/b/path`.
+  const isOldProxy = segments.at(at) === 'proxy';
+  if (watch || isOldProxy) at++;
   let namespace: string | undefined;
   if (segments.at(at) === 'namespaces' && segments.length > at + 2 && !isNamespaceSubresource(segments.at(at + 2)!)) {
     namespace = segments.at(at + 1);
@@ -63,6 +65,11 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   const namespaced = resource.kind.scope === 'Namespaced';
   if (namespace === '' || name === '') throw noSuchPath();
   if (namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) throw noSuchPath();
+  if (isOldProxy) {
+    const proxy = resource.subresources.get('proxy');
+    if (!proxy || name === undefined) throw noSuchPath();
+    return { resource, namespace, name, subresource: proxy, path: segments.from(at + 2), watch };
+  }
   const part = segments.at(at + 2);
   const subresource = part === undefined ? undefined : resource.subresources.get(part);
   if (part !== undefined && (!subresource || watch)) throw noSuchPath();

@@ -43,7 +43,8 @@ export const log: Subresource<'log'> = {
   parameters: PARAMETERS,
 };
 
-const STREAMS = ['All', 'Stderr', 'Stdout'];
+const ONE_STREAM = ['Stderr', 'Stdout'] as const;
+const STREAMS: readonly string[] = ['All', ...ONE_STREAM];
 
 async function read(core: Core, { resource, call }: ApiRequest): Promise<StreamReply> {
   const { name = '', namespace = '' } = call;
@@ -59,7 +60,9 @@ async function read(core: Core, { resource, call }: ApiRequest): Promise<StreamR
   // A pod without a node has written nothing yet.
   if (!node) return textReply(NO_OUTPUT);
   const { follow = false, previous = false, timestamps = false, tailLines, limitBytes } = options;
-  const lines = { node, namespace, pod: name, container, follow, previous, timestamps, since, tailLines, limitBytes };
+  const stream = ONE_STREAM.find((name) => name === options.stream);
+  const selection = { follow, previous, timestamps, since, tailLines, limitBytes, stream };
+  const lines = { node, namespace, pod: name, container, ...selection };
   return textReply(await core.nodes.logs({ ...lines, signal: call.signal }));
 }
 

@@ -105,7 +105,7 @@ export const Node = defineKind({
   description: 'A machine that runs pods. Its kubelet registers it and updates its status.',
   versions: { v1: {} },
   fields,
-  subresources: { status: true },
+  subresources: { status: true, proxy: true },
   selectable: { 'spec.unschedulable': (node: Node) => String(node.spec.unschedulable ?? false) },
   initialStatus: (node: Node) => node.status,
   onCreate: ({ spec, status }: Node) => {

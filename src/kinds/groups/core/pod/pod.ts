@@ -38,6 +38,7 @@ export const Pod = defineKind({
     attach: true,
     exec: true,
     portforward: true,
+    proxy: true,
     explain: true,
   },
   selectable: {

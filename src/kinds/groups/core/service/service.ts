@@ -22,7 +22,7 @@ export const Service = defineKind({
   versions: { v1: {} },
   fields: serviceFields,
   name: nameRule(dnsLabel),
-  subresources: { status: true },
+  subresources: { status: true, proxy: true },
   selectable: {
     'spec.clusterIP': (service: Service) => service.spec.clusterIP ?? '',
     'spec.type': (service: Service) => service.spec.type,

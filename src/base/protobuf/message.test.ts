@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  bytes,
+  type Decoded,
+  type Encodable,
+  field,
+  flag,
+  integer,
+  list,
+  message,
+  oneOf,
+  optionalInteger,
+  text,
+  texts,
+} from './message.ts';
+
+const Inner = message({ name: field(1, text), count: field(2, integer) });
+const Outer = message({
+  name: field(1, text),
+  data: field(2, bytes),
+  isSet: field(3, flag),
+  count: field(4, integer),
+  color: field(5, oneOf(['red', 'green', 'blue'])),
+  names: field(6, list(text)),
+  numbers: field(7, list(integer)),
+  inner: field(8, Inner.type),
+  inners: field(9, list(Inner.type)),
+  labels: field(17, texts),
+  limit: field(18, optionalInteger),
+});
+
+const numbers = fc.oneof(fc.nat(300), fc.maxSafeInteger());
+const words = fc.string({ unit: 'grapheme' });
+const inner = fc.record({ name: words, count: numbers });
+const outer = fc.record({
+  name: words,
+  data: fc.uint8Array().map((each) => Buffer.from(each)),
+  isSet: fc.boolean(),
+  count: numbers,
+  color: fc.constantFrom('red', 'green', 'blue'),
+  names: fc.array(words),
+  numbers: fc.array(numbers),
+  inner: fc.option(inner, { nil: undefined }),
+  inners: fc.array(inner),
+  labels: fc.dictionary(words, words, { noNullPrototype: true }),
+  limit: fc.option(numbers, { nil: undefined }),
+}) as fc.Arbitrary<Encodable<typeof Outer> & Decoded<typeof Outer>>;
+
+describe('a message', () => {
+  it('is decoded as it was encoded', () => {
+    fc.assert(
+      fc.property(outer, (value) => {
+        expect(Outer.decode(Outer.encode(value))).toEqual(value);
+      }),
+    );
+  });
+
+  it('does without the fields that are absent or have their default', () => {
+    expect(Outer.encode({}).length).toBe(0);
+    expect(Outer.encode({ name: '', count: 0, names: [], labels: {}, color: 'red', limit: undefined }).length).toBe(0);
+    expect(Outer.decode(Buffer.alloc(0))).toEqual({
+      name: '',
+      data: Buffer.alloc(0),
+      isSet: false,
+      count: 0,
+      color: 'red',
+      names: [],
+      numbers: [],
+      inner: undefined,
+      inners: [],
+      labels: {},
+      limit: undefined,
+    });
+  });
+
+  it('has the bytes that protobuf asks for', () => {
+    expect(Outer.encode({ name: 'ab', count: -1, color: 'blue', names: ['', 'c'], limit: 0 }).toString('hex')).toBe(
+      '0a026162' + '20ffffffffffffffffff01' + '2802' + '3200' + '320163' + '920100',
+    );
+  });
+
+  it('ignores fields that it does not know, and has no name for numbers of newer enums', () => {
+    const Newer = message({ color: field(5, integer), other: field(99, text) });
+    expect(Outer.decode(Newer.encode({ color: 7, other: 'x' }))).toMatchObject({ color: undefined, name: '' });
+  });
+});

@@ -1,0 +1,28 @@
+import { Duplex, PassThrough } from 'node:stream';
+import { WebSocketConnection } from '../websocket/connection.ts';
+import { written } from './websocket-channels.ts';
+
+/** Bytes over the binary messages of a WebSocket, whose boundaries mean nothing. */
+export function websocketTunnel(socket: Duplex): Duplex {
+  const incoming = new PassThrough();
+  const connection = new WebSocketConnection(socket, { onData: ({ bytes }) => written(incoming, bytes) });
+  const tunnel = new Duplex({
+    read: () => incoming.resume(),
+    write: (bytes: Buffer, _encoding, done) => connection.send([bytes], { done }),
+    final: (done) => {
+      connection.close();
+      done();
+    },
+    destroy: (error, done) => {
+      connection.destroy();
+      done(error);
+    },
+  });
+  incoming.on('data', (bytes: Buffer) => {
+    if (!tunnel.push(bytes)) incoming.pause();
+  });
+  void connection.closed.then(() => {
+    if (!tunnel.destroyed) tunnel.push(null);
+  });
+  return tunnel;
+}

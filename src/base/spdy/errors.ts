@@ -1,0 +1,17 @@
+/** The peer broke the protocol; the session ends. */
+export class SpdyError extends Error {
+  override readonly name = 'SpdyError';
+}
+
+/** The peer, or the end of the session, ended a stream before it was complete. */
+export class StreamResetError extends Error {
+  override readonly name = 'StreamResetError';
+
+  constructor(
+    message: string,
+    /** A `ResetCode`; undefined if the whole session ended. */
+    readonly resetCode: number | undefined = undefined,
+  ) {
+    super(message);
+  }
+}

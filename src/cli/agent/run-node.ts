@@ -1,0 +1,152 @@
+/** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../../client/client.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { type Agent, startAgent } from '../../node/agent/agent.ts';
+import type { NodeSettings } from '../../node/agent/node/node-object.ts';
+import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
+import { volumesApi } from '../../node/agent/volumes-api.ts';
+import { parseResolvConf } from '../../node/container/dns.ts';
+import type { Runtime } from '../../node/runtime/runtime.ts';
+import { openVolumes } from '../../node/volumes/open-volumes.ts';
+import { machineResources, text, thisMachine } from './machine.ts';
+import { nodeDirectory, writeNodeFile } from './node-file.ts';
+import { openRuntime, type RealRuntime } from './open-runtime.ts';
+
+export interface RunNodeOptions {
+  /** Acts as the node. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly name: string;
+  readonly runtime: RealRuntime;
+  readonly endpoint: string | undefined;
+  /** The addresses of the node, which pods on its network have, too. */
+  readonly addresses: readonly string[];
+  /** The range of the pods' addresses; undefined: the one that the cluster gives to the node. */
+  readonly podCIDR: string | undefined;
+  readonly dataDirectory: string;
+  readonly clusterDomain: string;
+  readonly clusterDns: readonly string[];
+  readonly liveConfigVolumes: boolean;
+  /** The Kubernetes version to report: `v1.36.4`. */
+  readonly version: string;
+  readonly watchSeconds?: number;
+}
+
+export interface RunningNode {
+  /** Undefined until the runtime has come up. */
+  readonly agent: Agent | undefined;
+  readonly runtime: Runtime | undefined;
+  /** Resolves when pods can run. Stays pending when the node is stopped before. */
+  readonly ready: Promise<void>;
+  /** What runs goes on running. */
+  stop(): Promise<void>;
+}
+
+const RETRY_MS = 2_000;
+
+/** Resolves when the node is registered. Its runtime comes up after that. */
+export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
+  const { client, clock, random, log, name, version } = options;
+  const stop = new AbortController();
+  const directory = await nodeDirectory(options.dataDirectory, name);
+  let runtime: Runtime | undefined;
+  let agent: Agent | undefined;
+  const machine = thisMachine({ version, runtimeVersion: () => runtime?.version ?? `${options.runtime}://unknown` });
+  const settings: NodeSettings = {
+    ...{ name, labels: {}, taints: [], port: undefined },
+    addresses: [
+      ...options.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
+      { type: 'Hostname', address: name },
+    ],
+    podCIDRs: options.podCIDR ? [options.podCIDR] : [],
+  };
+  const common = { client, clock, random, log };
+  const registration = new NodeReporter({
+    ...{ ...common, settings, machine, signal: stop.signal, runtime: STARTING, emit: () => {} },
+  });
+  const node = await registration.register();
+  const open = async (ranges: readonly string[]) => {
+    const file = {
+      ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
+      name: shortName(options.dataDirectory, name),
+    };
+    await writeNodeFile(directory, file);
+    runtime = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
+    const allocatable = () => agent?.allocatable() ?? {};
+    const volumes = openVolumes({
+      ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
+      root: directory,
+      api: volumesApi(client, () => runtime!.images),
+      canMount: process.getuid?.() === 0,
+    });
+    await registration.stopped();
+    agent = await startAgent({
+      ...{ ...common, runtime, volumes, machine, settings },
+      facts: {
+        hostIPs: options.addresses,
+        resources: await machineResources(),
+        dns: {
+          ...{ clusterDns: options.clusterDns, clusterDomain: options.clusterDomain },
+          node: parseResolvConf(await text('/etc/resolv.conf')),
+        },
+        hosts: `${await text('/etc/hosts')}\n`,
+      },
+      logRoot: join(directory, 'logs'),
+      seccompDirectory: join(directory, 'seccomp'),
+      userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
+      ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
+    });
+  };
+  const ready = until(stop.signal, options, async () => {
+    const known = node.spec.podCIDRs?.length ? node : await client.of(Node).get(name, { signal: stop.signal });
+    const ranges = known.spec.podCIDRs ?? [];
+    if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
+    await open(ranges);
+  });
+  return {
+    get agent() {
+      return agent;
+    },
+    get runtime() {
+      return runtime;
+    },
+    ready,
+    async stop() {
+      stop.abort(new Error('the node stops'));
+      await registration.stopped();
+      await agent?.stop();
+      await runtime?.close();
+    },
+  };
+}
+
+/** Tries until it succeeds. */
+async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (signal.aborted) return new Promise(() => {});
+      log.warn('the runtime cannot be used yet', { error: String(error) });
+      await sleep(clock, RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+}
+
+const STARTING = {
+  health: async () => ({ isReady: false, isNetworkReady: false, message: 'the runtime is starting' }),
+  images: { list: async () => [] } as unknown as Runtime['images'],
+};
+
+/** Names of interfaces are short, and clusters of one machine have their own. */
+function shortName(dataDirectory: string, node: string): string {
+  return `qd${createHash('sha256').update(`${dataDirectory}\0${node}`).digest('hex').slice(0, 8)}`;
+}

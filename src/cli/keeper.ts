@@ -1,0 +1,20 @@
+/** The entry point of the process that keeps the containers of the process runtime: `keeper.js NAME POD-CIDR DIRECTORY`. */
+import { systemClock } from '../base/clock.ts';
+import { systemRandom } from '../base/random.ts';
+import { startKeeper } from '../node/process/keeper/keeper.ts';
+
+async function main(): Promise<void> {
+  const [name = '', podCidr = '', directory = ''] = process.argv.slice(2);
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGPIPE'] as const) process.on(signal, () => undefined);
+  const { ended } = await startKeeper({ directory, name, podCidr, clock: systemClock, random: systemRandom });
+  // The agent waits for this line.
+  process.stdout.on('error', () => undefined);
+  process.stdout.write('ready\n', () => process.stdout.destroy());
+  await ended;
+  process.exit(0);
+}
+
+void main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exit(1);
+});

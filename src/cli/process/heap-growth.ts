@@ -1,0 +1,12 @@
+import { setFlagsFromString } from 'node:v8';
+
+/** By how much the heap may grow beyond the objects in use before V8 collects garbage. */
+const MAX_HEAP_GROWTH_PERCENT = 50;
+
+/**
+ * Limits the garbage that V8 keeps. By default its heap grows to as much as four times the objects in use, so that a burst of
+ * large requests leaves hundreds of megabytes. A create takes no more processor time with the limit than without.
+ */
+export function limitHeapGrowth(): void {
+  setFlagsFromString(`--heap-growing-percent=${MAX_HEAP_GROWTH_PERCENT}`);
+}

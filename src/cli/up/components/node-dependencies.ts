@@ -1,0 +1,20 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Server } from '../../../server/index.ts';
+import type { Cleanup } from '../../process/cleanup.ts';
+import type { Settings } from '../flags.ts';
+
+/** What nodes in the process of the cluster work with. */
+export interface NodeDependencies {
+  readonly server: Server;
+  readonly cleanup: Cleanup;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly settings: Settings;
+  /** Path of the data directory. */
+  readonly directory: string;
+  /** Whether other servers on the same store may run nodes of the cluster. */
+  readonly isShared: boolean;
+}

@@ -1,0 +1,64 @@
+/** Decides whether a node runs a pod. */
+import type { SeenPod } from '../pod/container-run.ts';
+import { isCritical } from './critical.ts';
+import { placementRefusals } from './placement.ts';
+import { platformRefusal } from './platform.ts';
+import { choosePreempted } from './preemption.ts';
+import { pressureRefusal } from './pressure.ts';
+import type { Refusal, SeenNode } from './refusal.ts';
+import { shortageRefusal, shortages } from './resources.ts';
+import { type SysctlSettings, sysctlRefusal } from './sysctls.ts';
+
+export type Admission =
+  | { readonly type: 'admitted' }
+  | ({ readonly type: 'refused' } & Refusal)
+  /** The pod is critical, and fits when these are gone: they fail with `PREEMPTED`. */
+  | { readonly type: 'preempting'; readonly victims: readonly SeenPod[]; readonly lacking: Refusal };
+
+/** The reason and message of a pod that made room for a critical one. */
+export const PREEMPTED: Refusal = { reason: 'Preempting', message: 'Preempted in order to admit critical pod' };
+
+const NOTHING_UNSAFE: SysctlSettings = { allowedUnsafeSysctls: [] };
+
+/** `podsOnNode` are all pods that are bound to the node; those that have ended, and the pod itself, do not count. */
+export function admission(
+  pod: SeenPod,
+  node: SeenNode,
+  podsOnNode: readonly SeenPod[],
+  settings: SysctlSettings = NOTHING_UNSAFE,
+): Admission {
+  const kernel = node.status.nodeInfo?.kernelVersion ?? '';
+  const first = pressureRefusal(pod, node) ?? sysctlRefusal(pod, kernel, settings) ?? platformRefusal(pod, node);
+  if (first) return { type: 'refused', ...first };
+  const others = podsOnNode.filter((other) => other.metadata.uid !== pod.metadata.uid && !hasEnded(other));
+  const lacking = shortages(pod, node, others);
+  const misplaced = placementRefusals(pod, node, others);
+  if (lacking.length > 0 && isCritical(pod) && misplaced.length === 0) {
+    const { victims, missing } = choosePreempted(pod, others, lacking);
+    if (missing.size === 0) return { type: 'preempting', victims, lacking: shortageRefusal(lacking[0]!) };
+    const open = [...missing].map(([resource, amount]) => `(res: ${resource}, q: ${amount}), `).join('');
+    const why = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${open}]`;
+    const message = `Unexpected error while attempting to recover from admission failure: ${why}`;
+    return { type: 'refused', reason: 'UnexpectedAdmissionError', message };
+  }
+  // Shortages are no reason to refuse a critical pod.
+  const refusals = isCritical(pod) ? misplaced : [...lacking.map(shortageRefusal), ...misplaced];
+  return refusals[0] ? { type: 'refused', ...refusals[0] } : { type: 'admitted' };
+}
+
+/** For nodes that preempt nothing. Undefined: the node runs the pod. */
+export function admit(pod: SeenPod, node: SeenNode, podsOnNode: readonly SeenPod[]): Refusal | undefined {
+  const result = admission(pod, node, podsOnNode);
+  switch (result.type) {
+    case 'admitted':
+      return undefined;
+    case 'refused':
+      return { reason: result.reason, message: result.message };
+    case 'preempting':
+      return result.lacking;
+  }
+}
+
+function hasEnded({ status }: SeenPod): boolean {
+  return status.phase === 'Failed' || status.phase === 'Succeeded';
+}

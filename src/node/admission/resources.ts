@@ -1,0 +1,65 @@
+/** Whether a node has what a pod requests. Processors count in millicores, all else in whole units. */
+import { parseQuantity, scaled } from '../../base/quantity.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { podAmounts } from '../../kinds/quota/pods.ts';
+import { isExtended } from '../../kinds/shapes/pod/resource-names.ts';
+import type { SeenPod } from '../pod/container-run.ts';
+import type { Refusal, SeenNode } from './refusal.ts';
+
+/** A resource that there is not enough of. */
+export interface Shortage {
+  readonly resource: string;
+  readonly requested: number;
+  readonly used: number;
+  readonly capacity: number;
+}
+
+export type Requests = ReadonlyMap<string, number>;
+
+const MILLI = 3;
+const ORDER = ['cpu', 'memory', 'ephemeral-storage'];
+
+export function requestsOf(pod: SeenPod): Requests {
+  const amounts = podAmounts(pod as Pod, 'requests');
+  return new Map([...amounts].map(([name, amount]) => [name, Number(scaled(amount, name === 'cpu' ? MILLI : 0))]));
+}
+
+/** In the order of kubelet: pods, processors, memory, storage, others. */
+export function shortages(pod: SeenPod, node: SeenNode, others: readonly SeenPod[]): readonly Shortage[] {
+  const has = new Map(
+    Object.entries((node.status.allocatable ?? node.status.capacity ?? {}) as Record<string, string>).map(
+      ([name, text]) => [name, Number(scaled(parseQuantity(text), name === 'cpu' ? MILLI : 0))] as const,
+    ),
+  );
+  const found: Shortage[] = [];
+  const pods = has.get('pods') ?? 0;
+  if (others.length + 1 > pods) {
+    found.push({ resource: 'pods', requested: 1, used: others.length, capacity: pods });
+  }
+  const requests = [...requestsOf(pod)]
+    // A resource of the whole cluster, of which nodes know nothing.
+    .filter(([name, amount]) => amount > 0 && (has.has(name) || !isExtended(name)))
+    .sort(([a], [b]) => rank(a) - rank(b));
+  if (requests.length === 0) return found;
+  const used = totalOf(others);
+  for (const [resource, requested] of requests) {
+    const [capacity, taken] = [has.get(resource) ?? 0, used.get(resource) ?? 0];
+    if (requested > capacity - taken) found.push({ resource, requested, used: taken, capacity });
+  }
+  return found;
+}
+
+export function shortageRefusal({ resource, requested, used, capacity }: Shortage): Refusal {
+  const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return { reason: `OutOf${resource}`, message };
+}
+
+function totalOf(pods: readonly SeenPod[]): Requests {
+  const total = new Map<string, number>();
+  for (const pod of pods) {
+    for (const [name, amount] of requestsOf(pod)) total.set(name, (total.get(name) ?? 0) + amount);
+  }
+  return total;
+}
+
+const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);

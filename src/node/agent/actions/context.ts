@@ -1,0 +1,58 @@
+/** What actions work with. */
+import type { Clock } from '../../../base/clock.ts';
+import type { DnsOptions } from '../../container/dns.ts';
+import type { ConfigMapData, Found, SecretData, ServiceAddress } from '../../container/inputs.ts';
+import type { MachineResources } from '../../container/resources.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
+import type { PlannedEvent } from '../../pod/plan/action.ts';
+import type { PodState } from '../../pod/plan/state.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Volumes } from '../../volumes/volumes.ts';
+import type { PullSecret } from '../images/keyring.ts';
+import type { ImagePulls } from '../images/pull.ts';
+
+/** What pods see of the node. */
+export interface NodeFacts {
+  readonly hostIPs: readonly string[];
+  readonly allocatable: Readonly<Record<string, string>>;
+  readonly resources: MachineResources;
+  readonly dns: DnsOptions;
+  /** The contents of the node's `/etc/hosts`. */
+  readonly hosts: string;
+}
+
+/** Objects that pods refer to, read as the node. */
+export interface ReferredObjects {
+  configMap(namespace: string, name: string): Promise<Found<ConfigMapData>>;
+  secret(namespace: string, name: string): Promise<Found<SecretData & PullSecret>>;
+  services(): Promise<Iterable<ServiceAddress>>;
+  /** The handler of a RuntimeClass. Rejects when there is no such class. */
+  runtimeHandler(className: string): Promise<string>;
+}
+
+export interface ActionContext {
+  readonly runtime: Runtime;
+  readonly volumes: Volumes;
+  readonly pulls: ImagePulls;
+  readonly objects: ReferredObjects;
+  readonly node: () => NodeFacts;
+  readonly clock: Clock;
+  /** Holds the log directories of all pods. */
+  readonly logRoot: string;
+  readonly seccompDirectory: string;
+  /** Of probes and hooks: `kube-probe/1.36`. */
+  readonly userAgent: string;
+}
+
+/** The pod that an action is about. */
+export interface Subject {
+  readonly pod: SeenPod;
+  readonly state: PodState;
+  readonly emit: (event: PlannedEvent) => void;
+}
+
+/** The addresses of a pod; on the network of the node, those of the node. */
+export function addressesOf({ pod, state }: Pick<Subject, 'pod' | 'state'>, node: NodeFacts): readonly string[] {
+  if (pod.spec.hostNetwork) return node.hostIPs;
+  return state.sandboxes[0]?.addresses ?? state.addresses;
+}

@@ -1,0 +1,98 @@
+/** Performs the actions of plans. */
+import { rm } from 'node:fs/promises';
+import { containerResources } from '../../container/resources.ts';
+import { podLogDirectory } from '../../container/sandbox.ts';
+import type { Action, Outcome } from '../../pod/plan/action.ts';
+import { containerNamed } from './containers.ts';
+import type { ActionContext, Subject } from './context.ts';
+import { pullImage } from './pull-image.ts';
+import { runSandbox } from './run-sandbox.ts';
+import { startContainer } from './start-container.ts';
+import { stopContainer } from './stop-container.ts';
+
+/** Never rejects. `signal` is aborted when the action is planned again although it has not ended. */
+export async function perform(
+  context: ActionContext,
+  subject: Subject,
+  { action, signal }: { readonly action: Action; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  try {
+    return await performAction(context, subject, { action, signal });
+  } catch (error) {
+    const { message } = error as Error;
+    report(subject, action, message);
+    return { type: 'failed', reason: '', message };
+  }
+}
+
+const DONE: Outcome = { type: 'done' };
+
+async function performAction(
+  context: ActionContext,
+  subject: Subject,
+  { action, signal }: { readonly action: Action; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const { runtime, volumes } = context;
+  const { name = '', namespace = '', uid = '' } = subject.pod.metadata;
+  switch (action.type) {
+    case 'prepare-volumes':
+      await volumes.prepare(subject.pod);
+      return DONE;
+    case 'run-sandbox':
+      return runSandbox(context, subject, action.attempt);
+    case 'stop-sandbox':
+      await runtime.stopSandbox(action.id);
+      return DONE;
+    case 'remove-sandbox':
+      await runtime.removeSandbox(action.id);
+      return DONE;
+    case 'pull-image':
+      return pullImage(context, subject, action);
+    case 'start-container':
+      return startContainer(context, subject, action);
+    case 'stop-container':
+      return stopContainer(context, subject, { action, signal });
+    case 'remove-container':
+      await runtime.removeContainer(action.id);
+      return DONE;
+    case 'update-resources':
+      return updateResources(context, subject, action);
+    case 'release-volumes':
+      await volumes.release(uid);
+      return DONE;
+    case 'clean-up':
+      await rm(podLogDirectory(context.logRoot, { namespace, name, uid }), { recursive: true, force: true });
+      return DONE;
+  }
+}
+
+async function updateResources(
+  { runtime, node }: ActionContext,
+  { pod }: Subject,
+  { container, id, resources }: Extract<Action, { readonly type: 'update-resources' }>,
+): Promise<Outcome> {
+  const spec = containerNamed(pod, container)?.container;
+  if (!spec) return { type: 'failed', reason: '', message: 'the container is not in the spec' };
+  const wanted = { ...spec, ...(resources ? { resources } : {}) };
+  await runtime.updateResources(id, containerResources(pod, wanted, node().resources));
+  return DONE;
+}
+
+/** Failures that other actions do not report themselves. */
+function report({ emit }: Subject, action: Action, message: string): void {
+  switch (action.type) {
+    case 'prepare-volumes':
+      emit({ type: 'Warning', reason: 'FailedMount', message, container: undefined });
+      return;
+    case 'stop-sandbox':
+    case 'stop-container':
+      emit({
+        type: 'Warning',
+        reason: 'FailedKillPod',
+        message: `error killing pod: ${message}`,
+        container: undefined,
+      });
+      return;
+    default:
+  }
+}

@@ -1,0 +1,116 @@
+/** Creates and starts a container, and runs its postStart hook. */
+import { containerConfigOf } from '../../container/container.ts';
+import { environmentOf } from '../../container/environment.ts';
+import { hostsFileOf } from '../../container/hosts-file.ts';
+import { ContainerConfigError } from '../../container/inputs.ts';
+import type { Action, Outcome } from '../../pod/plan/action.ts';
+import { readySandbox } from '../../pod/plan/facts.ts';
+import { hookOf, runHook } from '../../probes/hook.ts';
+import type { ContainerConfig } from '../../runtime/container-config.ts';
+import { VolumeError } from '../../volumes/volumes.ts';
+import { containerNamed, type SpecContainer } from './containers.ts';
+import { type ActionContext, addressesOf, type Subject } from './context.ts';
+import { inputsOf } from './inputs.ts';
+import { sandboxConfig } from './run-sandbox.ts';
+
+type StartContainer = Extract<Action, { readonly type: 'start-container' }>;
+
+/** Which step failed, in the words of a container's state. */
+type Step = 'CreateContainerConfigError' | 'CreateContainerError' | 'RunContainerError' | 'PostStartHookError';
+
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+export async function startContainer(
+  context: ActionContext,
+  subject: Subject,
+  action: StartContainer,
+): Promise<Outcome> {
+  const { runtime } = context;
+  const spec = containerNamed(subject.pod, action.container);
+  const sandbox = readySandbox(subject.state);
+  if (!spec || !sandbox) return { type: 'failed', reason: 'RunContainerError', message: 'the sandbox is gone' };
+  const emit = emitter(subject, spec);
+  let step: Step = 'CreateContainerConfigError';
+  try {
+    const config = await configOf(context, subject, { spec, action });
+    step = 'CreateContainerError';
+    const id = await runtime.createContainer(
+      sandbox.id,
+      config,
+      await sandboxConfig(context, subject, sandbox.attempt),
+    );
+    emit('Normal', 'Created', 'Container created');
+    step = 'RunContainerError';
+    await runtime.startContainer(id);
+    emit('Normal', 'Started', 'Container started');
+    step = 'PostStartHookError';
+    await postStart(context, subject, { spec, id });
+    return { type: 'done' };
+  } catch (error) {
+    const { message } = error as Error;
+    const reason = step === 'CreateContainerError' && isConfigError(error) ? 'CreateContainerConfigError' : step;
+    if (step !== 'PostStartHookError') emit('Warning', 'Failed', `Error: ${message}`);
+    return { type: 'failed', reason, message };
+  }
+}
+
+const isConfigError = (error: unknown) => error instanceof ContainerConfigError || error instanceof VolumeError;
+
+function emitter({ emit }: Subject, { container: { name }, role }: SpecContainer) {
+  return (type: 'Normal' | 'Warning', reason: string, message: string) =>
+    emit({ type, reason, message, container: { name, role } });
+}
+
+interface Started {
+  readonly spec: SpecContainer;
+  readonly action: StartContainer;
+}
+
+async function configOf(
+  context: ActionContext,
+  subject: Subject,
+  { spec: { container, role }, action }: Started,
+): Promise<ContainerConfig> {
+  const { pod, state, emit } = subject;
+  const { runtime, volumes, seccompDirectory } = context;
+  const node = context.node();
+  const { env, events } = environmentOf(pod, container, await inputsOf(context, subject, container));
+  for (const event of events) emit({ ...event, container: { name: container.name, role } });
+  const image = await runtime.images.find(action.imageId);
+  const podIPs = addressesOf(subject, node);
+  const { mounts, devices } = await volumes.mounts(pod, container, {
+    ...{ attempt: action.attempt, env, supportsRecursiveReadOnly: false },
+    idMappings: await volumes.idMappings(pod),
+    hosts: hostsFileOf(pod, { clusterDomain: node.dns.clusterDomain, podIPs, nodeHosts: node.hosts }),
+  });
+  const target = 'targetContainerName' in container ? container.targetContainerName : undefined;
+  const targetState = target ? state.containers.find(({ name }) => name === target) : undefined;
+  return containerConfigOf(pod, container, {
+    ...{ attempt: action.attempt, env, mounts, devices, machine: node.resources, seccompDirectory },
+    image: { id: action.imageId, user: image?.user },
+    targetContainerId: targetState?.records[0]?.id,
+  });
+}
+
+/** A hook that fails ends the container. */
+async function postStart(
+  context: ActionContext,
+  subject: Subject,
+  { spec, id }: { readonly spec: SpecContainer; readonly id: string },
+): Promise<void> {
+  const hook = hookOf(spec.container, 'postStart');
+  if (!hook || spec.role === 'init') return;
+  const { runtime, clock, userAgent } = context;
+  const address = addressesOf(subject, context.node())[0] ?? '';
+  const { signal } = new AbortController();
+  try {
+    const options = { runtime, clock, userAgent, id, address, container: spec.container };
+    await runHook(hook, { ...options, timeoutMs: NO_LIMIT_MS, signal });
+  } catch (error) {
+    const emit = emitter(subject, spec);
+    emit('Warning', 'FailedPostStartHook', 'PostStartHook failed');
+    emit('Normal', 'Killing', 'FailedPostStartHook');
+    await runtime.stopContainer(id, subject.pod.spec.terminationGracePeriodSeconds ?? 30);
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+/** Runs the preStop hook of a container and stops it, all within the grace period. */
+import { sleep } from '../../../base/clock.ts';
+import type { Action, Outcome } from '../../pod/plan/action.ts';
+import { hookOf, runHook } from '../../probes/hook.ts';
+import { containerNamed, type SpecContainer } from './containers.ts';
+import { type ActionContext, addressesOf, type Subject } from './context.ts';
+
+type StopContainer = Extract<Action, { readonly type: 'stop-container' }>;
+
+/** What is left for the container to end after a hook that has used up the grace period. */
+const MIN_GRACE_SECONDS = 2;
+
+/** `signal` is aborted when the container is stopped again, with a shorter grace period: its hook is not waited for. */
+export async function stopContainer(
+  context: ActionContext,
+  subject: Subject,
+  { action, signal }: { readonly action: StopContainer; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const { runtime, clock } = context;
+  const { id, graceSeconds } = action;
+  const startedAt = clock.now();
+  const spec = containerNamed(subject.pod, action.container);
+  const hasHook = graceSeconds > 0 && spec !== undefined && hookOf(spec.container, 'preStop') !== undefined;
+  if (hasHook) await preStop(context, subject, { spec, id, timeoutMs: graceSeconds * 1_000, signal });
+  // Another stop has taken over.
+  if (signal.aborted) return { type: 'done' };
+  const used = Math.ceil((clock.now() - startedAt) / 1_000);
+  const left = hasHook ? Math.max(MIN_GRACE_SECONDS, graceSeconds - used) : graceSeconds;
+  await runtime.stopContainer(id, left);
+  return { type: 'done' };
+}
+
+interface Hooked {
+  readonly spec: SpecContainer;
+  readonly id: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A hook that fails is reported, and is no reason not to stop the container. */
+async function preStop(context: ActionContext, subject: Subject, hooked: Hooked): Promise<void> {
+  const { spec, id, timeoutMs, signal } = hooked;
+  const hook = hookOf(spec.container, 'preStop');
+  if (!hook) return;
+  const { runtime, clock, userAgent } = context;
+  const address = addressesOf(subject, context.node())[0] ?? '';
+  const end = new AbortController();
+  const abort = () => end.abort(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    const options = { runtime, clock, userAgent, id, address, container: spec.container, timeoutMs };
+    const isOver = sleep(clock, timeoutMs, end.signal).then(() => 'late' as const);
+    isOver.catch(() => undefined);
+    await Promise.race([runHook(hook, { ...options, signal: end.signal }), isOver]);
+  } catch {
+    if (signal.aborted) return;
+    const { name } = spec.container;
+    const about = { container: { name, role: spec.role } };
+    subject.emit({ type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', ...about });
+  } finally {
+    end.abort();
+    signal.removeEventListener('abort', abort);
+  }
+}

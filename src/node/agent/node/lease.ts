@@ -1,0 +1,51 @@
+/** Renews the lease of the node: as long as it is renewed, the node lives. */
+import { type Clock, sleep } from '../../../base/clock.ts';
+import { isApiError } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Client } from '../../../client/client.ts';
+import { Lease } from '../../../kinds/groups/coordination/lease.ts';
+
+export interface NodeLeaseOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly node: string;
+  /** The UID of the Node object, which owns the lease. */
+  readonly uid: () => string | undefined;
+}
+
+const NAMESPACE = 'kube-node-lease';
+const LEASE_SECONDS = 40;
+const RENEWAL_MS = 10_000;
+const RETRY_MS = 1_000;
+
+/** Renews it until the signal is aborted. */
+export async function keepLease(options: NodeLeaseOptions): Promise<void> {
+  const { clock, log, signal } = options;
+  while (!signal.aborted) {
+    const delay = await renew(options).then(
+      () => RENEWAL_MS,
+      (error: unknown) => {
+        if (!signal.aborted) log.warn('cannot renew the lease of the node', { error: String(error) });
+        return RETRY_MS;
+      },
+    );
+    await sleep(clock, delay, signal).catch(() => undefined);
+  }
+}
+
+async function renew({ client, clock, signal, node, uid }: NodeLeaseOptions): Promise<void> {
+  const leases = client.of(Lease).in(NAMESPACE);
+  const spec = { holderIdentity: node, leaseDurationSeconds: LEASE_SECONDS, renewTime: microTime(clock.now()) };
+  try {
+    await leases.patch(node, { type: 'merge', changes: { spec } }, { signal });
+  } catch (error) {
+    if (!isApiError(error, 'NotFound')) throw error;
+    const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: uid() ?? '' };
+    const metadata = { name: node, namespace: NAMESPACE, ...(uid() ? { ownerReferences: [owner] } : {}) };
+    await leases.create({ metadata, spec }, { signal });
+  }
+}
+
+const microTime = (now: number) => new Date(now).toISOString().replace('Z', '000Z');

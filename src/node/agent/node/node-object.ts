@@ -1,0 +1,121 @@
+/** Builds the Node object. */
+import { timestamp } from '../../../base/timestamp.ts';
+import type { Draft } from '../../../client/object-types.ts';
+import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { Image, RuntimeHealth } from '../../runtime/runtime.ts';
+import type { MachineDescription, NodeAddress, Pressure } from './machine.ts';
+
+export interface NodeSettings {
+  readonly name: string;
+  readonly addresses: readonly NodeAddress[];
+  /** Labels besides those that every node has. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+  /** Ranges of pod addresses that the node brings; empty: the cluster gives it one. */
+  readonly podCIDRs: readonly string[];
+  /** Where the agent serves logs, exec and the like; undefined: the server reaches it in another way. */
+  readonly port: number | undefined;
+}
+
+export interface NodeHealth {
+  readonly runtime: RuntimeHealth;
+  readonly pressures: readonly Pressure[];
+}
+
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastHeartbeatTime: string;
+  readonly lastTransitionTime: string;
+}
+
+type Known = Pick<NodeCondition, 'type' | 'lastTransitionTime'> & { readonly status: string };
+
+/** As in Kubernetes, the status names at most this many images, the largest first. */
+const MAX_IMAGES = 50;
+const MAX_NAMES_PER_IMAGE = 5;
+
+export function nodeLabels({ name, labels }: NodeSettings, architecture: string): Record<string, string> {
+  return {
+    'beta.kubernetes.io/arch': architecture,
+    'beta.kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': architecture,
+    'kubernetes.io/hostname': name,
+    'kubernetes.io/os': 'linux',
+    ...labels,
+  };
+}
+
+export function newNode(settings: NodeSettings, status: Draft<Node>['status'], architecture: string): Draft<Node> {
+  const { name, taints, podCIDRs } = settings;
+  return {
+    metadata: { name, labels: nodeLabels(settings, architecture), annotations: ANNOTATIONS },
+    spec: {
+      ...(taints.length > 0 ? { taints } : {}),
+      ...(podCIDRs.length > 0 ? { podCIDR: podCIDRs[0], podCIDRs } : {}),
+    },
+    status,
+  } as Draft<Node>;
+}
+
+/** Volumes of claims are attached by nobody else. */
+const ANNOTATIONS = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
+
+export interface StatusParts {
+  readonly settings: NodeSettings;
+  readonly description: MachineDescription;
+  readonly images: readonly Image[];
+  readonly conditions: readonly NodeCondition[];
+}
+
+export function nodeStatus({ settings, description, images, conditions }: StatusParts) {
+  const { addresses, port } = settings;
+  return {
+    addresses,
+    capacity: description.capacity,
+    allocatable: description.allocatable,
+    nodeInfo: description.nodeInfo,
+    conditions,
+    images: imagesOf(images),
+    ...(port === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: port } } }),
+  };
+}
+
+function imagesOf(images: readonly Image[]) {
+  return [...images]
+    .sort((a, b) => b.bytes - a.bytes)
+    .slice(0, MAX_IMAGES)
+    .map(({ digests, tags, bytes }) => ({
+      names: [...digests, ...tags].slice(0, MAX_NAMES_PER_IMAGE),
+      sizeBytes: bytes,
+    }));
+}
+
+/** The transition time changes only with the status. */
+export function nodeConditions({ runtime, pressures }: NodeHealth, before: readonly Known[], now: number) {
+  const time = timestamp(now);
+  const condition = (type: string, holds: boolean, reason: string, message: string): NodeCondition => {
+    const status = holds ? 'True' : 'False';
+    const old = before.find((each) => each.type === type);
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : time;
+    return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime };
+  };
+  return [
+    ...pressures.map(({ type, isPressed, reason, message }) => condition(type, isPressed, reason, message)),
+    readyCondition(runtime, condition),
+  ];
+}
+
+function readyCondition(
+  { isReady, isNetworkReady, message = '' }: RuntimeHealth,
+  condition: (type: string, holds: boolean, reason: string, message: string) => NodeCondition,
+): NodeCondition {
+  if (!isReady) return condition('Ready', false, 'KubeletNotReady', `container runtime is down: ${message}`);
+  if (!isNetworkReady) {
+    const why = `container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:${message}`;
+    return condition('Ready', false, 'KubeletNotReady', why);
+  }
+  return condition('Ready', true, 'KubeletReady', 'kubelet is posting ready status');
+}

@@ -1,0 +1,142 @@
+/** Writes the status of one pod: one write at a time, with its newest state. */
+import type { Clock, Timer } from '../../../base/clock.ts';
+import { isApiError } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import { deepEqual } from '../../../base/tree.ts';
+import type { Client } from '../../../client/client.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { restartAnnotations } from '../../../kinds/groups/core/pod/restart-counts.ts';
+import { CONDITION_TYPES, type Condition } from '../../pod/conditions.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
+import { podReport } from '../../pod/plan/report.ts';
+import { podStatus } from '../../pod/pod-status.ts';
+import type { PodWorker } from '../worker/pod-worker.ts';
+
+export interface StatusWriterOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly hostIP: () => string;
+  /** The pod in the API that shows the status; for a static pod, its mirror. Undefined: there is none now. */
+  readonly shownAs: (pod: SeenPod) => SeenPod | undefined;
+}
+
+const RETRY_MS = 1_000;
+
+type Status = ReturnType<typeof podStatus>;
+
+const CONDITION_ORDER = CONDITION_TYPES.map((type) => ({ type }));
+const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
+
+export class StatusWriter {
+  readonly #worker: PodWorker;
+  readonly #options: StatusWriterOptions;
+  #written: { readonly status: Status; readonly uid: string; readonly revision: number } | undefined;
+  #writing: Promise<void> | undefined;
+  #isAgain = false;
+  #retry: Timer | undefined;
+
+  constructor(worker: PodWorker, options: StatusWriterOptions) {
+    this.#worker = worker;
+    this.#options = options;
+  }
+
+  /** Writes the status if it has changed. */
+  report(): void {
+    this.#isAgain = true;
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Writes the status again when another client has overwritten it. */
+  verify({ metadata, status: { phase, conditions = [] } }: SeenPod): void {
+    const written = this.#written;
+    if (!written || this.#writing || Number(metadata.resourceVersion) <= written.revision) return;
+    const isShown = ({ type, status }: Condition) =>
+      conditions.some((shown) => shown.type === type && shown.status === status);
+    if (phase === written.status.phase && written.status.conditions.every(isShown)) return;
+    this.#written = undefined;
+    this.report();
+  }
+
+  async stopped(): Promise<void> {
+    this.#retry?.cancel();
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { clock, log, signal } = this.#options;
+    while (this.#isAgain && !signal.aborted) {
+      this.#isAgain = false;
+      this.#retry?.cancel();
+      const { pod } = this.#worker;
+      try {
+        await this.#write();
+      } catch (error) {
+        // The pod is gone, or replaced by another of its name: the informer will tell.
+        if (signal.aborted || isApiError(error, 'NotFound', 'Conflict')) continue;
+        const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+        log.warn('cannot write the status of a pod', { pod: name, error: String(error) });
+        this.#retry = clock.timer(RETRY_MS, () => this.report());
+      }
+    }
+    // At once, and not when the promise has settled: what is reported in between would not be noticed.
+    this.#writing = undefined;
+  }
+
+  async #write(): Promise<void> {
+    const { state, pod, isRemoved, isFinished } = this.#worker;
+    const shown = isRemoved ? undefined : this.#options.shownAs(pod);
+    if (!state || !shown) return;
+    await this.#writeStatus(shown, this.#statusOf(shown));
+    if (isFinished) await this.#delete(shown);
+  }
+
+  #statusOf(shown: SeenPod): Status {
+    const { clock, hostIP } = this.#options;
+    const { state, pod } = this.#worker;
+    const before = this.#written?.status.conditions ?? ((shown.status.conditions ?? []) as readonly Condition[]);
+    const report = podReport({ ...pod, status: shown.status }, state!, clock.now());
+    return podStatus({ ...report, hostIP: hostIP() }, before);
+  }
+
+  async #writeStatus({ metadata }: SeenPod, status: Status): Promise<void> {
+    const { client, signal } = this.#options;
+    const { namespace = '', name = '', uid = '' } = metadata;
+    if (this.#written?.uid === uid && deepEqual(status, this.#written.status)) return;
+    const restarts = this.#worker.state?.containers.map((each) => [each.name, each.restarts] as const) ?? [];
+    const annotations = restartAnnotations(restarts);
+    const changes = {
+      metadata: { uid, ...(annotations ? { annotations } : {}) },
+      status: {
+        ...status,
+        hostIPs: replaced(status.hostIPs),
+        ...(status.podIPs ? { podIPs: replaced(status.podIPs) } : {}),
+        conditions: [...status.conditions.map(withEmptyReason), ...endedResizes(status)],
+        '$setElementOrder/conditions': CONDITION_ORDER,
+      },
+    };
+    const written = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
+    this.#written = { status, uid, revision: Number(written.metadata.resourceVersion) };
+  }
+
+  async #delete({ metadata: { namespace = '', name = '', uid = '' } }: SeenPod): Promise<void> {
+    const { client, signal } = this.#options;
+    const pods = client.of(Pod).in(namespace);
+    await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
+  }
+}
+
+/** Conditions are merged by type, so that an old reason stays unless it is removed. */
+const withEmptyReason = (condition: Condition) => ({ reason: null, message: null, ...condition });
+
+/** Addresses are merged by value, so that old ones stay unless the list is replaced. */
+const replaced = (list: readonly object[]) => [{ $patch: 'replace' }, ...list];
+
+/** Conditions of a resize are there only while it is not done. */
+function endedResizes({ conditions }: Status) {
+  return RESIZE_CONDITIONS.filter((type) => !conditions.some((each) => each.type === type)).map((type) => ({
+    $patch: 'delete',
+    type,
+  }));
+}

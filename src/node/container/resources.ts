@@ -1,0 +1,126 @@
+/** Requests and limits as values of a cgroup, computed as kubelet does. */
+import { parseQuantity, type Quantity, scaled } from '../../base/quantity.ts';
+import { containersTogether } from '../../kinds/shapes/pod/pod-resources.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
+import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
+import type { ContainerResources } from '../runtime/container-config.ts';
+import { oomScoreAdjustment } from './oom-score.ts';
+
+type ResourceList = Readonly<Record<string, string>>;
+
+/** What matters of the machine. */
+export interface MachineResources {
+  readonly memoryBytes: number;
+  readonly cgroupVersion: 1 | 2;
+  /** Sizes that the kernel offers, for example `2MB`. */
+  readonly hugePageSizes: readonly string[];
+}
+
+const MIN_SHARES = 2;
+const MAX_SHARES = 262_144;
+const SHARES_PER_CPU = 1024;
+const QUOTA_PERIOD_MICROSECONDS = 100_000;
+const MIN_QUOTA_MICROSECONDS = 1000;
+const MILLI = 3;
+
+export function containerResources(
+  pod: SeenPod,
+  container: SeenContainer,
+  machine: MachineResources,
+): ContainerResources {
+  const { requests, limits } = container.resources ?? {};
+  const ofPod = pod.spec.resources?.limits;
+  const cpuLimit = positive(limits, 'cpu') ?? positive(ofPod, 'cpu');
+  const memoryLimit = positive(limits, 'memory') ?? positive(ofPod, 'memory');
+  return {
+    ...cgroupValues(amount(requests, 'cpu') ?? cpuLimit, cpuLimit, memoryLimit),
+    oomScoreAdj: oomScoreAdjustment(pod, container, machine.memoryBytes),
+    hugepages: hugePages({ ...ofPod, ...limits }, machine.hugePageSizes),
+    // All processes of a container that runs out of memory are killed together.
+    unified: machine.cgroupVersion === 2 ? { 'memory.oom.group': '1' } : undefined,
+  };
+}
+
+/** What all containers of a pod may use together, for runtimes that size a sandbox by it. */
+export function sandboxResources({ spec }: SeenPod): ContainerResources {
+  const requests = containersTogether(spec as PodSpec, 'requests');
+  const limits = containersTogether(spec as PodSpec, 'limits');
+  const request = amount(spec.resources?.requests, 'cpu') ?? requests.get('cpu');
+  const cpuLimit = amount(spec.resources?.limits, 'cpu') ?? limits.get('cpu');
+  const memoryLimit = amount(spec.resources?.limits, 'memory') ?? limits.get('memory');
+  return { ...NO_RESOURCES, ...cgroupValues(request ?? cpuLimit, cpuLimit, memoryLimit) };
+}
+
+/** The overhead of the pod's RuntimeClass, which the API has copied to the pod; undefined: none. */
+export function overheadResources({ spec: { overhead } }: SeenPod): ContainerResources | undefined {
+  if (!overhead) return undefined;
+  const cpu = amount(overhead, 'cpu');
+  return { ...NO_RESOURCES, ...cgroupValues(cpu, cpu, amount(overhead, 'memory')) };
+}
+
+const NO_RESOURCES: ContainerResources = {
+  cpuShares: undefined,
+  cpuQuota: undefined,
+  cpuPeriod: undefined,
+  memoryBytes: undefined,
+  oomScoreAdj: undefined,
+  hugepages: [],
+  cpusetCpus: undefined,
+  unified: undefined,
+};
+
+function cgroupValues(cpuRequest: Quantity | undefined, cpuLimit: Quantity | undefined, memory: Quantity | undefined) {
+  const bytes = memory ? Number(scaled(memory, 0)) : 0;
+  const quota = cpuLimit ? cpuQuota(milli(cpuLimit)) : undefined;
+  return {
+    cpuShares: cpuShares(cpuRequest ? milli(cpuRequest) : 0),
+    cpuQuota: quota,
+    cpuPeriod: quota === undefined ? undefined : QUOTA_PERIOD_MICROSECONDS,
+    memoryBytes: bytes > 0 ? bytes : undefined,
+    cpusetCpus: undefined,
+  };
+}
+
+function cpuShares(milliCpu: number): number {
+  const shares = Math.floor((milliCpu * SHARES_PER_CPU) / 1000);
+  return Math.min(Math.max(shares, MIN_SHARES), MAX_SHARES);
+}
+
+function cpuQuota(milliCpu: number): number | undefined {
+  if (milliCpu === 0) return undefined;
+  return Math.max(Math.floor((milliCpu * QUOTA_PERIOD_MICROSECONDS) / 1000), MIN_QUOTA_MICROSECONDS);
+}
+
+/** Every size that the kernel has is limited, to nothing where the container has no limit. */
+function hugePages(limits: ResourceList, sizes: readonly string[]) {
+  const bytesBySize = new Map(sizes.map((size) => [size, 0]));
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!name.startsWith('hugepages-')) continue;
+    const pageBytes = Number(scaled(parseQuantity(name.slice('hugepages-'.length)), 0));
+    bytesBySize.set(pageSizeName(pageBytes), Number(scaled(parseQuantity(limit), 0)));
+  }
+  return [...bytesBySize].map(([pageSize, bytes]) => ({ pageSize, bytes }));
+}
+
+/** Cgroups write `2MB` for 2 MiB. */
+function pageSizeName(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
+  let left = bytes;
+  let unit = 0;
+  while (left >= 1024 && unit < units.length - 1) {
+    left /= 1024;
+    unit++;
+  }
+  return `${left}${units[unit]}`;
+}
+
+const milli = (quantity: Quantity): number => Number(scaled(quantity, MILLI));
+
+function amount(list: ResourceList | undefined, name: string): Quantity | undefined {
+  return list && Object.hasOwn(list, name) ? parseQuantity(list[name]!) : undefined;
+}
+
+function positive(list: ResourceList | undefined, name: string): Quantity | undefined {
+  const found = amount(list, name);
+  return found && found.mantissa > 0n ? found : undefined;
+}

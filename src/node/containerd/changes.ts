@@ -1,0 +1,149 @@
+/**
+ * Notices what changes in the runtime. Everything is compared with what was seen before: at once after an event or a call of
+ * our own, and from time to time, because events can be lost and some runtimes have none. Without sandboxes and listeners,
+ * nothing is asked.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { RuntimeError } from '../runtime/errors.ts';
+import type { Connection } from './connection.ts';
+import { followEvents } from './events.ts';
+
+/** The states of what runs, by id. */
+export type Snapshot = ReadonlyMap<string, { readonly state: string; readonly sandboxId: string }>;
+
+interface ChangesOptions {
+  readonly connection: Connection;
+  readonly observe: () => Promise<Snapshot>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+type Listener = (sandboxId: string | undefined) => void;
+
+/** Between two looks where the runtime sends no events. */
+const RELIST_MS = 1000;
+/** Between two looks where it does. */
+const RELIST_WITH_EVENTS_MS = 10_000;
+/** After an event: containerd sends them before CRI has noticed, which takes it some milliseconds. */
+const LOOKS_AFTER_EVENT_MS: readonly number[] = [5, 30, 80, 200];
+const RECONNECT_MS = 1000;
+
+export class Changes {
+  readonly #options: ChangesOptions;
+  readonly #listeners = new Set<Listener>();
+  #before: Snapshot | undefined;
+  #timer: Timer | undefined;
+  #looks: Timer[] = [];
+  #looking: Promise<void> | undefined;
+  #isStale = false;
+  /** Aborted when nobody listens any more. */
+  #subscription = new AbortController();
+  #hasEvents = false;
+  #retry: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  on(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) this.#start();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#stop();
+    };
+  }
+
+  /** Something may have changed: looks now, and again soon. */
+  hint(): void {
+    if (this.#listeners.size === 0) return;
+    for (const timer of this.#looks) timer.cancel();
+    this.#looks = LOOKS_AFTER_EVENT_MS.map((delay) => this.#options.clock.timer(delay, () => this.#look()));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#stop();
+  }
+
+  #start(): void {
+    this.#subscribe();
+    this.#look();
+  }
+
+  #stop(): void {
+    this.#timer?.cancel();
+    for (const timer of this.#looks) timer.cancel();
+    this.#retry?.cancel();
+    this.#subscription.abort();
+    this.#before = undefined;
+  }
+
+  /** One look at a time; another one follows if it was asked for meanwhile. */
+  #look(): void {
+    if (this.#looking) {
+      this.#isStale = true;
+      return;
+    }
+    this.#isStale = false;
+    this.#looking = this.#compare()
+      .catch((error: RuntimeError) => {
+        this.#options.log.debug('the runtime could not be listed', { error: error.message });
+      })
+      .finally(() => {
+        this.#looking = undefined;
+        if (this.#isClosed || this.#listeners.size === 0) return;
+        if (this.#isStale) this.#look();
+        else this.#schedule();
+      });
+  }
+
+  #schedule(): void {
+    this.#timer?.cancel();
+    if (this.#before?.size === 0) return;
+    const delay = this.#hasEvents ? RELIST_WITH_EVENTS_MS : RELIST_MS;
+    this.#timer = this.#options.clock.timer(delay, () => this.#look());
+  }
+
+  async #compare(): Promise<void> {
+    const now = await this.#options.observe();
+    const before = this.#before;
+    this.#before = now;
+    if (!before) {
+      // Nobody knows what has changed before the first look.
+      this.#notify(undefined);
+      return;
+    }
+    const changed = new Set<string>();
+    for (const [id, { state, sandboxId }] of now) if (before.get(id)?.state !== state) changed.add(sandboxId);
+    for (const [id, { sandboxId }] of before) if (!now.has(id)) changed.add(sandboxId);
+    for (const sandboxId of changed) this.#notify(sandboxId || undefined);
+  }
+
+  #notify(sandboxId: string | undefined): void {
+    for (const listener of this.#listeners) listener(sandboxId);
+  }
+
+  #subscribe(): void {
+    const { connection, clock, log } = this.#options;
+    this.#subscription = new AbortController();
+    const { signal } = this.#subscription;
+    const started = () => {
+      this.#hasEvents = true;
+    };
+    followEvents(connection, { signal, started, event: () => this.hint() })
+      .catch((error: RuntimeError) => {
+        log.debug('the events of the runtime ended', { error: error.message });
+        return 'ended' as const;
+      })
+      .then((end) => {
+        this.#hasEvents = false;
+        if (signal.aborted) return;
+        this.#look();
+        if (end === 'ended') this.#retry = clock.timer(RECONNECT_MS, () => this.#subscribe());
+      });
+  }
+}

@@ -1,0 +1,196 @@
+/** Sandboxes and containers over CRI. */
+import type { Duplex } from 'node:stream';
+import type { ProcessStreams } from '../../base/process-streams.ts';
+import type { ContainerConfig, ContainerResources } from '../runtime/container-config.ts';
+import type { RuntimeError } from '../runtime/errors.ts';
+import type {
+  AttachRequest,
+  Container,
+  Containers,
+  ContainerUsage,
+  ExecRequest,
+  RunRequest,
+  RunResult,
+  Sandbox,
+} from '../runtime/runtime.ts';
+import type { SandboxConfig } from '../runtime/sandbox-config.ts';
+import type { Snapshot } from './changes.ts';
+import type { Connection } from './connection.ts';
+import { containerMessage } from './container-message.ts';
+import { startError } from './errors.ts';
+import { OWNER_LABEL } from './labels.ts';
+import { cri } from './methods.ts';
+import { resourcesMessage, sandboxMessage } from './sandbox-message.ts';
+import { seenContainer, seenSandbox, seenUsage } from './seen.ts';
+import { attachTo, execIn, forwardTo } from './streams.ts';
+
+interface ContainersOptions {
+  readonly connection: Connection;
+  /** The node whose sandboxes these are. */
+  readonly owner: string;
+  /** Called after a call that has changed something. */
+  readonly changed: () => void;
+}
+
+/** A sandbox may wait for the network, and for containers to end. */
+const SANDBOX_TIMEOUT_MS = 4 * 60_000;
+const STOP_MARGIN_MS = 2 * 60_000;
+/** Containers whose status is asked for at a time. */
+const CONCURRENT_CALLS = 16;
+
+export class CriContainers implements Containers {
+  readonly #connection: Connection;
+  readonly #owner: string;
+  readonly #changed: () => void;
+  /** What is known of sandboxes and containers, which does not change while their state is the same. */
+  #sandboxes = new Map<string, Sandbox>();
+  #containers = new Map<string, Container>();
+
+  constructor({ connection, owner, changed }: ContainersOptions) {
+    this.#connection = connection;
+    this.#owner = owner;
+    this.#changed = changed;
+  }
+
+  async runSandbox(config: SandboxConfig): Promise<string> {
+    const request = { config: sandboxMessage(config, this.#owner), runtimeHandler: config.runtimeHandler };
+    return (await this.#change(() => this.#connection.call(cri.runSandbox, request, SANDBOX_TIMEOUT_MS))).id;
+  }
+
+  async stopSandbox(id: string): Promise<void> {
+    await this.#change(() => this.#connection.call(cri.stopSandbox, { id }, SANDBOX_TIMEOUT_MS).catch(ignoreGone));
+  }
+
+  async removeSandbox(id: string): Promise<void> {
+    await this.#change(() => this.#connection.call(cri.removeSandbox, { id }, SANDBOX_TIMEOUT_MS).catch(ignoreGone));
+  }
+
+  async sandboxes(): Promise<readonly Sandbox[]> {
+    const { items } = await this.#connection.call(cri.listSandboxes, this.#ownFilter());
+    const known = this.#sandboxes;
+    const found = await inParallel(items, async ({ id, state }) => {
+      const before = known.get(id);
+      if (before && before.isReady === (state === 'ready')) return before;
+      const response = await this.#connection.call(cri.sandboxStatus, { id }).catch(ignoreGone);
+      return response?.status && seenSandbox(response.status);
+    });
+    this.#sandboxes = new Map(found.map((sandbox) => [sandbox.id, sandbox]));
+    return found;
+  }
+
+  async createContainer(sandboxId: string, config: ContainerConfig, sandbox: SandboxConfig): Promise<string> {
+    const surroundings = { sandbox, sandboxId, owner: this.#owner };
+    const request = {
+      sandboxId,
+      config: containerMessage(config, surroundings),
+      sandbox: sandboxMessage(sandbox, this.#owner),
+    };
+    return (await this.#change(() => this.#connection.call(cri.createContainer, request))).id;
+  }
+
+  async startContainer(id: string): Promise<void> {
+    await this.#change(() =>
+      this.#connection.call(cri.startContainer, { id }).catch((error: RuntimeError) => {
+        throw startError(error);
+      }),
+    );
+  }
+
+  async stopContainer(id: string, timeoutSeconds: number): Promise<void> {
+    const limit = timeoutSeconds * 1000 + STOP_MARGIN_MS;
+    await this.#change(() => this.#connection.call(cri.stopContainer, { id, timeoutSeconds }, limit).catch(ignoreGone));
+  }
+
+  async removeContainer(id: string): Promise<void> {
+    await this.#change(() => this.#connection.call(cri.removeContainer, { id }).catch(ignoreGone));
+  }
+
+  async containers(): Promise<readonly Container[]> {
+    const { containers } = await this.#connection.call(cri.listContainers, this.#ownFilter());
+    const known = this.#containers;
+    const found = await inParallel(containers, async ({ id, state }) => {
+      const before = known.get(id);
+      return before && before.state === state && state !== 'unknown' ? before : this.container(id);
+    });
+    this.#containers = new Map(found.map((container) => [container.id, container]));
+    return found;
+  }
+
+  async container(id: string): Promise<Container | undefined> {
+    const response = await this.#connection.call(cri.containerStatus, { id }).catch(ignoreGone);
+    return response?.status && seenContainer(response.status);
+  }
+
+  async updateResources(id: string, resources: ContainerResources): Promise<void> {
+    await this.#connection.call(cri.updateResources, { id, linux: resourcesMessage(resources) });
+    this.#containers.delete(id);
+  }
+
+  async reopenLog(id: string): Promise<void> {
+    await this.#connection.call(cri.reopenLog, { id });
+  }
+
+  async run(id: string, { command, timeoutMs, maxBytes }: RunRequest): Promise<RunResult> {
+    // CRI counts in seconds; a shorter limit cancels the call, which kills the command as well.
+    const request = { id, command, timeoutSeconds: Math.ceil(timeoutMs / 1000) };
+    const { exitCode, stdout, stderr } = await this.#connection.call(cri.execSync, request, timeoutMs);
+    return { exitCode, stdout: stdout.subarray(0, maxBytes), stderr: stderr.subarray(0, maxBytes) };
+  }
+
+  async exec(id: string, request: ExecRequest): Promise<ProcessStreams> {
+    return execIn(this.#connection, id, request);
+  }
+
+  async attach(id: string, request: AttachRequest): Promise<ProcessStreams> {
+    return attachTo(this.#connection, id, request);
+  }
+
+  async portForward(sandboxId: string, port: number): Promise<Duplex> {
+    return forwardTo(this.#connection, sandboxId, port);
+  }
+
+  async usage(): Promise<readonly ContainerUsage[]> {
+    const { stats } = await this.#connection.call(cri.usage, this.#ownFilter());
+    return stats.map(seenUsage).filter((usage) => usage !== undefined);
+  }
+
+  /** The states of everything, for comparing. */
+  async observe(): Promise<Snapshot> {
+    const [{ items }, { containers }] = await Promise.all([
+      this.#connection.call(cri.listSandboxes, this.#ownFilter()),
+      this.#connection.call(cri.listContainers, this.#ownFilter()),
+    ]);
+    return new Map([
+      ...items.map(({ id, state = '' }) => [id, { state, sandboxId: id }] as const),
+      ...containers.map(({ id, sandboxId, state = '' }) => [id, { state, sandboxId }] as const),
+    ]);
+  }
+
+  #ownFilter() {
+    return { filter: { labels: { [OWNER_LABEL]: this.#owner } } };
+  }
+
+  async #change<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } finally {
+      this.#changed();
+    }
+  }
+}
+
+/** What is gone needs not be stopped or removed. */
+function ignoreGone(error: RuntimeError): undefined {
+  if (error.code !== 'NotFound') throw error;
+}
+
+/** Some at a time, in the order of the items, without those that are gone. */
+async function inParallel<T, R>(items: readonly T[], task: (item: T) => Promise<R | undefined>): Promise<R[]> {
+  const results: (R | undefined)[] = [];
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [index, item] of queue) results[index] = await task(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENT_CALLS, items.length) }, worker));
+  return results.filter((result) => result !== undefined);
+}

@@ -1,0 +1,59 @@
+/** Images over CRI. */
+import type { RuntimeError } from '../runtime/errors.ts';
+import type { Image, Images, RegistryCredentials } from '../runtime/runtime.ts';
+import type { Connection } from './connection.ts';
+import { pullError } from './errors.ts';
+import { cri } from './methods.ts';
+import { seenImage } from './seen.ts';
+
+interface ImagesOptions {
+  readonly connection: Connection;
+  /** The image of sandboxes, which is never removed as garbage. */
+  readonly pauseImage: string | undefined;
+  /** Loads an archive, and returns the names of the images in it. */
+  readonly load: (archive: string) => Promise<readonly string[]>;
+}
+
+/** A pull has no limit of its own: containerd ends one that makes no progress. */
+const PULL_TIMEOUT_MS = 24 * 60 * 60_000;
+
+export class CriImages implements Images {
+  readonly #options: ImagesOptions;
+
+  constructor(options: ImagesOptions) {
+    this.#options = options;
+  }
+
+  async list(): Promise<readonly Image[]> {
+    const { images } = await this.#options.connection.call(cri.listImages, {});
+    return images.map((image) => seenImage(image, this.#options.pauseImage));
+  }
+
+  async find(reference: string): Promise<Image | undefined> {
+    const { image } = await this.#options.connection.call(cri.imageStatus, { image: { image: reference } });
+    return image && seenImage(image, this.#options.pauseImage);
+  }
+
+  async pull(reference: string, credentials: RegistryCredentials | undefined): Promise<string> {
+    const { connection } = this.#options;
+    const request = { image: { image: reference }, auth: credentials };
+    const { imageRef } = await connection.call(cri.pullImage, request, PULL_TIMEOUT_MS).catch((error: RuntimeError) => {
+      throw pullError(error);
+    });
+    return imageRef;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#options.connection.call(cri.removeImage, { image: { image: id } });
+  }
+
+  async load(archive: string): Promise<readonly string[]> {
+    return this.#options.load(archive);
+  }
+
+  async usage(): Promise<{ bytes: number; directory: string }> {
+    const { images } = await this.#options.connection.call(cri.imageUsage, {});
+    const bytes = images.reduce((sum, { usedBytes = 0 }) => sum + usedBytes, 0);
+    return { bytes, directory: images[0]?.directory?.path ?? '' };
+  }
+}

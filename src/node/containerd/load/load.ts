@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Descriptor } from '../../images/content/descriptor.ts';
+import { digestOf } from '../../images/content/digest.ts';
+import { MAX_DOCUMENT_BYTES, parseManifest } from '../../images/content/documents.ts';
+import { fullName, parseReference } from '../../images/reference.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { Connection } from '../connection.ts';
+import { containerdApi, cri } from '../methods.ts';
+import { type Archive, contentOf, filesOf, readArchive } from './archive.ts';
+import { type Blob, ContentStore } from './content-store.ts';
+
+interface LoadOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  /** Gives the only image of the archive this name, instead of its own. */
+  readonly as?: string;
+}
+
+/** An image in the content store, with the ids that it can have: one per platform. */
+interface LoadedImage {
+  readonly target: Descriptor;
+  readonly ids: readonly string[];
+  readonly names: readonly string[];
+}
+
+const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
+const DOCKER_CONFIG = 'application/vnd.docker.container.image.v1+json';
+const DOCKER_LAYER = 'application/vnd.docker.image.rootfs.diff.tar';
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+/** Until CRI has noticed a new image. */
+const NOTICE_TIMEOUT_MS = 10_000;
+const POLL_MS = 10;
+
+/** Loads the images of an archive, and returns their names. Resolves when CRI knows them. */
+export async function loadArchive(file: string, { connection, clock, as }: LoadOptions): Promise<readonly string[]> {
+  const archive = await readArchive(file);
+  const lease = `quarterdeck-load-${createHash('sha256').update(`${file} ${clock.now()}`).digest('hex').slice(0, 16)}`;
+  await connection.call(containerdApi.createLease, { id: lease });
+  try {
+    const store = new ContentStore(connection, lease);
+    const images =
+      archive.type === 'oci' ? await loadOci(file, archive, store) : await loadDocker(file, archive, store);
+    if (as !== undefined && images.length !== 1) throw new RuntimeError('Unknown', `${file} has several images`);
+    const loaded: string[] = [];
+    for (const image of images) {
+      for (const name of as === undefined ? image.names : [as]) {
+        await nameImage(connection, name, image);
+        await noticed({ connection, clock }, name, image);
+        loaded.push(name);
+      }
+    }
+    return loaded;
+  } finally {
+    await connection.call(containerdApi.deleteLease, { id: lease });
+  }
+}
+
+async function loadOci(
+  file: string,
+  { index }: Extract<Archive, { type: 'oci' }>,
+  store: ContentStore,
+): Promise<LoadedImage[]> {
+  const documents = new Map<string, Buffer>();
+  for await (const entry of filesOf(file)) {
+    const digits = /^blobs\/sha256\/([0-9a-f]{64})$/.exec(entry.path)?.[1];
+    if (entry.type !== 'file' || digits === undefined) continue;
+    const digest = `sha256:${digits}`;
+    // Manifests are small, and needed below; layers of this size do no harm.
+    const bytes = entry.size <= MAX_DOCUMENT_BYTES ? await contentOf(entry) : undefined;
+    if (bytes?.[0] === '{'.charCodeAt(0)) documents.set(digest, bytes);
+    await store.write({ ref: digest, size: entry.size, digest, content: bytes ? [bytes] : entry.content });
+  }
+  const parsed = parseManifest('index.json of the archive', index);
+  if (parsed.type !== 'index') throw new RuntimeError('Unknown', 'index.json of the archive is not an index');
+  const images: LoadedImage[] = [];
+  for (const target of parsed.manifests) {
+    const ids = await refer(target, documents, store);
+    images.push({ target, ids, names: namesOf(target, file) });
+  }
+  return images;
+}
+
+/** Labels manifests with what they refer to, so that it is kept with them. Returns the digests of the configurations. */
+async function refer(
+  target: Descriptor,
+  documents: ReadonlyMap<string, Buffer>,
+  store: ContentStore,
+): Promise<readonly string[]> {
+  const bytes = documents.get(target.digest);
+  // Archives for one platform often name the manifests of others as well.
+  if (!bytes) return [];
+  const manifest = parseManifest(target.digest, bytes);
+  const labels =
+    manifest.type === 'index'
+      ? Object.fromEntries(manifest.manifests.map(({ digest }, at) => [`containerd.io/gc.ref.content.m.${at}`, digest]))
+      : manifestLabels(manifest.config, manifest.layers);
+  await store.write({ ref: target.digest, size: bytes.length, digest: target.digest, labels, content: [bytes] });
+  if (manifest.type === 'manifest') return [manifest.config.digest];
+  const ids: string[] = [];
+  for (const each of manifest.manifests) ids.push(...(await refer(each, documents, store)));
+  return ids;
+}
+
+function manifestLabels(config: Pick<Blob, 'digest'>, layers: readonly Pick<Blob, 'digest'>[]): Record<string, string> {
+  return Object.fromEntries([
+    ['containerd.io/gc.ref.content.config', config.digest],
+    ...layers.map(({ digest }, at) => [`containerd.io/gc.ref.content.l.${at}`, digest]),
+  ]);
+}
+
+async function loadDocker(
+  file: string,
+  { images, links }: Extract<Archive, { type: 'docker' }>,
+  store: ContentStore,
+): Promise<LoadedImage[]> {
+  const real = (path: string) => links.get(path) ?? path;
+  const wanted = new Set(images.flatMap(({ config, layers }) => [config, ...layers]).map(real));
+  const blobs = new Map<string, Blob & { readonly isGzip: boolean }>();
+  for await (const entry of filesOf(file)) {
+    if (entry.type !== 'file' || !wanted.has(entry.path)) continue;
+    const [isGzip, content] = await peek(entry.content);
+    const blob = await store.write({ ref: `${file}:${entry.path}`, size: entry.size, digest: undefined, content });
+    blobs.set(entry.path, { ...blob, isGzip });
+  }
+  const blobOf = (path: string) => {
+    const blob = blobs.get(real(path));
+    if (!blob) throw new RuntimeError('Unknown', `${path} is missing in the archive`);
+    return blob;
+  };
+  const loaded: LoadedImage[] = [];
+  // One after the other: two of them can have the same manifest.
+  for (const { config, layers, names } of images) {
+    const target = await writeManifest(store, blobOf(config), layers.map(blobOf));
+    loaded.push({ target, ids: [blobOf(config).digest], names: names.map((name) => fullName(parseReference(name))) });
+  }
+  return loaded;
+}
+
+async function writeManifest(
+  store: ContentStore,
+  { digest, size }: Blob,
+  layers: readonly (Blob & { readonly isGzip: boolean })[],
+): Promise<Descriptor> {
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: DOCKER_MANIFEST,
+    config: { mediaType: DOCKER_CONFIG, digest, size },
+    layers: layers.map((layer) => ({
+      mediaType: layer.isGzip ? `${DOCKER_LAYER}.gzip` : DOCKER_LAYER,
+      digest: layer.digest,
+      size: layer.size,
+    })),
+  };
+  const bytes = Buffer.from(JSON.stringify(manifest));
+  const own = digestOf(bytes);
+  const labels = manifestLabels({ digest }, layers);
+  await store.write({ ref: own, size: bytes.length, digest: own, labels, content: [bytes] });
+  return { mediaType: DOCKER_MANIFEST, digest: own, size: bytes.length };
+}
+
+/** Whether it is compressed, and all of the content. */
+async function peek(content: AsyncIterable<Buffer>): Promise<[boolean, AsyncIterable<Buffer>]> {
+  const parts = content[Symbol.asyncIterator]();
+  const first = await parts.next();
+  async function* whole(): AsyncGenerator<Buffer> {
+    if (first.done) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => parts };
+  }
+  return [!first.done && first.value.subarray(0, 2).equals(GZIP_MAGIC), whole()];
+}
+
+/** A name that is only a tag belongs to the name of the archive. */
+function namesOf({ annotations = {} }: Descriptor, file: string): string[] {
+  const name = annotations['io.containerd.image.name'] ?? annotations['org.opencontainers.image.ref.name'];
+  const own = basename(file)
+    .replace(/(\.oci)?\.(tar|tar\.gz|tgz|tar\.zst)$/, '')
+    .toLowerCase();
+  if (name === undefined) return [fullName(parseReference(own))];
+  const isTag = annotations['io.containerd.image.name'] === undefined && !/[/:]/.test(name);
+  return [fullName(parseReference(isTag ? `${own}:${name}` : name))];
+}
+
+async function nameImage(connection: Connection, name: string, { target }: LoadedImage): Promise<void> {
+  const { mediaType, digest, size } = target;
+  const image = { name, target: { mediaType, digest, size } };
+  await connection.call(containerdApi.createImage, { image }).catch(async (error: RuntimeError) => {
+    if (!error.message.includes('already exists')) throw error;
+    await connection.call(containerdApi.updateImage, { image });
+  });
+}
+
+/** CRI learns of new images by an event. */
+async function noticed(
+  { connection, clock }: Pick<LoadOptions, 'connection' | 'clock'>,
+  name: string,
+  { ids }: LoadedImage,
+): Promise<void> {
+  const deadline = clock.now() + NOTICE_TIMEOUT_MS;
+  for (;;) {
+    const { image } = await connection.call(cri.imageStatus, { image: { image: name } });
+    if (image && ids.includes(image.id)) return;
+    if (clock.now() > deadline) {
+      throw new RuntimeError('Unknown', `${name} was loaded, but the runtime cannot use it on this platform`);
+    }
+    await sleep(clock, POLL_MS);
+  }
+}

@@ -1,0 +1,47 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Connection } from '../connection.ts';
+import { cri } from '../methods.ts';
+import { cniConfiguration, cniFile } from './cni.ts';
+
+interface NetworkOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly name: string;
+  readonly hasIptables: boolean;
+  /** Where the runtime reads CNI configurations; undefined: it does not say, and configures its network itself. */
+  readonly folder: string | undefined;
+  /** Where host-local keeps the addresses in use. */
+  readonly cniAddresses: string;
+}
+
+const READY_TIMEOUT_MS = 5000;
+const POLL_MS = 20;
+
+/** Writes the CNI configuration of the node, unless there is another one. */
+export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly string[]): Promise<void> {
+  const { name, hasIptables, folder, cniAddresses } = options;
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  const own = cniFile(name);
+  const others = (await readdir(folder)).filter((file) => /\.(conf|conflist|json)$/.test(file) && file !== own);
+  if (others.length > 0) return;
+  const text = cniConfiguration({ name, podCIDRs, addresses: cniAddresses, hasIptables });
+  const before = await readFile(join(folder, own), 'utf8').catch(() => undefined);
+  if (before !== text) {
+    // containerd watches the folder, and must not read half of it.
+    await writeFile(join(folder, `${own}.tmp`), text);
+    await rename(join(folder, `${own}.tmp`), join(folder, own));
+  }
+  await untilReady(options);
+}
+
+/** containerd notices a new file within milliseconds. What is wrong with it, `health` says. */
+async function untilReady({ connection, clock }: Pick<NetworkOptions, 'connection' | 'clock'>): Promise<void> {
+  for (const deadline = clock.now() + READY_TIMEOUT_MS; clock.now() < deadline; ) {
+    const { status } = await connection.call(cri.status, {});
+    if (status?.conditions.some(({ type, status: isMet }) => type === 'NetworkReady' && isMet)) return;
+    await sleep(clock, POLL_MS);
+  }
+}

@@ -1,0 +1,159 @@
+import type { Decoded } from '../../base/protobuf/message.ts';
+import type { SeenPod } from '../pod/container-run.ts';
+import type { Images, RuntimeHealth } from '../runtime/runtime.ts';
+import { Changes } from './changes.ts';
+import { Connection } from './connection.ts';
+import { CriContainers } from './containers.ts';
+import { type Features, featuresOf, plainVersion } from './features.ts';
+import { CriImages } from './images.ts';
+import { loadArchive } from './load/load.ts';
+import type { StatusResponse } from './messages/status.ts';
+import { cri } from './methods.ts';
+import { writeNetwork } from './network/write-network.ts';
+import type { ContainerdOptions, ContainerdRuntime } from './options.ts';
+import { ensureDaemon } from './own/daemon.ts';
+import { exists, findProgram } from './own/machine.ts';
+import { ownPaths } from './own/paths.ts';
+import { ensurePauseImage } from './pause.ts';
+import { refusalOf } from './refusal.ts';
+
+const MACHINE_SOCKET = '/run/containerd/containerd.sock';
+
+/** Connects to a containerd, and starts one if need be. Rejects with RuntimeError, or with ContainerdMissing. */
+export async function openContainerd(options: ContainerdOptions): Promise<ContainerdRuntime> {
+  const { clock, log } = options;
+  const foreign = await foreignSocket(options);
+  const socket = foreign ?? (await ensureDaemon(options)).socket;
+  const revive = async () => {
+    log.warn('containerd has ended; it is started again');
+    await ensureDaemon(options);
+  };
+  const connection = new Connection({ socket, clock, ...(foreign === undefined && { revive }) });
+  try {
+    return await connected(options, connection, { socket, isOwn: foreign === undefined });
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+async function connected(
+  options: ContainerdOptions,
+  connection: Connection,
+  { socket, isOwn }: Pick<ContainerdRuntime, 'socket' | 'isOwn'>,
+): Promise<ContainerdRuntime> {
+  const { clock, log, name, path } = options;
+  const version = await connection.call(cri.version, {});
+  const status = await connection.call(cri.status, { verbose: true });
+  const settings = settingsOf(status);
+  const hostPorts = !isOwn || (await findProgram('iptables', path)) !== undefined;
+  await ensurePauseImage(settings.sandboxImage, { connection, clock, directory: options.directory });
+  const network = {
+    connection,
+    clock,
+    name,
+    hasIptables: hostPorts,
+    folder: settings.cniFolder,
+    ...ownPaths(options.directory),
+  };
+  if (options.podCIDRs.length > 0) await writeNetwork(network, options.podCIDRs);
+  return new Containerd({
+    version: `${version.runtimeName}://${plainVersion(version.runtimeVersion)}`,
+    features: featuresOf(version, status, { hostPorts }),
+    socket,
+    isOwn,
+    connection,
+    owner: name,
+    images: new CriImages({
+      connection,
+      pauseImage: settings.sandboxImage,
+      load: (archive) => loadArchive(archive, { connection, clock }),
+    }),
+    configureNetwork: (podCIDRs) => writeNetwork(network, podCIDRs),
+    clock,
+    log,
+  });
+}
+
+interface ContainerdParts extends Pick<ContainerdRuntime, 'version' | 'socket' | 'isOwn' | 'configureNetwork'> {
+  readonly features: Features;
+  readonly connection: Connection;
+  readonly owner: string;
+  readonly images: Images;
+  readonly clock: ContainerdOptions['clock'];
+  readonly log: ContainerdOptions['log'];
+}
+
+class Containerd extends CriContainers implements ContainerdRuntime {
+  readonly version: string;
+  readonly socket: string;
+  readonly isOwn: boolean;
+  readonly images: Images;
+  readonly configureNetwork: ContainerdRuntime['configureNetwork'];
+  readonly #parts: ContainerdParts;
+  readonly #changes: Changes;
+
+  constructor(parts: ContainerdParts) {
+    const { connection, owner, clock, log } = parts;
+    super({ connection, owner, changed: () => this.#changes.hint() });
+    this.version = parts.version;
+    this.socket = parts.socket;
+    this.isOwn = parts.isOwn;
+    this.images = parts.images;
+    this.configureNetwork = parts.configureNetwork;
+    this.#parts = parts;
+    this.#changes = new Changes({ connection, observe: () => this.observe(), clock, log });
+  }
+
+  refusal(pod: SeenPod): string | undefined {
+    return refusalOf(pod, this.#parts.features);
+  }
+
+  async health(): Promise<RuntimeHealth> {
+    const { status } = await this.#parts.connection.call(cri.status, {});
+    const conditions = status?.conditions ?? [];
+    const holds = (wanted: string) => conditions.some(({ type, status }) => type === wanted && status);
+    const message = conditions
+      .filter(({ status }) => !status)
+      .map(({ reason, message }) => `${reason}: ${message}`)
+      .join('; ');
+    return { isReady: holds('RuntimeReady'), isNetworkReady: holds('NetworkReady'), ...(message && { message }) };
+  }
+
+  onChange(listener: (sandboxId: string | undefined) => void): () => void {
+    return this.#changes.on(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#changes.close();
+    this.#parts.connection.close();
+  }
+}
+
+/** The socket of a containerd that is not ours; undefined if this node has, or is to have, its own. */
+async function foreignSocket({ endpoint, directory, clock }: ContainerdOptions): Promise<string | undefined> {
+  if (endpoint === 'own') return undefined;
+  if (endpoint !== 'auto') return endpoint.socket;
+  if ((await exists(ownPaths(directory).root)) || !(await exists(MACHINE_SOCKET))) return undefined;
+  const connection = new Connection({ socket: MACHINE_SOCKET, clock });
+  const isCri = await connection.call(cri.version, {}).then(
+    () => true,
+    // For example the containerd of Docker, whose CRI is turned off.
+    () => false,
+  );
+  connection.close();
+  return isCri ? MACHINE_SOCKET : undefined;
+}
+
+/** What containerd says about its own configuration. Other runtimes say nothing. */
+function settingsOf({ info }: Decoded<typeof StatusResponse>): {
+  readonly sandboxImage: string | undefined;
+  readonly cniFolder: string | undefined;
+} {
+  try {
+    const config = JSON.parse(info.config ?? '{}') as { sandboxImage?: string; cni?: { confDir?: string } };
+    return { sandboxImage: config.sandboxImage, cniFolder: config.cni?.confDir };
+  } catch {
+    return { sandboxImage: undefined, cniFolder: undefined };
+  }
+}

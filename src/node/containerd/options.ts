@@ -1,0 +1,47 @@
+/** What the agent says about the containerd it wants. */
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+export interface ContainerdOptions {
+  /**
+   * `own`: a containerd that belongs to this node. `auto`: the one of the machine if it serves CRI and this node has none of
+   * its own yet, else an own one.
+   */
+  readonly endpoint: 'auto' | 'own' | { readonly socket: string };
+  /** Where an own containerd has its files. Relative paths are not allowed. */
+  readonly directory: string;
+  /**
+   * Identifies the node on this machine, now and after a restart: it names the bridge, and marks the sandboxes, so that
+   * several nodes and clusters can share a containerd.
+   */
+  readonly name: string;
+  /** The ranges of the pods' addresses. Empty: not known yet; pods on their own network wait for `configureNetwork`. */
+  readonly podCIDRs: readonly string[];
+  /** How images of a registry are pulled, by the registry's name (`localhost:5000`, `docker.io`). */
+  readonly registries?: Readonly<Record<string, RegistryOptions>>;
+  /** Path of the network namespace in which an own containerd runs, with its bridge; undefined: the one of this process. */
+  readonly networkNamespace?: string;
+  /** The address where an own containerd serves exec, attach and port-forward; default: 127.0.0.1. */
+  readonly streamAddress?: string;
+  /** Where programs are searched, as in PATH. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface RegistryOptions {
+  /** URLs that are tried in order before the registry itself. */
+  readonly mirrors?: readonly string[];
+  /** Whether TLS certificates are not verified. For plain HTTP, name an `http://` URL as a mirror. */
+  readonly insecure?: boolean;
+}
+
+export interface ContainerdRuntime extends Runtime {
+  /** Path of the socket that is used. */
+  readonly socket: string;
+  /** Whether the containerd belongs to this node. */
+  readonly isOwn: boolean;
+  /** Configures the pod network if there is no other configuration; takes effect for new sandboxes. */
+  configureNetwork(podCIDRs: readonly string[]): Promise<void>;
+}

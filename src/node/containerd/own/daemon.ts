@@ -1,0 +1,158 @@
+/** Starts the containerd of a node, finds it again, and ends it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import { type ProcessIdentity, processIdentity } from '../../../base/process-identity.ts';
+import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { Connection } from '../connection.ts';
+import { cri } from '../methods.ts';
+import type { RegistryOptions } from '../options.ts';
+import { containerdConfig } from './config-file.ts';
+import { findProgram, type Machine, probeMachine, systemPath } from './machine.ts';
+import { type OwnPaths, ownPaths } from './paths.ts';
+import { hostsFile, hostsFolder } from './registries.ts';
+
+export interface DaemonOptions {
+  readonly directory: string;
+  readonly registries?: Readonly<Record<string, RegistryOptions>>;
+  readonly networkNamespace?: string;
+  readonly streamAddress?: string;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 10_000;
+const POLL_MS = 25;
+const MAX_LOG_BYTES = 10 * 2 ** 20;
+const LOG_EXCERPT_BYTES = 2000;
+
+/** Makes sure that the containerd runs, with the configuration that fits the machine and the options. */
+export async function ensureDaemon(options: DaemonOptions): Promise<OwnPaths> {
+  const { clock, log } = options;
+  const paths = ownPaths(options.directory);
+  const machine = await prepare(paths, options);
+  const running = await findDaemon(paths);
+  const hasChanged = await writeConfiguration(paths, machine, options);
+  if (running && !hasChanged && (await answers(paths, clock))) return paths;
+  if (running) {
+    log.info('containerd is restarted', { pid: running.pid, reason: hasChanged ? 'configuration' : 'no answer' });
+    await endDaemon(paths, clock);
+  }
+  await launch(paths, machine, options);
+  return paths;
+}
+
+/** Returns the running containerd; undefined if it has ended. */
+export async function findDaemon(paths: OwnPaths): Promise<ProcessIdentity | undefined> {
+  const text = await readFile(paths.identity, 'utf8').catch(ignoreMissing);
+  if (!text) return undefined;
+  const known = JSON.parse(text) as ProcessIdentity;
+  const now = await processIdentity(known.pid);
+  return now.started !== '' && now.boot === known.boot && now.started === known.started ? now : undefined;
+}
+
+/** Ends containerd, and leaves what it runs alone. Resolves when the process is gone. */
+export async function endDaemon(paths: OwnPaths, clock: Clock): Promise<void> {
+  const running = await findDaemon(paths);
+  if (!running) return;
+  process.kill(running.pid, 'SIGTERM');
+  const deadline = clock.now() + STOP_TIMEOUT_MS;
+  while (await findDaemon(paths)) {
+    if (clock.now() > deadline) process.kill(running.pid, 'SIGKILL');
+    await sleep(clock, POLL_MS);
+  }
+  await rm(paths.identity, { force: true });
+}
+
+async function prepare(paths: OwnPaths, { path }: DaemonOptions): Promise<Machine> {
+  for (const folder of [paths.root, paths.cniConfiguration, paths.registries, dirname(paths.socket)]) {
+    await mkdir(folder, { recursive: true, mode: 0o711 });
+  }
+  return probeMachine({ path, root: paths.root });
+}
+
+/** Returns whether the main file has changed. The others are read by containerd as they are needed. */
+async function writeConfiguration(paths: OwnPaths, machine: Machine, options: DaemonOptions): Promise<boolean> {
+  for (const [registry, registryOptions] of Object.entries(options.registries ?? {})) {
+    const folder = join(paths.registries, hostsFolder(registry));
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'hosts.toml'), hostsFile(registry, registryOptions));
+  }
+  const { streamAddress = '127.0.0.1' } = options;
+  const config = containerdConfig({ paths, machine, sandboxImage: PAUSE_IMAGE, streamAddress });
+  if ((await readFile(paths.config, 'utf8').catch(ignoreMissing)) === config) return false;
+  await writeFile(paths.config, config);
+  return true;
+}
+
+async function launch(paths: OwnPaths, machine: Machine, options: DaemonOptions): Promise<void> {
+  const { path, clock, log, networkNamespace } = options;
+  const size = (await stat(paths.log).catch(ignoreMissing))?.size ?? 0;
+  const output = await open(paths.log, size > MAX_LOG_BYTES ? 'w' : 'a');
+  // A socket without a process behind it would keep the new one from listening.
+  await rm(paths.socket, { force: true });
+  const command = [machine.containerd, '--config', paths.config];
+  if (networkNamespace !== undefined) {
+    command.unshift((await findProgram('nsenter', path)) ?? 'nsenter', `--net=${networkNamespace}`);
+  }
+  const [program = '', ...args] = command;
+  try {
+    const child = spawn(program, args, {
+      detached: true,
+      stdio: ['ignore', output.fd, output.fd],
+      cwd: paths.directory,
+      env: { PATH: systemPath(path) },
+    });
+    const ended = endOf(child);
+    child.unref();
+    if (child.pid !== undefined) {
+      await writeFile(paths.identity, JSON.stringify(await processIdentity(child.pid)), { mode: 0o600 });
+    }
+    await Promise.race([answered(paths, clock), ended.then((reason) => failed(paths, reason))]);
+    log.info('containerd was started', { pid: child.pid, version: machine.containerdVersion, socket: paths.socket });
+  } finally {
+    await output.close();
+  }
+}
+
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+}
+
+async function failed(paths: OwnPaths, reason: string): Promise<never> {
+  const log = await readFile(paths.log, 'utf8').catch(() => '');
+  const excerpt = log.slice(-LOG_EXCERPT_BYTES).trim();
+  throw new RuntimeError('Unavailable', `containerd ended at its start (${reason}): ${excerpt}`);
+}
+
+async function answered(paths: OwnPaths, clock: Clock): Promise<void> {
+  const deadline = clock.now() + START_TIMEOUT_MS;
+  while (!(await answers(paths, clock))) {
+    if (clock.now() > deadline) throw new RuntimeError('Unavailable', 'containerd does not answer after its start');
+    await sleep(clock, POLL_MS);
+  }
+}
+
+async function answers(paths: OwnPaths, clock: Clock): Promise<boolean> {
+  const connection = new Connection({ socket: paths.socket, clock });
+  try {
+    await connection.call(cri.version, {});
+    return true;
+  } catch {
+    return false;
+  } finally {
+    connection.close();
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}

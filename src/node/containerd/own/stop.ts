@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import { Connection } from '../connection.ts';
+import { cri } from '../methods.ts';
+import { bridgeIn, bridgeOf } from '../network/cni.ts';
+import { type DaemonOptions, endDaemon, ensureDaemon, findDaemon } from './daemon.ts';
+import { exists, systemPath } from './machine.ts';
+import { type OwnPaths, ownPaths } from './paths.ts';
+
+const END_TIMEOUT_MS = 10_000;
+const POLL_MS = 25;
+
+/**
+ * Ends the containerd of a node with all its pods, if it has one, whether or not it runs, and removes their mounts and their
+ * bridge. Images and the root stay.
+ */
+export async function stopOwnContainerd(options: DaemonOptions & { readonly name: string }): Promise<void> {
+  const { clock, log, path, networkNamespace } = options;
+  const paths = ownPaths(options.directory);
+  if (!(await exists(paths.root))) return;
+  const hasShims = (await shimsOf(paths)).length > 0;
+  // Only containerd knows how to free the addresses and ports of a pod: it is started once more for that.
+  if (hasShims || (await findDaemon(paths))) {
+    await ensureDaemon(options)
+      .then(() => removeSandboxes(paths, clock))
+      .catch((error: unknown) => log.warn('pods could not be removed', { error: String(error) }));
+  }
+  await endDaemon(paths, clock);
+  await killShims(paths, { clock, log });
+  await unmountBelow(paths.directory, path);
+  const inNamespace = networkNamespace === undefined ? [] : ['nsenter', `--net=${networkNamespace}`];
+  for (const bridge of new Set([bridgeOf(options.name), ...(await bridgesOf(paths))])) {
+    await command([...inNamespace, 'ip', 'link', 'delete', bridge], path).catch(() => {});
+  }
+  await rm(paths.state, { recursive: true, force: true });
+  await rm(paths.socket, { force: true });
+  await rm(`${paths.socket}.ttrpc`, { force: true });
+}
+
+/** Those that its network configurations have made. */
+async function bridgesOf({ cniConfiguration }: OwnPaths): Promise<readonly string[]> {
+  const files = await readdir(cniConfiguration).catch(() => []);
+  return files.map(bridgeIn).filter((bridge) => bridge !== undefined);
+}
+
+async function removeSandboxes(paths: OwnPaths, clock: Clock): Promise<void> {
+  const connection = new Connection({ socket: paths.socket, clock });
+  try {
+    const { items } = await connection.call(cri.listSandboxes, {});
+    await Promise.all(
+      items.map(async ({ id }) => {
+        await connection.call(cri.stopSandbox, { id });
+        await connection.call(cri.removeSandbox, { id });
+      }),
+    );
+  } finally {
+    connection.close();
+  }
+}
+
+/** A shim that is left has lost its containerd; its containers end with SIGKILL. */
+async function killShims(paths: OwnPaths, { clock, log }: { clock: Clock; log: Logger }): Promise<void> {
+  const deadline = clock.now() + END_TIMEOUT_MS;
+  for (let shims = await shimsOf(paths); shims.length > 0; shims = await shimsOf(paths)) {
+    if (clock.now() > deadline) {
+      log.warn('shims of containerd do not end', { pids: shims });
+      return;
+    }
+    for (const pid of [...(await descendantsOf(shims)), ...shims]) kill(pid);
+    await sleep(clock, POLL_MS);
+  }
+}
+
+/** Shims name the socket of their containerd among their arguments. */
+async function shimsOf(paths: OwnPaths): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (const pid of await pids()) {
+    const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+    const address = args.indexOf('-address');
+    if (args[0]?.includes('containerd-shim') && address > 0 && args[address + 1] === paths.socket) found.push(pid);
+  }
+  return found;
+}
+
+async function descendantsOf(parents: readonly number[]): Promise<readonly number[]> {
+  const parentOf = new Map<number, number>();
+  for (const pid of await pids()) {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    // The name, in parentheses, may contain anything; after it come the state and the parent.
+    parentOf.set(pid, Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]));
+  }
+  const found = new Set(parents);
+  for (let size = 0; size !== found.size; ) {
+    size = found.size;
+    for (const [pid, parent] of parentOf) if (found.has(parent)) found.add(pid);
+  }
+  return [...found].filter((pid) => !parents.includes(pid));
+}
+
+async function pids(): Promise<readonly number[]> {
+  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Unmounts what is left, the deepest first. */
+async function unmountBelow(directory: string, path: string): Promise<void> {
+  const mounts = (await readFile('/proc/self/mountinfo', 'utf8'))
+    .split('\n')
+    .map((line) => unescaped(line.split(' ')[4] ?? ''))
+    .filter((point) => point.startsWith(`${directory}/`));
+  for (const point of mounts.sort().reverse()) await command(['umount', '-l', point], path).catch(() => {});
+}
+
+/** Spaces and other special characters are written as octal numbers. */
+function unescaped(point: string): string {
+  return point.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+async function command([program = '', ...args]: readonly string[], path: string): Promise<void> {
+  await promisify(execFile)(program, args, { env: { PATH: systemPath(path) } });
+}

@@ -1,0 +1,22 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { PAUSE_IMAGE, writePauseImage } from '../images/pause/pause-image.ts';
+import type { Connection } from './connection.ts';
+import { loadArchive } from './load/load.ts';
+import { cri } from './methods.ts';
+
+/** Loads the image that keeps sandboxes alive, under the name that the runtime wants, if it does not have one. */
+export async function ensurePauseImage(
+  name: string | undefined,
+  { connection, clock, directory }: { connection: Connection; clock: Clock; directory: string },
+): Promise<void> {
+  const wanted = name ?? PAUSE_IMAGE;
+  const { image } = await connection.call(cri.imageStatus, { image: { image: wanted } });
+  if (image) return;
+  await mkdir(directory, { recursive: true });
+  const archive = join(directory, 'pause.tar');
+  await writePauseImage(archive, process.arch);
+  await loadArchive(archive, { connection, clock, as: wanted });
+  await rm(archive);
+}

@@ -1,0 +1,64 @@
+import { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { openSession } from '../../base/remote-command/client.ts';
+import { PORT_PROTOCOL } from '../../base/remote-command/spdy-ports.ts';
+import type { SpdySession } from '../../base/spdy/session.ts';
+import type { SpdyStream } from '../../base/spdy/stream.ts';
+
+/** Connects to a port through the streaming server of a runtime. */
+export async function openPortConnection(url: URL, port: number): Promise<Duplex> {
+  const session = await openSession({ url }, [PORT_PROTOCOL]);
+  const headers = { port: String(port), requestid: '0' };
+  const error = session.open({ ...headers, streamtype: 'error' });
+  error.end();
+  const data = session.open({ ...headers, streamtype: 'data' });
+  await data.accepted;
+  return new PortConnection(session, data, text(error));
+}
+
+/**
+ * A connection through a port. containerd ends the data of a connection that it could not make, and only then says why: the end
+ * is handed on when it has said that there was no failure, which it does as soon as a connection is over.
+ */
+class PortConnection extends Duplex {
+  readonly #session: SpdySession;
+  readonly #data: SpdyStream;
+
+  constructor(session: SpdySession, data: SpdyStream, failure: Promise<string>) {
+    super();
+    this.#session = session;
+    this.#data = data;
+    // A connection that is lost must not end the program; `close` follows, and pipelines see the error.
+    this.on('error', () => undefined);
+    const said = failure.catch(() => '');
+    data.on('data', (bytes: Buffer) => {
+      if (!this.push(bytes)) data.pause();
+    });
+    data.once('end', async () => {
+      const message = await said;
+      if (message === '') this.push(null);
+      else this.destroy(new Error(message));
+    });
+    data.once('close', () => {
+      if (!data.readableEnded) this.destroy(data.errored ?? undefined);
+    });
+  }
+
+  override _read(): void {
+    this.#data.resume();
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#data.write(bytes, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#data.end(() => done());
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#data.destroy();
+    this.#session.close();
+    done(error);
+  }
+}

@@ -1,0 +1,41 @@
+/** Reads the configuration of an image. */
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { ImageConfig } from '../image-config.ts';
+import { isDigest } from './digest.ts';
+import { isObject, parseDocument } from './documents.ts';
+
+export interface ConfigDocument {
+  readonly config: ImageConfig;
+  /** Digests of the uncompressed layers, in the order in which they are applied. */
+  readonly diffIds: readonly string[];
+}
+
+export function parseConfig(what: string, bytes: Uint8Array): ConfigDocument {
+  const document = parseDocument(what, bytes);
+  const config = isObject(document.config) ? document.config : {};
+  const diffIds = isObject(document.rootfs) ? document.rootfs.diff_ids : undefined;
+  if (!Array.isArray(diffIds) || !diffIds.every(isDigest)) {
+    throw new RuntimeError('Unknown', `${what} does not name the layers of its image`);
+  }
+  return {
+    config: {
+      user: text(config.User),
+      env: texts(config.Env),
+      entrypoint: texts(config.Entrypoint),
+      args: texts(config.Cmd),
+      workingDirectory: text(config.WorkingDir),
+      stopSignal: text(config.StopSignal),
+      volumes: isObject(config.Volumes) ? Object.keys(config.Volumes) : [],
+      labels: isObject(config.Labels) ? (config.Labels as Record<string, string>) : {},
+    },
+    diffIds,
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

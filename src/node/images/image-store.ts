@@ -1,0 +1,27 @@
+/** The images of a node that has no container engine: in a directory, unpacked for the process runtime. */
+import type { Images } from '../runtime/runtime.ts';
+import type { ImageConfig } from './image-config.ts';
+
+export interface ImageStore extends Images {
+  /** Rejects with a RuntimeError of code `NotFound`. */
+  config(imageId: string): Promise<ImageConfig>;
+  /**
+   * Returns the directory with the files of an image, which is unpacked when it is needed first. All containers share it:
+   * nobody may write to it.
+   */
+  unpack(imageId: string): Promise<string>;
+  /**
+   * Gives a container its own root in `directory`, which belongs to the container. Idempotent: after a reboot it mounts
+   * what is there again, with everything that the container wrote. An image is kept while a root of it exists.
+   */
+  createRoot(imageId: string, directory: string): Promise<ContainerRoot>;
+  /** Unmounts the root in `directory` and removes its files. Idempotent. */
+  removeRoot(directory: string): Promise<void>;
+}
+
+export interface ContainerRoot {
+  /** Absolute path of the root directory. */
+  readonly path: string;
+  /** Where what the container writes goes: its size is that of the writable layer. Equal to `path` when it is a copy. */
+  readonly writable: string;
+}

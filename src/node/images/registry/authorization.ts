@@ -1,0 +1,87 @@
+/** What a registry wants to see before it gives something: nothing, a password, or a token that another server gives. */
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { RegistryCredentials } from '../../runtime/runtime.ts';
+import { isObject, parseDocument } from '../content/documents.ts';
+import { type HttpRequest, readBody, send } from './http.ts';
+
+/** A `WWW-Authenticate` header. */
+export interface Challenge {
+  /** In lower case. */
+  readonly scheme: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+interface TokenRequest {
+  readonly challenge: Challenge;
+  readonly repository: string;
+  readonly credentials: RegistryCredentials | undefined;
+  readonly isInsecure: boolean;
+  /** Whether the registry was asked over TLS and has to be: then its tokens are, too. */
+  readonly hasTls: boolean;
+}
+
+const MAX_TOKEN_BYTES = 256 * 1024;
+const CLIENT_ID = 'quarterdeck';
+const OK = 200;
+
+export function parseChallenge(header: string): Challenge {
+  const [, scheme = '', rest = ''] = /^\s*(\S+)\s*(.*)$/s.exec(header) ?? [];
+  const parameters = [...rest.matchAll(/([\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))/g)].map(
+    ([, key, quoted, plain]) => [key!.toLowerCase(), quoted?.replace(/\\(.)/g, '$1') ?? plain!] as const,
+  );
+  return { scheme: scheme.toLowerCase(), parameters: Object.fromEntries(parameters) };
+}
+
+/** The value of the `Authorization` header; undefined when there is nothing to answer with. */
+export async function answer(request: TokenRequest): Promise<string | undefined> {
+  const { challenge, credentials } = request;
+  if (credentials?.registryToken) return `Bearer ${credentials.registryToken}`;
+  if (challenge.scheme === 'basic') return credentials && basic(credentials);
+  if (challenge.scheme !== 'bearer' || challenge.parameters.realm === undefined) return undefined;
+  return `Bearer ${await fetchToken(request)}`;
+}
+
+function basic({ username, password }: RegistryCredentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+async function fetchToken(request: TokenRequest): Promise<string> {
+  const { realm = '' } = request.challenge.parameters;
+  if (request.hasTls && !realm.startsWith('https:')) {
+    throw new RuntimeError('Unknown', `the registry wants its credentials sent to ${realm} without TLS`);
+  }
+  const response = await send(request.credentials?.identityToken ? refresh(request) : ask(request));
+  const body = await readBody(response, MAX_TOKEN_BYTES);
+  if (response.statusCode !== OK) {
+    throw new RuntimeError(
+      'Unknown',
+      `failed to authorize: failed to fetch ${request.credentials ? 'oauth' : 'anonymous'} token: unexpected status from ` +
+        `GET request to ${realm}: ${response.statusCode} ${response.statusMessage}`,
+    );
+  }
+  const document = parseDocument(`the token of ${realm}`, body);
+  const token = isObject(document) ? (document.token ?? document.access_token) : undefined;
+  if (typeof token !== 'string' || token === '') throw new RuntimeError('Unknown', `${realm} gave no token`);
+  return token;
+}
+
+function ask({ challenge, repository, credentials, isInsecure }: TokenRequest): HttpRequest {
+  const url = new URL(challenge.parameters.realm!);
+  const { service, scope } = scopeOf(challenge, repository);
+  if (service !== undefined) url.searchParams.set('service', service);
+  url.searchParams.set('scope', scope);
+  return { url: url.href, headers: credentials ? { Authorization: basic(credentials) } : {}, isInsecure };
+}
+
+/** A refresh token stands for the password. */
+function refresh({ challenge, repository, credentials, isInsecure }: TokenRequest): HttpRequest {
+  const { service = '', scope } = scopeOf(challenge, repository);
+  const form = { grant_type: 'refresh_token', service, scope, client_id: CLIENT_ID };
+  const body = new URLSearchParams({ ...form, refresh_token: credentials!.identityToken! }).toString();
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  return { url: challenge.parameters.realm!, method: 'POST', headers, body, isInsecure };
+}
+
+function scopeOf({ parameters }: Challenge, repository: string) {
+  return { service: parameters.service, scope: parameters.scope ?? `repository:${repository}:pull` };
+}

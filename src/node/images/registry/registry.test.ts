@@ -1,0 +1,311 @@
+/** Against a registry of this test's own, which can break in every way; test/registry.test.ts has a real one. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../../base/clock.ts';
+import { silent } from '../../../base/log.ts';
+import type { RegistryCredentials } from '../../runtime/runtime.ts';
+import { digestOf } from '../content/digest.ts';
+import { platformOf } from '../content/platform.ts';
+import { DirectoryImageStore } from '../store/directory-store.ts';
+import { writeTar } from '../tar/write-tar.ts';
+import { parseChallenge } from './authorization.ts';
+import { hostsOf, type RegistrySettings } from './hosts.ts';
+import { Registry } from './registry.ts';
+
+const OCI = 'application/vnd.oci.image';
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+const descriptor = (mediaType: string, bytes: Buffer) => ({ mediaType, digest: digestOf(bytes), size: bytes.length });
+
+/** An image of one large layer, as a registry has it. */
+async function makeImage() {
+  const parts: Buffer[] = [];
+  const big = Buffer.alloc(300_000, 'abc');
+  for await (const part of writeTar([{ type: 'file', path: 'big', size: big.length, content: [big] }]))
+    parts.push(part);
+  const layer = Buffer.concat(parts);
+  const config = json({ config: {}, rootfs: { diff_ids: [digestOf(layer)] } });
+  const manifest = json({
+    schemaVersion: 2,
+    mediaType: `${OCI}.manifest.v1+json`,
+    config: descriptor(`${OCI}.config.v1+json`, config),
+    layers: [descriptor(`${OCI}.layer.v1.tar`, layer)],
+  });
+  const platform = platformOf(process.arch);
+  const index = json({
+    schemaVersion: 2,
+    mediaType: `${OCI}.index.v1+json`,
+    manifests: [
+      { ...descriptor(`${OCI}.manifest.v1+json`, config), platform: { os: 'windows', architecture: 'amd64' } },
+      { ...descriptor(`${OCI}.manifest.v1+json`, manifest), platform },
+    ],
+  });
+  return { layer, config, manifest, index };
+}
+
+let directory: string;
+let server: Server;
+let address: string;
+let image: Awaited<ReturnType<typeof makeImage>>;
+/** Every request, as `path authorization`. */
+let requests: string[];
+/** Looks at a request first; returns whether it has answered. */
+let intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'qd-registry-'));
+  image = await makeImage();
+  requests = [];
+  intercept = () => false;
+  server = createServer((request, response) => {
+    requests.push(`${request.url} ${request.headers.authorization ?? '-'}`);
+    if (!intercept(request, response)) respond(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function respond(request: IncomingMessage, response: ServerResponse): void {
+  const bytes = contentOf(request.url!.replace(/\?.*/, ''));
+  if (!bytes) {
+    response.writeHead(404).end(json({ errors: [{ code: 'MANIFEST_UNKNOWN', message: 'manifest unknown' }] }));
+    return;
+  }
+  const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+  response.writeHead(start > 0 ? 206 : 200).end(bytes.subarray(start));
+}
+
+function contentOf(path: string): Buffer | undefined {
+  const prefix = '/v2/team/app';
+  const contents: Record<string, Buffer> = { [`${prefix}/manifests/1`]: image.index };
+  for (const bytes of [image.manifest, image.index]) contents[`${prefix}/manifests/${digestOf(bytes)}`] = bytes;
+  for (const bytes of [image.config, image.layer]) contents[`${prefix}/blobs/${digestOf(bytes)}`] = bytes;
+  return contents[path];
+}
+
+const NO_SETTINGS: RegistrySettings = { mirrors: {}, insecure: [] };
+
+function open(settings = NO_SETTINGS): Promise<DirectoryImageStore> {
+  return DirectoryImageStore.open({
+    directory: join(directory, 'images'),
+    clock: systemClock,
+    log: silent,
+    source: new Registry(settings),
+    platform: platformOf(process.arch),
+    isRoot: false,
+  });
+}
+
+async function pull(credentials?: RegistryCredentials, settings?: RegistrySettings): Promise<DirectoryImageStore> {
+  const store = await open(settings);
+  await store.pull(`${address}/team/app:1`, credentials);
+  return store;
+}
+
+const pathsOf = (part: string) => requests.filter((line) => line.includes(part));
+const layerPath = () => `/v2/team/app/blobs/${digestOf(image.layer)}`;
+
+test('an index is followed to the image of this machine', async () => {
+  const store = await pull();
+  const id = digestOf(image.config);
+  expect(await store.list()).toMatchObject([
+    { id, tags: [`${address}/team/app:1`], digests: [`${address}/team/app@${digestOf(image.index)}`] },
+  ]);
+  expect(readFileSync(join(await store.unpack(id), 'big')).length).toBe(300_000);
+});
+
+test('blobs that are there are not fetched again', async () => {
+  const store = await pull();
+  requests = [];
+  await store.pull(`${address}/team/app@${digestOf(image.index)}`, undefined);
+  expect(pathsOf('/blobs/')).toEqual([]);
+  expect(pathsOf('/manifests/')).toHaveLength(2);
+});
+
+test('a broken connection is continued where it broke', async () => {
+  let left = 3;
+  const ranges: (string | undefined)[] = [];
+  intercept = (request, response) => {
+    if (request.url !== layerPath()) return false;
+    ranges.push(request.headers.range);
+    if (left-- === 0) return false;
+    const start = Number(/\d+/.exec(request.headers.range ?? '0')![0]);
+    response.writeHead(start > 0 ? 206 : 200, { 'Content-Length': image.layer.length - start });
+    response.write(image.layer.subarray(start, start + 1000), () => response.destroy());
+    return true;
+  };
+  const store = await pull();
+  expect(ranges).toEqual([undefined, 'bytes=1000-', 'bytes=2000-', 'bytes=3000-']);
+  await store.unpack(digestOf(image.config));
+});
+
+test('a server without ranges sends everything again', async () => {
+  let attempts = 0;
+  intercept = (request, response) => {
+    if (request.url !== layerPath()) return false;
+    response.writeHead(200, { 'Content-Length': image.layer.length });
+    if (attempts++ === 0) response.write(image.layer.subarray(0, 5000), () => response.destroy());
+    else response.end(image.layer);
+    return true;
+  };
+  await (await pull()).unpack(digestOf(image.config));
+  expect(attempts).toBe(2);
+});
+
+test('a connection that brings nothing again and again is given up', async () => {
+  intercept = (request, response) => {
+    if (request.url !== layerPath()) return false;
+    response.destroy();
+    return true;
+  };
+  await expect(pull()).rejects.toMatchObject({ code: 'RegistryUnavailable' });
+  expect(pathsOf('/blobs/').length).toBeLessThan(10);
+});
+
+test.each([
+  ['another content', (layer: Buffer) => Buffer.alloc(layer.length)],
+  ['more content', (layer: Buffer) => Buffer.concat([layer, layer])],
+])('%s than the manifest says is an error, and nothing is kept', async (_, change) => {
+  intercept = (request, response) => {
+    if (request.url !== layerPath()) return false;
+    response.end(change(image.layer));
+    return true;
+  };
+  await expect(pull()).rejects.toThrow('is damaged');
+  expect(await (await open()).list()).toEqual([]);
+});
+
+test('a tag that does not exist is ImageNotFound, in the words of containerd', async () => {
+  const store = await open();
+  const name = `${address}/team/app:2`;
+  await expect(store.pull(name, undefined)).rejects.toMatchObject({
+    code: 'ImageNotFound',
+    message: `failed to pull and unpack image "${name}": failed to resolve reference "${name}": http://${address}/v2/team/app/manifests/2: not found`,
+  });
+});
+
+test('a registry that cannot be reached is RegistryUnavailable', async () => {
+  const store = await open();
+  await expect(store.pull('127.0.0.1:1/app', undefined)).rejects.toMatchObject({ code: 'RegistryUnavailable' });
+});
+
+const CREDENTIALS = { username: 'me', password: 'secret' };
+const BASIC = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+
+function demand(challenge: string, wanted: string): void {
+  intercept = (request, response) => {
+    if (!request.url!.startsWith('/v2/') || request.headers.authorization === wanted) return false;
+    response.writeHead(401, { 'WWW-Authenticate': challenge }).end();
+    return true;
+  };
+}
+
+test('a password is sent when the registry asks for it, and not before', async () => {
+  demand('Basic realm="x"', BASIC);
+  await pull(CREDENTIALS);
+  expect(requests[0]).toMatch(/ -$/);
+  expect(requests.slice(1).every((line) => line.endsWith(BASIC))).toBe(true);
+});
+
+test('without credentials a private image is refused', async () => {
+  demand('Basic realm="x"', BASIC);
+  await expect(pull()).rejects.toThrow(/pull access denied, repository does not exist or may require authorization/);
+});
+
+test.each([
+  ['a password', CREDENTIALS, BASIC],
+  ['nothing', undefined, '-'],
+])('a token is fetched with %s', async (_, credentials, sent) => {
+  demand(`Bearer realm="http://${address}/token",service="reg,istry"`, 'Bearer t0ken');
+  const forRegistry = intercept;
+  intercept = (request, response) => {
+    if (!request.url!.startsWith('/token')) return forRegistry(request, response);
+    response.end(json({ token: 't0ken' }));
+    return true;
+  };
+  await pull(credentials);
+  expect(pathsOf('/token')).toEqual([`/token?service=reg%2Cistry&scope=repository%3Ateam%2Fapp%3Apull ${sent}`]);
+});
+
+test('an identity token is exchanged for a token', async () => {
+  demand(`Bearer realm="http://${address}/token",service="s",scope="repository:team/app:pull"`, 'Bearer t0ken');
+  const forRegistry = intercept;
+  let form = '';
+  intercept = (request, response) => {
+    if (!request.url!.startsWith('/token')) return forRegistry(request, response);
+    request.on('data', (part) => {
+      form += part;
+    });
+    request.on('end', () => response.end(json({ access_token: 't0ken' })));
+    return true;
+  };
+  await pull({ username: '', password: '', identityToken: 'refresh-me' });
+  expect(Object.fromEntries(new URLSearchParams(form))).toEqual({
+    grant_type: 'refresh_token',
+    service: 's',
+    scope: 'repository:team/app:pull',
+    client_id: 'quarterdeck',
+    refresh_token: 'refresh-me',
+  });
+});
+
+test('a redirect is followed, and another host does not see the credentials', async () => {
+  demand('Basic realm="x"', BASIC);
+  const forRegistry = intercept;
+  const other = createServer((request, response) => {
+    requests.push(`other ${request.headers.authorization ?? '-'}`);
+    response.end(image.layer);
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  intercept = (request, response) => {
+    if (forRegistry(request, response)) return true;
+    if (request.url !== layerPath()) return false;
+    response.writeHead(307, { Location: `http://127.0.0.1:${(other.address() as AddressInfo).port}/x` }).end();
+    return true;
+  };
+  await pull(CREDENTIALS);
+  other.closeAllConnections();
+  other.close();
+  expect(pathsOf('other')).toEqual(['other -']);
+});
+
+test('mirrors are asked first, without credentials, and the registry when they fail', async () => {
+  const store = await open({ mirrors: { 'docker.io': ['http://127.0.0.1:1', `http://${address}/`] }, insecure: [] });
+  await store.pull('team/app:1', CREDENTIALS);
+  expect(requests[0]).toBe('/v2/team/app/manifests/1?ns=docker.io -');
+  expect(await store.list()).toMatchObject([{ tags: ['docker.io/team/app:1'] }]);
+});
+
+test.each([
+  ['docker.io', [{ url: 'https://registry-1.docker.io', isInsecure: false }]],
+  ['example.com:5000', [{ url: 'https://example.com:5000', isInsecure: false }]],
+  ['localhost', [{ url: 'http://localhost', isInsecure: false }]],
+  ['127.0.0.1:5000', [{ url: 'http://127.0.0.1:5000', isInsecure: false }]],
+  ['[::1]:5000', [{ url: 'http://[::1]:5000', isInsecure: false }]],
+  ['localhost:443', [{ url: 'https://localhost:443', isInsecure: false }]],
+  [
+    'lab:5000',
+    [
+      { url: 'https://lab:5000', isInsecure: true },
+      { url: 'http://lab:5000', isInsecure: true },
+    ],
+  ],
+])('images of %s come from %j', (registry, hosts) => {
+  expect(hostsOf(registry, { mirrors: {}, insecure: ['lab:5000'] })).toEqual(hosts);
+});
+
+test('challenges are read with commas and quotes in their values', () => {
+  expect(parseChallenge('Bearer realm="https://a/b?c=d,e", service=x,scope="a \\"b\\""')).toEqual({
+    scheme: 'bearer',
+    parameters: { realm: 'https://a/b?c=d,e', service: 'x', scope: 'a "b"' },
+  });
+});

@@ -1,0 +1,117 @@
+/** The roots of containers: an overlay mount over the files of the image or, where that cannot be, a copy of them. */
+import { mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../../../base/log.ts';
+import type { ContainerRoot } from '../image-store.ts';
+import type { UnpackOptions } from '../unpack/apply-layer.ts';
+import { copyTree } from '../unpack/copy-tree.ts';
+import { canMountOverlay, isMounted, mountOverlay, type Overlay, unmount } from '../unpack/overlay.ts';
+import { ignoreMissing, listIfThere, readIfThere, writeWhole } from './files.ts';
+import type { StoreLayout } from './layout.ts';
+
+interface RootRecord {
+  readonly imageId: string;
+  readonly type: 'overlay' | 'copy';
+}
+
+const RECORD = 'root.json';
+const ROOT = 'root';
+const UPPER = 'upper';
+const WORK = 'work';
+
+export class ContainerRoots {
+  readonly #layout: StoreLayout;
+  readonly #options: UnpackOptions;
+  readonly #log: Logger;
+
+  constructor(layout: StoreLayout, options: UnpackOptions, log: Logger) {
+    this.#layout = layout;
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /** Notes that a container uses the image, so that it is not removed. To be called under the lock of the store. */
+  async use(imageId: string, directory: string): Promise<void> {
+    await mkdir(this.#layout.usesOf(imageId), { recursive: true, mode: 0o700 });
+    await mkdir(directory, { recursive: true });
+    const link = this.#layout.use(imageId, directory);
+    if ((await readlink(link).catch(ignoreMissing)) === undefined) await symlink(directory, link);
+  }
+
+  /** Directories of containers that use the image. Forgets those that are gone. To be called under the lock. */
+  async usersOf(imageId: string): Promise<readonly string[]> {
+    const found = await listIfThere(this.#layout.usesOf(imageId));
+    const users = await Promise.all(
+      found.map(async (name) => {
+        const link = join(this.#layout.usesOf(imageId), name);
+        const directory = await readlink(link);
+        if (await stat(directory).catch(ignoreMissing)) return directory;
+        await rm(link, { force: true });
+        return undefined;
+      }),
+    );
+    return users.filter((directory) => directory !== undefined);
+  }
+
+  /** `files` are those of the image. */
+  async create(imageId: string, files: string, directory: string): Promise<ContainerRoot> {
+    const record = await this.#read(directory);
+    const type = record?.type ?? (await this.#make(imageId, files, directory));
+    const path = join(directory, ROOT);
+    if (type === 'copy') return { path, writable: path };
+    if (record && !(await isMounted(path))) await mountOverlay(overlayIn(directory, files));
+    return { path, writable: join(directory, UPPER) };
+  }
+
+  async remove(directory: string): Promise<void> {
+    const record = await this.#read(directory);
+    const root = join(directory, ROOT);
+    if (await isMounted(root)) await unmount(root);
+    for (const name of [ROOT, UPPER, WORK]) await rm(join(directory, name), { recursive: true, force: true });
+    if (record) await rm(this.#layout.use(record.imageId, directory), { force: true });
+    await rm(join(directory, RECORD), { force: true });
+  }
+
+  async #make(imageId: string, files: string, directory: string): Promise<RootRecord['type']> {
+    const type = (await this.#tryOverlay(files, directory)) ? 'overlay' : 'copy';
+    if (type === 'copy') await this.#copy(files, directory);
+    const record: RootRecord = { imageId, type };
+    await writeWhole(join(directory, RECORD), JSON.stringify(record), join(directory, `${RECORD}.next`));
+    return type;
+  }
+
+  async #tryOverlay(files: string, directory: string): Promise<boolean> {
+    const overlay = overlayIn(directory, files);
+    if (!this.#options.setsOwners || !canMountOverlay(overlay)) return false;
+    if (await isMounted(overlay.target)) await unmount(overlay.target);
+    for (const path of [overlay.upper, overlay.work, overlay.target])
+      await mkdir(path, { recursive: true, mode: 0o755 });
+    try {
+      await mountOverlay(overlay);
+      return true;
+    } catch (error) {
+      this.#log.warn('no overlay mounts here: containers get copies of their images', { error });
+      for (const path of [overlay.upper, overlay.work, overlay.target])
+        await rm(path, { recursive: true, force: true });
+      return false;
+    }
+  }
+
+  /** Renamed when it is whole. */
+  async #copy(files: string, directory: string): Promise<void> {
+    const draft = join(directory, `${ROOT}.next`);
+    await rm(draft, { recursive: true, force: true });
+    await rm(join(directory, ROOT), { recursive: true, force: true });
+    await copyTree(files, draft, this.#options);
+    await rename(draft, join(directory, ROOT));
+  }
+
+  async #read(directory: string): Promise<RootRecord | undefined> {
+    const text = await readIfThere(join(directory, RECORD));
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+}
+
+function overlayIn(directory: string, files: string): Overlay {
+  return { lower: files, upper: join(directory, UPPER), work: join(directory, WORK), target: join(directory, ROOT) };
+}

@@ -1,0 +1,38 @@
+/** Small helpers for files that appear whole or not at all. */
+import { open, readdir, readFile, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Replaces a file durably. `draft` is on the same file system. */
+export async function writeWhole(file: string, content: string, draft: string): Promise<void> {
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+  await syncDirectory(dirname(file));
+}
+
+/** Makes the names in a directory durable. */
+export async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function readIfThere(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(ignoreMissing);
+}
+
+export async function listIfThere(directory: string): Promise<string[]> {
+  return (await readdir(directory).catch(ignoreMissing)) ?? [];
+}
+
+export function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}

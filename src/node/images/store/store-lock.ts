@@ -1,0 +1,44 @@
+/** Makes one piece of work at a time change a store, of this process and of others. */
+import { type Clock, sleep } from '../../../base/clock.ts';
+import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/process-lock.ts';
+import type { StoreLayout } from './layout.ts';
+
+/** What happens under the lock takes a few milliseconds. */
+const RETRY_MS = 20;
+
+export class StoreLock {
+  readonly #layout: StoreLayout;
+  readonly #clock: Clock;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(layout: StoreLayout, clock: Clock) {
+    this.#layout = layout;
+    this.#clock = clock;
+  }
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(() => this.#locked(work));
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    const lock = await this.#take();
+    try {
+      return await work();
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async #take(): Promise<ProcessLock> {
+    for (;;) {
+      try {
+        return await takeProcessLock({ path: this.#layout.lock(), subject: this.#layout.directory });
+      } catch (error) {
+        if (!(error instanceof LockHeld)) throw error;
+        await sleep(this.#clock, RETRY_MS);
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** Turns the bytes of a log file into what a client gets. */
+
+export type LogStream = 'stdout' | 'stderr';
+
+export interface EntryFilter {
+  /** Whether every line begins with its time. */
+  readonly timestamps: boolean;
+  /** The oldest line, in milliseconds since the epoch. */
+  readonly since: number | undefined;
+  /** One of the streams; undefined: both. */
+  readonly stream: LogStream | undefined;
+}
+
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+const NEWLINE_BYTES = Buffer.from('\n');
+/** Time, stream and tag; anything longer is not an entry. */
+const MAX_HEAD_BYTES = 256;
+
+/**
+ * Reads entries in chunks of any size, and copies their text. Parts of a line are joined. It holds at most the head of one
+ * entry, however long lines are; what is not an entry is left out.
+ */
+export class EntryReader {
+  readonly #filter: EntryFilter;
+  /** The beginning of an entry whose head has not arrived as a whole. */
+  #head: Buffer = Buffer.alloc(0);
+  /** Where in an entry the next byte is: in its head, in its text, or in something that is left out. */
+  #state: 'head' | 'text' | 'skipped' = 'head';
+  #isPartial = false;
+  /** Whether the next text continues a line. */
+  #continues = false;
+
+  constructor(filter: EntryFilter) {
+    this.#filter = filter;
+  }
+
+  push(chunk: Buffer): Buffer {
+    const out: Buffer[] = [];
+    let bytes = chunk;
+    if (this.#head.length > 0) {
+      bytes = Buffer.concat([this.#head, chunk]);
+      this.#head = Buffer.alloc(0);
+    }
+    let at = 0;
+    while (at < bytes.length) {
+      const newline = bytes.indexOf(NEWLINE, at);
+      const end = newline < 0 ? bytes.length : newline;
+      if (this.#state === 'head') {
+        const text = this.#readHead(bytes, at, end, out);
+        if (text === undefined && newline < 0 && end - at <= MAX_HEAD_BYTES) {
+          this.#head = Buffer.from(bytes.subarray(at));
+          break;
+        }
+        this.#state = text === undefined || text < 0 ? 'skipped' : 'text';
+        if (this.#state === 'text') at = text!;
+      }
+      if (this.#state === 'text' && end > at) out.push(bytes.subarray(at, end));
+      if (newline < 0) break;
+      this.#endEntry(out);
+      at = newline + 1;
+    }
+    return out.length === 1 ? out[0]! : Buffer.concat(out);
+  }
+
+  /** Where the text begins; negative if the entry is not wanted, undefined if the head is incomplete or malformed. */
+  #readHead(bytes: Buffer, at: number, end: number, out: Buffer[]): number | undefined {
+    const first = bytes.indexOf(SPACE, at);
+    const second = first < 0 || first >= end ? -1 : bytes.indexOf(SPACE, first + 1);
+    const third = second < 0 || second >= end ? -1 : bytes.indexOf(SPACE, second + 1);
+    // The text of an entry may be empty, without the space before it.
+    const tagEnd = third < 0 || third > end ? end : third;
+    if (second < 0 || second >= end || tagEnd === second + 1) return undefined;
+    if (third < 0 && end === bytes.length) return undefined;
+    const stream = bytes.toString('latin1', first + 1, second);
+    const isPartial = bytes[second + 1] === 0x50;
+    const time = bytes.toString('latin1', at, first);
+    const { timestamps, since, stream: wanted } = this.#filter;
+    if ((wanted && stream !== wanted) || (since !== undefined && !(Date.parse(time) >= since))) return -1;
+    if (timestamps && !this.#continues) out.push(Buffer.from(`${fixedTime(time)} `, 'latin1'));
+    this.#isPartial = isPartial;
+    return Math.min(tagEnd + 1, end);
+  }
+
+  #endEntry(out: Buffer[]): void {
+    if (this.#state === 'text') {
+      if (!this.#isPartial) out.push(NEWLINE_BYTES);
+      this.#continues = this.#isPartial;
+    }
+    this.#state = 'head';
+  }
+}
+
+/** With nine digits of a second, as kubelet prints times. */
+function fixedTime(time: string): string {
+  const match = /^(.*?:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(time);
+  return match ? `${match[1]}.${(match[2] ?? '').padEnd(9, '0').slice(0, 9)}${match[3]}` : time;
+}
+
+/** The time of the entry that begins at an offset; NaN if there is none. */
+export function entryTime(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf(SPACE, at);
+  return end < 0 ? Number.NaN : Date.parse(bytes.toString('latin1', at, end));
+}

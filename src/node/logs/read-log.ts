@@ -1,0 +1,154 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { type EntryFilter, EntryReader } from './entries.ts';
+import { sinceOffset, tailOffset } from './start-offset.ts';
+
+/** Which part of a log is wanted. */
+export interface LogSelection extends EntryFilter {
+  /** Whether to go on until the container has ended. */
+  readonly follow: boolean;
+  readonly tailLines: number | undefined;
+  readonly limitBytes: number | undefined;
+}
+
+export interface LogSource {
+  /** The newest file. */
+  readonly path: string;
+  /** Resolves when the container has ended and its last output is in the file. Only for `follow`. */
+  readonly ended: Promise<unknown>;
+  /** Ends reading. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const CHUNK_BYTES = 128 * 1024;
+
+/** Reads a log as it is consumed. A file that is not there has no lines. */
+export async function* readLog(source: LogSource, selection: LogSelection): AsyncGenerator<Buffer> {
+  const { limitBytes, follow } = selection;
+  const changes = follow ? new Changes(source) : undefined;
+  let remaining = limitBytes ?? Number.POSITIVE_INFINITY;
+  try {
+    for await (const bytes of entries(source, selection, changes)) {
+      if (bytes.length >= remaining) {
+        yield bytes.subarray(0, remaining);
+        return;
+      }
+      remaining -= bytes.length;
+      yield bytes;
+    }
+  } finally {
+    changes?.close();
+  }
+}
+
+async function* entries(
+  { path, signal }: LogSource,
+  selection: LogSelection,
+  changes: Changes | undefined,
+): AsyncGenerator<Buffer> {
+  const reader = new EntryReader(selection);
+  let file = await openFile(path);
+  try {
+    let position = file ? await startOf(file, selection) : 0;
+    for (;;) {
+      if (signal?.aborted) return;
+      // Known before the rest is read: what a container writes at its end must not be missed.
+      const isEnded = changes?.isEnded ?? true;
+      changes?.clear();
+      while (file) {
+        const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+        const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+        if (bytesRead === 0) break;
+        position += bytesRead;
+        const bytes = reader.push(chunk.subarray(0, bytesRead));
+        if (bytes.length > 0) yield bytes;
+        if (signal?.aborted) return;
+      }
+      const next = changes && (await rotated(path, file, position));
+      if (next) {
+        await file?.close();
+        file = next;
+        position = 0;
+      } else if (isEnded || !changes) return;
+      else await changes.wait();
+    }
+  } finally {
+    await file?.close();
+  }
+}
+
+async function startOf(file: FileHandle, { since, tailLines }: LogSelection): Promise<number> {
+  const { size } = await file.stat();
+  const first = since === undefined ? 0 : await sinceOffset(file, size, since);
+  return tailLines === undefined ? first : Math.max(first, await tailOffset(file, size, tailLines));
+}
+
+/** The file that has taken the place of the one that is read; undefined as long as there is none. */
+async function rotated(path: string, file: FileHandle | undefined, position: number): Promise<FileHandle | undefined> {
+  if (!file) return openFile(path);
+  const [current, own] = await Promise.all([stat(path).catch(() => undefined), file.stat()]);
+  if (!current || current.ino === own.ino) return undefined;
+  // Everything of the old file has been read: its writer opens the new one after its last line.
+  return own.size > position ? undefined : openFile(path);
+}
+
+async function openFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whether something has happened to a log: lines, a new file, or its end. */
+class Changes {
+  isEnded = false;
+  readonly #signal: AbortSignal | undefined;
+  readonly #watcher: FSWatcher;
+  #hasChanged = false;
+  #wake: () => void = () => undefined;
+  readonly #onAbort = () => this.#changed();
+
+  constructor({ path, ended, signal }: LogSource) {
+    this.#signal = signal;
+    const name = basename(path);
+    // The directory: a file that is rotated gets a successor of the same name.
+    this.#watcher = watch(dirname(path), (_event, changed) => {
+      if (changed === name || changed === null) this.#changed();
+    });
+    this.#watcher.on('error', () => this.#end());
+    signal?.addEventListener('abort', this.#onAbort);
+    ended.then(
+      () => this.#end(),
+      () => this.#end(),
+    );
+  }
+
+  clear(): void {
+    this.#hasChanged = false;
+  }
+
+  async wait(): Promise<void> {
+    if (this.#hasChanged || this.isEnded || this.#signal?.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  close(): void {
+    this.#watcher.close();
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  #end(): void {
+    this.isEnded = true;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#hasChanged = true;
+    this.#wake();
+  }
+}

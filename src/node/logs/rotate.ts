@@ -1,0 +1,74 @@
+/** Moves away log files that have become too large, as kubelet does. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+export interface RotationLimits {
+  readonly maxBytes: number;
+  /** Files of one container, the current one included. */
+  readonly maxFiles: number;
+}
+
+export const DEFAULT_ROTATION: RotationLimits = { maxBytes: 10 * 1024 * 1024, maxFiles: 5 };
+
+export interface Rotation extends RotationLimits {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Has the writer open the file anew. */
+  reopen(): Promise<void>;
+}
+
+/** Rotates a log that is too large; whether it was. Older files are compressed, the oldest ones removed. */
+export async function rotateLog(path: string, { maxBytes, maxFiles, now, reopen }: Rotation): Promise<boolean> {
+  const current = await stat(path).catch(() => undefined);
+  if (!current || current.size < maxBytes) return false;
+  const older = await rotatedFiles(path);
+  // Together with the current file and the one that it becomes.
+  const kept = Math.max(0, maxFiles - 2);
+  for (const file of older.slice(0, Math.max(0, older.length - kept))) await rm(file, { force: true });
+  for (const file of older.slice(-kept || older.length)) if (!file.endsWith('.gz')) await compress(file);
+  const moved = `${path}.${stamp(now)}`;
+  await rename(path, moved);
+  try {
+    await reopen();
+  } catch (error) {
+    // Otherwise its lines would go into a file that nobody reads.
+    await rename(moved, path);
+    throw error;
+  }
+  return true;
+}
+
+/** Removes the files of a container, rotated ones included. */
+export async function removeLogs(path: string): Promise<void> {
+  for (const file of [path, ...(await rotatedFiles(path))]) await rm(file, { force: true });
+}
+
+/** Oldest first: their names end with the time of their rotation. */
+async function rotatedFiles(path: string): Promise<string[]> {
+  const directory = dirname(path);
+  const prefix = `${basename(path)}.`;
+  const names = await readdir(directory).catch(() => []);
+  const found = names.filter((name) => name.startsWith(prefix));
+  // What an interrupted run has left.
+  for (const name of found.filter((each) => each.endsWith('.tmp'))) await rm(join(directory, name), { force: true });
+  return found
+    .filter((name) => !name.endsWith('.tmp'))
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+async function compress(file: string): Promise<void> {
+  const unfinished = `${file}.tmp`;
+  await pipeline(createReadStream(file), createGzip(), createWriteStream(unfinished));
+  await rename(unfinished, `${file}.gz`);
+  await rm(file);
+}
+
+/** `20300101-000000.000`: names sort by time. */
+function stamp(now: number): string {
+  const [date = '', time = ''] = new Date(now).toISOString().split('T');
+  return `${date.replaceAll('-', '')}-${time.replaceAll(':', '').replace('Z', '')}`;
+}

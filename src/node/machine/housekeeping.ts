@@ -1,0 +1,187 @@
+/**
+ * What an agent does for its machine at regular intervals: it measures what pods use, evicts one when the machine runs out
+ * of something, and removes images that nobody needs.
+ */
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { SeenPod } from '../pod/container-run.ts';
+import type { Container, Image, Runtime } from '../runtime/runtime.ts';
+import { DEFAULT_IMAGE_GARBAGE, type ImageHistories, noteImages, planImageGarbage } from './garbage/plan-images.ts';
+import type { LocalMachine, MachineObservation } from './local-machine.ts';
+import { chooseEvicted, type PodConsumption } from './pressure/choose-evicted.ts';
+import { storageExcess } from './pressure/storage-limits.ts';
+import { CONDITION_OF } from './pressure/thresholds.ts';
+import { type NodeUsage, nodeUsage } from './stats/node-usage.ts';
+import { resourceMetrics } from './stats/resource-metrics.ts';
+import { type PodStats, runningPods } from './stats/running-pods.ts';
+import { addSamples, NO_SAMPLES, type Samples } from './stats/samples.ts';
+import { summary } from './stats/summary.ts';
+
+export interface HousekeepingOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly nodeName: string;
+  readonly machine: Pick<LocalMachine, 'observe'>;
+  readonly runtime: Pick<Runtime, 'usage' | 'containers' | 'sandboxes' | 'images'>;
+  /** The pods that the node runs. */
+  pods(): readonly SeenPod[];
+  /** Bytes by volume of a pod. */
+  volumesOf(podUid: string): Promise<ReadonlyMap<string, number>>;
+  /** Ends a pod with the reason `Evicted`. */
+  evict(pod: SeenPod, message: string): void;
+  /** Reports an event about the node. */
+  warn(reason: string, message: string): void;
+}
+
+/** As often as kubelet looks. */
+const INTERVAL_MS = 10_000;
+const IMAGE_INTERVAL_MS = 5 * 60_000;
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  readonly #startedAt: number;
+  #samples: Samples = NO_SAMPLES;
+  #histories: ImageHistories = new Map();
+  #imagesAt: number;
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.now();
+    this.#imagesAt = this.#startedAt;
+  }
+
+  /** Resolves when the signal is aborted. */
+  async run(): Promise<void> {
+    const { clock, log, signal } = this.#options;
+    while (!signal.aborted) {
+      await this.step().catch((error: unknown) => {
+        if (!signal.aborted) log.warn('cannot measure what pods use', { error: String(error) });
+      });
+      await sleep(clock, INTERVAL_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** One round. */
+  async step(): Promise<void> {
+    const { machine, runtime, clock } = this.#options;
+    const [observation, usage] = await Promise.all([machine.observe(), runtime.usage()]);
+    this.#samples = addSamples(this.#samples, observation.usage, usage);
+    const lacksDisk = observation.crossed.some(({ signal }) => CONDITION_OF[signal] === 'DiskPressure');
+    const isDue = lacksDisk || clock.now() - this.#imagesAt >= IMAGE_INTERVAL_MS;
+    const removed = isDue ? await this.#removeImages(observation) : 0;
+    // Images go before pods; the next round sees what that has won.
+    if (lacksDisk && removed > 0) return;
+    if (observation.crossed.length > 0 || this.#hasLimitedStorage()) await this.#evict(observation);
+  }
+
+  /** For `metrics.k8s.io`. Undefined until two rounds were made. */
+  async usage(): Promise<NodeUsage | undefined> {
+    return nodeUsage(this.#samples, await this.#stats());
+  }
+
+  /** For `/metrics/resource`. */
+  async resourceMetrics(): Promise<string> {
+    return resourceMetrics(this.#samples, await this.#stats());
+  }
+
+  /** For `/stats/summary`. Undefined until one round was made. */
+  async summary(bootedAt: number): Promise<object | undefined> {
+    const { nodeName, runtime } = this.#options;
+    const [pods, images] = await Promise.all([this.#stats(), runtime.images.usage()]);
+    const volumes = await this.#volumesOf(pods.map(({ uid }) => uid));
+    const volumesOf = (uid: string) => volumes.get(uid);
+    return summary({ nodeName, bootedAt, samples: this.#samples, pods, imageBytes: images.bytes, volumesOf });
+  }
+
+  async #stats(): Promise<readonly PodStats[]> {
+    const { runtime } = this.#options;
+    const [sandboxes, containers] = await Promise.all([runtime.sandboxes(), runtime.containers()]);
+    return runningPods(sandboxes, containers, this.#samples);
+  }
+
+  async #volumesOf(uids: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+    const all = await Promise.all(uids.map(async (uid) => [uid, await this.#options.volumesOf(uid)] as const));
+    return new Map(all);
+  }
+
+  #hasLimitedStorage(): boolean {
+    return this.#options.pods().some(isLimited);
+  }
+
+  /** Pods above their own limits, and one pod when the machine runs out of something. */
+  async #evict({ crossed, left }: MachineObservation): Promise<void> {
+    const { pods: podsOfNode, evict } = this.#options;
+    const pods = podsOfNode();
+    const stats = new Map((await this.#stats()).map((each) => [each.uid, each]));
+    const measured = crossed.length > 0 ? pods : pods.filter(isLimited);
+    const volumes = await this.#volumesOf(measured.map(({ metadata }) => metadata.uid ?? ''));
+    const writtenBy = ({ metadata }: SeenPod) => ({
+      volumes: volumes.get(metadata.uid ?? '') ?? new Map<string, number>(),
+      containers: new Map(
+        (stats.get(metadata.uid ?? '')?.containers ?? []).map(({ name, usage }) => [name, usage.writableBytes ?? 0]),
+      ),
+    });
+    const evicted = new Set<SeenPod>();
+    for (const pod of measured.filter(isLimited)) {
+      const message = storageExcess(pod, writtenBy(pod));
+      if (message === undefined) continue;
+      evicted.add(pod);
+      evict(pod, message);
+    }
+    const threshold = crossed[0];
+    if (!threshold || evicted.size > 0) return;
+    const consumptionOf = (pod: SeenPod) => consumption(stats.get(pod.metadata.uid ?? ''), writtenBy(pod).volumes);
+    const chosen = chooseEvicted(pods, consumptionOf, threshold, left);
+    if (chosen) evict(chosen.pod, chosen.message);
+  }
+
+  /** Returns how many were removed. */
+  async #removeImages({ usage }: MachineObservation): Promise<number> {
+    const { runtime, clock, warn, log } = this.#options;
+    const now = clock.now();
+    this.#imagesAt = now;
+    const [images, containers] = await Promise.all([runtime.images.list(), runtime.containers()]);
+    const inUse = usedImages(images, containers);
+    this.#histories = noteImages(this.#histories, images, inUse, now);
+    const state = { images, inUse, histories: this.#histories, disk: usage.imageDisk, startedAt: this.#startedAt };
+    const { remove, failure } = planImageGarbage(state, DEFAULT_IMAGE_GARBAGE, now);
+    for (const id of remove) {
+      log.info('an unused image is removed', { image: id });
+      await runtime.images.remove(id);
+    }
+    if (failure) warn('FreeDiskSpaceFailed', failure);
+    return remove.length;
+  }
+}
+
+const STORAGE = 'ephemeral-storage';
+
+function isLimited({ spec }: SeenPod): boolean {
+  return (
+    (spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined) ||
+    [...spec.containers, ...(spec.initContainers ?? [])].some(
+      ({ resources }) => resources?.limits?.[STORAGE] !== undefined,
+    )
+  );
+}
+
+function consumption(stats: PodStats | undefined, volumes: ReadonlyMap<string, number>): PodConsumption | undefined {
+  if (!stats) return undefined;
+  const containers = stats.containers.map(({ name, usage }) => ({
+    name,
+    memory: usage.workingSet,
+    disk: usage.writableBytes ?? 0,
+  }));
+  const sum = (of: (container: (typeof containers)[number]) => number) =>
+    containers.reduce((total, container) => total + of(container), 0);
+  const inVolumes = [...volumes.values()].reduce((total, bytes) => total + bytes, 0);
+  return { memory: sum(({ memory }) => memory), disk: sum(({ disk }) => disk) + inVolumes, processes: 0, containers };
+}
+
+/** Containers name their image in one of several ways. */
+function usedImages(images: readonly Image[], containers: readonly Container[]): ReadonlySet<string> {
+  const names = new Set(containers.flatMap(({ image, imageId }) => [image, imageId]));
+  const isUsed = ({ id, tags, digests }: Image) => [id, ...tags, ...digests].some((name) => names.has(name));
+  return new Set(images.filter(isUsed).map(({ id }) => id));
+}

@@ -1,0 +1,109 @@
+/** The document of `/stats/summary`. */
+import { timestamp } from '../../../base/timestamp.ts';
+import type { FileSystemUsage } from '../host.ts';
+import type { MachineUsage } from '../observe.ts';
+import type { ContainerStats, PodStats } from './running-pods.ts';
+import { nanocoresOf, type Samples } from './samples.ts';
+
+export interface SummaryInput {
+  readonly nodeName: string;
+  /** When the machine started, in milliseconds since the epoch. */
+  readonly bootedAt: number;
+  readonly samples: Samples;
+  readonly pods: readonly PodStats[];
+  /** What images take, in bytes. */
+  readonly imageBytes: number;
+  /** Bytes by volume, of a pod; undefined if that is not known. */
+  volumesOf(podUid: string): ReadonlyMap<string, number> | undefined;
+}
+
+/** Undefined until there is a sample. */
+export function summary(input: SummaryInput): object | undefined {
+  const { nodeName, bootedAt, samples, pods, imageBytes } = input;
+  if (!samples.node) return undefined;
+  const { current } = samples.node;
+  const { memory, processes, nodeDisk, imageDisk } = current;
+  const time = timestamp(current.time);
+  return {
+    node: {
+      nodeName,
+      systemContainers: [],
+      startTime: timestamp(bootedAt),
+      cpu: cpu(current.time, current.cpuNanoseconds, nanocoresOf(samples.node)),
+      memory: {
+        time,
+        availableBytes: memory.totalBytes - memory.workingSetBytes,
+        usageBytes: memory.usedBytes,
+        workingSetBytes: memory.workingSetBytes,
+        rssBytes: memory.rssBytes,
+      },
+      fs: fileSystem(time, nodeDisk, nodeDisk.capacityBytes - nodeDisk.availableBytes),
+      runtime: { imageFs: fileSystem(time, imageDisk, imageBytes) },
+      rlimit: { time, maxpid: processes.max, curproc: processes.running },
+    },
+    pods: pods.map((pod) => podSummary(pod, current, input.volumesOf(pod.uid))),
+  };
+}
+
+function podSummary(
+  { name, namespace, uid, startedAt, containers }: PodStats,
+  node: MachineUsage,
+  volumes: ReadonlyMap<string, number> | undefined,
+): object {
+  const time = timestamp(node.time);
+  const total = (of: (container: ContainerStats) => number) => containers.reduce((sum, each) => sum + of(each), 0);
+  const isMeasured = containers.every(({ nanocores }) => nanocores !== undefined);
+  const written = total(({ usage }) => usage.writableBytes ?? 0);
+  const inVolumes = [...(volumes?.values() ?? [])].reduce((sum, bytes) => sum + bytes, 0);
+  return {
+    podRef: { name, namespace, uid },
+    startTime: timestamp(startedAt),
+    containers: containers.map((container) => containerSummary(container, node.nodeDisk)),
+    cpu: cpu(
+      node.time,
+      total(({ usage }) => usage.cpuNanoseconds),
+      isMeasured ? total(({ nanocores }) => nanocores ?? 0) : undefined,
+    ),
+    memory: { time, workingSetBytes: total(({ usage }) => usage.workingSet) },
+    ...(volumes && {
+      volume: [...volumes].map(([volume, bytes]) => ({ ...fileSystem(time, node.nodeDisk, bytes), name: volume })),
+    }),
+    'ephemeral-storage': fileSystem(time, node.nodeDisk, written + inVolumes),
+  };
+}
+
+function containerSummary({ name, startedAt, usage, nanocores }: ContainerStats, disk: FileSystemUsage): object {
+  const time = timestamp(usage.time);
+  return {
+    name,
+    startTime: timestamp(startedAt),
+    cpu: cpu(usage.time, usage.cpuNanoseconds, nanocores),
+    memory: {
+      time,
+      workingSetBytes: usage.workingSet,
+      ...(usage.rss !== undefined && { rssBytes: usage.rss }),
+    },
+    ...(usage.writableBytes !== undefined && { rootfs: fileSystem(time, disk, usage.writableBytes) }),
+  };
+}
+
+function cpu(time: number, nanoseconds: number, nanocores: number | undefined): object {
+  return {
+    time: timestamp(time),
+    ...(nanocores !== undefined && { usageNanoCores: nanocores }),
+    usageCoreNanoSeconds: nanoseconds,
+  };
+}
+
+function fileSystem(time: string, disk: FileSystemUsage, usedBytes: number): object {
+  const { availableBytes, capacityBytes, inodes, freeInodes } = disk;
+  return {
+    time,
+    availableBytes,
+    capacityBytes,
+    usedBytes,
+    inodesFree: freeInodes,
+    inodes,
+    inodesUsed: inodes - freeInodes,
+  };
+}

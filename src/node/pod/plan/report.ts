@@ -1,0 +1,125 @@
+/** What a pod's status is built from. */
+import { deepEqual } from '../../../base/tree.ts';
+import type { ContainerRun, RunState, SeenContainer, SeenPod, Termination } from '../container-run.ts';
+import type { Phase } from '../phase.ts';
+import type { Report } from '../pod-status.ts';
+import { exitOf, hasRun, isRunning, isStarted, previousExit, readySandbox } from './facts.ts';
+import { phaseOfState } from './phase.ts';
+import { isToStart } from './plan-container.ts';
+import type { ContainerState, PodState } from './state.ts';
+import { type Wait, waitOf } from './wait.ts';
+
+/** Depends on its arguments alone; all that is missing is the address of the node. */
+export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Report, 'hostIP'> {
+  const { startTime, failure, endPhase, addresses } = state;
+  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  const specs = [...initContainers, ...containers, ...ephemeralContainers];
+  const isRefused = failure?.isRefusal === true && !state.containers.some(hasRun);
+  const runs = isRefused ? [] : specs.map((spec, at) => runOf(pod, state, { spec, each: state.containers[at]!, now }));
+  return {
+    pod,
+    phase: reportedPhase(pod, state),
+    runs,
+    hasSandbox: endPhase === undefined && readySandbox(state) !== undefined,
+    now,
+    startTime,
+    podIP: addresses[0],
+    podIPs: addresses,
+    failure: endPhase === undefined ? undefined : failure,
+    resize: resizeOf(specs, state),
+  };
+}
+
+/** Returns the phase to report: a pod ends only when nothing of it runs. */
+export function reportedPhase(pod: SeenPod, state: PodState): Phase {
+  if (state.endPhase) return state.endPhase;
+  const phase = phaseOfState(pod, state);
+  if (phase === 'Pending' || phase === 'Running') return phase;
+  const first = pod.spec.initContainers?.length ?? 0;
+  const main = state.containers.slice(first, first + pod.spec.containers.length);
+  return main.every(hasRun) ? 'Running' : 'Pending';
+}
+
+export interface Subject {
+  readonly spec: SeenContainer;
+  readonly each: ContainerState;
+  readonly now: number;
+}
+
+function runOf(pod: SeenPod, state: PodState, { spec, each, now }: Subject): ContainerRun {
+  const subject = { spec, each, now };
+  const shown = shownState(pod, state, subject, shownWait(pod, state, subject));
+  return {
+    name: each.name,
+    role: each.role,
+    image: each.ranImage || spec.image || '',
+    imageID: each.ranImageId,
+    state: shown,
+    last: shownExit(each, shown),
+    restarts: each.restarts,
+    started: isStarted(spec, each),
+    ready: isStarted(spec, each) && (each.ready ?? !('readinessProbe' in spec && spec.readinessProbe)),
+    actual: each.actual,
+    isResizeRefused: state.resizeRefusal !== undefined,
+  };
+}
+
+/** Returns the exit before what is shown. */
+export function shownExit(each: ContainerState, shown: RunState): Termination | undefined {
+  return (shown.type === 'ended' ? undefined : exitOf(each)) ?? previousExit(each);
+}
+
+const isOver = ({ stopRequestedAt, endPhase }: PodState) => stopRequestedAt !== undefined || endPhase !== undefined;
+
+/** Returns what the container waits for; undefined when it does not, or is not to be started. */
+export function shownWait(pod: SeenPod, state: PodState, { spec, each, now }: Subject): Wait | undefined {
+  if (isOver(state) || isRunning(each) || !isToStart(pod, spec, each)) return undefined;
+  return waitOf(pod, spec, each, now);
+}
+
+/** Returns the state to report, given `shownWait`. */
+export function shownState(pod: SeenPod, state: PodState, { each, now }: Subject, wait: Wait | undefined): RunState {
+  const newest = each.records[0];
+  if (newest?.state === 'running' && each.start.type !== 'doing') {
+    return { type: 'running', since: newest.startedAt ?? now, id: newest.statusId };
+  }
+  if (wait) return { type: 'waiting', reason: wait.reason, message: wait.message };
+  const { endedAt } = state;
+  const isLost = endedAt !== undefined && isOver(state) && !endedByItself(pod, state);
+  const exit = exitOf(each) ?? (isLost ? neverRan(endedAt) : undefined);
+  return exit ? { type: 'ended', ...exit } : waiting(pod, each);
+}
+
+/** Whether the pod has ended by itself: then a container that never ran still waits. */
+const endedByItself = ({ metadata }: SeenPod, { failure, isRemoved }: PodState) =>
+  failure === undefined && !isRemoved && metadata.deletionTimestamp === undefined;
+
+function waiting({ spec }: SeenPod, { role }: ContainerState): RunState {
+  return spec.initContainers?.length && role !== 'ephemeral' ? INITIALIZING : CREATING;
+}
+
+const INITIALIZING: RunState = Object.freeze({ type: 'waiting', reason: 'PodInitializing' });
+const CREATING: RunState = Object.freeze({ type: 'waiting', reason: 'ContainerCreating' });
+
+function neverRan(now: number): Termination {
+  return {
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was terminated',
+    finishedAt: now,
+    id: '',
+  };
+}
+
+/** Returns how a change of resources stands; undefined when there is none. */
+function resizeOf(specs: readonly SeenContainer[], state: PodState): Report['resize'] {
+  const { resizeRefusal: refusal } = state;
+  if (refusal) return { type: 'PodResizePending', reason: refusal.reason, message: refusal.message };
+  for (const [at, { resources }] of specs.entries()) {
+    const { actual, update } = state.containers[at]!;
+    if (actual === undefined || actual === resources || deepEqual(actual, resources)) continue;
+    if (update.type === 'failed') return { type: 'PodResizeInProgress', reason: 'Error', message: update.message };
+    return { type: 'PodResizeInProgress' };
+  }
+  return undefined;
+}

@@ -1,0 +1,64 @@
+/** Performs one check of a container. */
+import type { Clock } from '../../base/clock.ts';
+import type { SeenContainer } from '../pod/container-run.ts';
+import type { Containers } from '../runtime/runtime.ts';
+import { checkExec } from './exec.ts';
+import { checkGrpc } from './grpc.ts';
+import { checkHttp, type HttpTarget } from './http.ts';
+import type { Outcome } from './outcome.ts';
+import { portOf } from './port.ts';
+import { type ProbeTiming, timeoutOf } from './schedule.ts';
+import { checkTcp } from './tcp.ts';
+
+export type Probe = NonNullable<Extract<SeenContainer, { readonly livenessProbe?: unknown }>['livenessProbe']>;
+
+/** What checks need besides the probe. */
+export interface CheckTarget {
+  readonly runtime: Pick<Containers, 'run'>;
+  readonly clock: Clock;
+  /** The running container. */
+  readonly id: string;
+  readonly container: SeenContainer;
+  /** The address of the pod. */
+  readonly address: string;
+  /** For HTTP and gRPC: `kube-probe/1.36`. */
+  readonly userAgent: string;
+}
+
+/** Never rejects. */
+export async function check(probe: Probe & ProbeTiming, target: CheckTarget): Promise<Outcome> {
+  try {
+    return await perform(probe, target);
+  } catch (error) {
+    return { type: 'error', message: (error as Error).message };
+  }
+}
+
+function perform(probe: Probe & ProbeTiming, target: CheckTarget): Promise<Outcome> {
+  const { exec, httpGet, tcpSocket, grpc } = probe;
+  const { clock, userAgent } = target;
+  const timeoutMs = timeoutOf(probe);
+  if (exec) return checkExec(target.runtime, target.id, { command: exec.command ?? [], timeoutMs });
+  if (httpGet) return checkHttp(httpTarget(httpGet, target), timeoutMs, clock);
+  if (tcpSocket) {
+    const host = tcpSocket.host || target.address;
+    return checkTcp(host, portOf(tcpSocket.port, target.container), timeoutMs, clock);
+  }
+  if (grpc) {
+    const { port, service = '' } = grpc;
+    return checkGrpc({ host: target.address, port, service, userAgent }, timeoutMs, clock);
+  }
+  throw new Error(`missing probe handler for ${target.container.name}`);
+}
+
+type HttpGet = NonNullable<Probe['httpGet']>;
+
+export function httpTarget(
+  { scheme = 'HTTP', host, port, path = '/', httpHeaders = [] }: HttpGet,
+  { container, address, userAgent }: Pick<CheckTarget, 'container' | 'address' | 'userAgent'>,
+): HttpTarget {
+  const at = host || address;
+  const url = new URL(`${scheme.toLowerCase()}://${at.includes(':') ? `[${at}]` : at}:${portOf(port, container)}`);
+  // The path may have a query.
+  return { url: new URL(path.startsWith('/') ? path : `/${path}`, url), headers: httpHeaders, userAgent };
+}

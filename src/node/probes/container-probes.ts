@@ -1,0 +1,160 @@
+/**
+ * The probes of one running container. They run on the clock's timers until the container ends or `stop` is called. The
+ * startup probe comes before the others.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { SeenContainer } from '../pod/container-run.ts';
+import { type CheckTarget, check, type Probe } from './check.ts';
+import type { Outcome } from './outcome.ts';
+import { afterProbe, firstProbe, type ProbeProgress, type ProbeType } from './schedule.ts';
+
+export interface ProbeResults {
+  /** Undefined: not known yet. Without such a probe, all are true as soon as the container runs. */
+  readonly started: boolean | undefined;
+  readonly ready: boolean | undefined;
+  readonly live: boolean | undefined;
+}
+
+export interface ContainerProbesOptions extends CheckTarget {
+  readonly clock: Clock;
+  readonly startedAt: number;
+  /** Called after the results have changed. */
+  readonly onChange: (results: ProbeResults) => void;
+  /** Called for a check that did not pass: a warning event about the container. */
+  readonly onEvent: (reason: 'Unhealthy' | 'ProbeWarning', message: string) => void;
+}
+
+/** How often a check that could not be performed is tried again at once. */
+const MAX_ATTEMPTS = 3;
+
+interface Running {
+  readonly type: ProbeType;
+  readonly probe: Probe;
+  progress: ProbeProgress;
+  timer: Timer | undefined;
+}
+
+export class ContainerProbes {
+  readonly #options: ContainerProbesOptions;
+  readonly #probes = new Map<ProbeType, Running>();
+  #isStopped = false;
+
+  constructor(options: ContainerProbesOptions) {
+    this.#options = options;
+    const { startup, others } = probesOf(options.container);
+    if (startup) this.#add('Startup', startup);
+    for (const [type, probe] of others) this.#add(type, probe);
+    if (startup) this.#arm('Startup');
+    else this.#startOthers();
+  }
+
+  get results(): ProbeResults {
+    const resultOf = (type: ProbeType) => {
+      const running = this.#probes.get(type);
+      return running ? running.progress.result : true;
+    };
+    const started = resultOf('Startup');
+    return {
+      started,
+      ready: started === true ? resultOf('Readiness') === true : false,
+      // A failed startup probe ends the container as a failed liveness probe does.
+      live: started === false ? false : resultOf('Liveness') !== false,
+    };
+  }
+
+  /** Which probe failed, if one ended the container. */
+  get failed(): { readonly type: ProbeType; readonly graceSeconds: number | undefined } | undefined {
+    for (const type of ['Startup', 'Liveness'] as const) {
+      const running = this.#probes.get(type);
+      if (running?.progress.result === false) {
+        return { type, graceSeconds: running.probe.terminationGracePeriodSeconds };
+      }
+    }
+    return undefined;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const running of this.#probes.values()) running.timer?.cancel();
+  }
+
+  #add(type: ProbeType, probe: Probe): void {
+    const { clock, startedAt } = this.#options;
+    this.#probes.set(type, { type, probe, progress: firstProbe(probe, startedAt, clock.now()), timer: undefined });
+  }
+
+  #startOthers(): void {
+    const { clock, startedAt } = this.#options;
+    for (const type of ['Liveness', 'Readiness'] as const) {
+      const running = this.#probes.get(type);
+      if (running) running.progress = firstProbe(running.probe, startedAt, clock.now());
+      this.#arm(type);
+    }
+  }
+
+  #arm(type: ProbeType): void {
+    const running = this.#probes.get(type);
+    if (!running || this.#isStopped) return;
+    const { clock } = this.#options;
+    const { dueAt } = running.progress;
+    if (dueAt === undefined) return;
+    running.timer = clock.timer(dueAt - clock.now(), () => void this.#run(running));
+  }
+
+  async #run(running: Running): Promise<void> {
+    const { clock, onChange } = this.#options;
+    const { type, probe } = running;
+    const outcome = await this.#attempt(probe);
+    if (this.#isStopped) return;
+    const before = this.results;
+    this.#report(type, outcome);
+    running.progress = afterProbe(type, probe, running.progress, { outcome: passed(outcome), now: clock.now() });
+    if (type === 'Startup' && running.progress.result === true) this.#startOthers();
+    this.#arm(type);
+    const { started, ready, live } = this.results;
+    if (started !== before.started || ready !== before.ready || live !== before.live) onChange(this.results);
+  }
+
+  async #attempt(probe: Probe): Promise<Outcome> {
+    for (let attempts = 1; ; attempts++) {
+      const outcome = await check(probe, this.#options);
+      if (outcome.type !== 'error' || attempts >= MAX_ATTEMPTS || this.#isStopped) return outcome;
+    }
+  }
+
+  #report(type: ProbeType, outcome: Outcome): void {
+    const { onEvent } = this.#options;
+    switch (outcome.type) {
+      case 'success':
+        return;
+      case 'warning':
+        onEvent('ProbeWarning', `${type} probe warning: ${outcome.output}`);
+        return;
+      case 'failure':
+        onEvent('Unhealthy', `${type} probe failed: ${outcome.output}`);
+        return;
+      case 'error':
+        onEvent('Unhealthy', `${type} probe errored and resulted in unknown state: ${outcome.message}`);
+    }
+  }
+}
+
+function passed({ type }: Outcome): boolean | undefined {
+  return type === 'error' ? undefined : type !== 'failure';
+}
+
+/** Whether the container has a probe. Only then its results change while it runs. */
+export function hasProbes(container: SeenContainer): boolean {
+  const { startup, others } = probesOf(container);
+  return startup !== undefined || others.length > 0;
+}
+
+function probesOf(container: SeenContainer) {
+  const { startupProbe, livenessProbe, readinessProbe } = container as {
+    readonly [Name in 'startupProbe' | 'livenessProbe' | 'readinessProbe']?: Probe;
+  };
+  const others: [ProbeType, Probe][] = [];
+  if (livenessProbe) others.push(['Liveness', livenessProbe]);
+  if (readinessProbe) others.push(['Readiness', readinessProbe]);
+  return { startup: startupProbe, others };
+}

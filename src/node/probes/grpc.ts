@@ -1,0 +1,81 @@
+/** Asks a server for its health by the protocol `grpc.health.v1.Health`. */
+import type { Clock } from '../../base/clock.ts';
+import type { Method } from '../../base/grpc/call.ts';
+import { GrpcClient } from '../../base/grpc/client.ts';
+import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
+import { ProtoReader } from '../../base/protobuf/reader.ts';
+import { ProtoWriter } from '../../base/protobuf/writer.ts';
+import { joinHost } from './dial-error.ts';
+import { failure, goDuration, type Outcome, SUCCESS } from './outcome.ts';
+
+export interface GrpcTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly service: string;
+  readonly userAgent: string;
+}
+
+const SERVING = 1;
+const STATUS_NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+const REQUEST_BYTES = 256;
+
+export async function checkGrpc(target: GrpcTarget, timeoutMs: number, clock: Clock): Promise<Outcome> {
+  const address = joinHost(target.host, target.port);
+  const limit = new AbortController();
+  const timer = clock.timer(timeoutMs, () => limit.abort());
+  let client: GrpcClient | undefined;
+  try {
+    client = await GrpcClient.connect({ url: new URL(`http://${address}`), clock, signal: limit.signal });
+    return await ask(client, target, limit.signal, timeoutMs);
+  } catch (error) {
+    if (limit.signal.aborted)
+      return failure(`timeout: failed to connect service "${address}" within ${goDuration(timeoutMs)}`);
+    return failure(`error: failed to connect service at "${address}": ${(error as Error).message}`);
+  } finally {
+    timer.cancel();
+    client?.close();
+  }
+}
+
+function ask(client: GrpcClient, target: GrpcTarget, signal: AbortSignal, timeoutMs: number): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const method = healthCheck(target.userAgent);
+    const call = client.unary(method, target.service, (error, status) => {
+      if (error) resolve(failure(describe(error)));
+      else if (status === SERVING) resolve(SUCCESS);
+      else resolve(failure(`service unhealthy (responded with "${STATUS_NAMES[status ?? 0] ?? status}")`));
+    });
+    const giveUp = () => {
+      call.cancel();
+      resolve(failure(`timeout: health rpc did not complete within ${goDuration(timeoutMs)}`));
+    };
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+function describe({ code, message }: GrpcError): string {
+  if (code !== GrpcStatus.UNIMPLEMENTED) return `error: health rpc probe failed: ${message}`;
+  return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${message}`;
+}
+
+function healthCheck(userAgent: string): Method<string, number> {
+  return {
+    path: '/grpc.health.v1.Health/Check',
+    metadata: { 'user-agent': userAgent },
+    encode(service) {
+      const writer = new ProtoWriter(REQUEST_BYTES);
+      if (service !== '') writer.string(1, service);
+      return writer.finish();
+    },
+    decode(message) {
+      const reader = new ProtoReader(message);
+      let status = 0;
+      for (let field = reader.next(); field !== 0; field = reader.next()) {
+        if (field === 1) status = reader.number();
+        else reader.skip();
+      }
+      return status;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** What a check found. */
+export type Outcome =
+  | { readonly type: 'success' }
+  /** It passed, but somebody should look at it. */
+  | { readonly type: 'warning'; readonly output: string }
+  | { readonly type: 'failure'; readonly output: string }
+  /** It could not be performed. */
+  | { readonly type: 'error'; readonly message: string };
+
+export const SUCCESS: Outcome = { type: 'success' };
+
+export const failure = (output: string): Outcome => ({ type: 'failure', output });
+
+/** Formats milliseconds as Go does: `1s`, `1m30s`. */
+export function goDuration(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  return minutes === 0 ? `${milliseconds / 1_000}s` : `${minutes}m${(milliseconds % 60_000) / 1_000}s`;
+}

@@ -1,0 +1,19 @@
+/** Connects to a TCP port. */
+import { connect } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
+import { joinHost, socketFailure } from './dial-error.ts';
+import { failure, type Outcome, SUCCESS } from './outcome.ts';
+
+export function checkTcp(host: string, port: number, timeoutMs: number, clock: Clock): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const end = (outcome: Outcome) => {
+      timer.cancel();
+      socket.destroy();
+      resolve(outcome);
+    };
+    const timer = clock.timer(timeoutMs, () => end(failure(`dial tcp ${joinHost(host, port)}: i/o timeout`)));
+    socket.once('connect', () => end(SUCCESS));
+    socket.on('error', (error) => end(failure(socketFailure(error, host, port))));
+  });
+}

@@ -1,0 +1,211 @@
+/** The cgroups of sandboxes and containers, in both versions of Linux' cgroups. */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { ContainerResources } from '../../runtime/container-config.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { limitsOf } from './limits.ts';
+
+const CONTROLLERS = ['cpu', 'cpuacct', 'memory', 'pids', 'hugetlb', 'cpuset'];
+/** A version 1 cpuset needs its processors written before anything can enter, which nothing here limits. */
+const CONTROLLERS_OF_VERSION_1 = CONTROLLERS.filter((name) => name !== 'cpuset');
+const PROCESSES = 'cgroup.procs';
+
+export interface CgroupUsage {
+  readonly cpuNanoseconds: number;
+  readonly workingSet: number;
+  readonly rss: number | undefined;
+}
+
+export interface Cgroups {
+  readonly version: 1 | 2;
+  /** How containers mount them: by controller, or as one. */
+  readonly mounts: readonly string[] | 'unified';
+  /** Makes the cgroup of this path, such as `/name/pod/container`, and returns the files that processes enter it by. */
+  create(path: string, resources: ContainerResources | undefined): string[];
+  update(path: string, resources: ContainerResources): void;
+  usage(path: string): CgroupUsage | undefined;
+  /** How often the kernel killed a process in it for want of memory. */
+  oomKills(path: string): number;
+  /** Kills everything in it. */
+  kill(path: string): void;
+  /** Removes it if nothing runs in it. Returns whether it is gone. */
+  remove(path: string): boolean;
+}
+
+/** Undefined if this machine has none that this process may write. */
+export function openCgroups(): Cgroups | undefined {
+  let mounts: string[][];
+  try {
+    mounts = readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '));
+  } catch {
+    return undefined;
+  }
+  const isWritable = (path: string) => {
+    try {
+      accessSync(path, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const byController = new Map<string, string>();
+  for (const [, point, type, options] of mounts) {
+    if (type !== 'cgroup' || !isWritable(point!)) continue;
+    for (const name of options!.split(',')) if (CONTROLLERS_OF_VERSION_1.includes(name)) byController.set(name, point!);
+  }
+  if (byController.has('memory')) return version1(byController);
+  const unified = mounts.find(([, point, type]) => type === 'cgroup2' && isWritable(point!))?.[1];
+  return unified && readText(join(unified, 'cgroup.controllers'))?.includes('memory') ? version2(unified) : undefined;
+}
+
+function version1(roots: ReadonlyMap<string, string>): Cgroups {
+  const folders = (path: string) => [...new Set([...roots.values()].map((root) => join(root, path)))];
+  const fileOf = (path: string, controller: string, file: string) =>
+    join(roots.get(controller) ?? '/nowhere', path, file);
+  const update = (path: string, resources: ContainerResources) => {
+    for (const [controller, file, value] of limitsOf(resources, 1))
+      if (roots.has(controller)) writeLimit(fileOf(path, controller, file), value);
+  };
+  return {
+    version: 1,
+    mounts: [...roots.keys()],
+    create(path, resources) {
+      for (const folder of folders(path)) mkdirSync(folder, { recursive: true });
+      if (resources) update(path, resources);
+      return folders(path).map((folder) => join(folder, PROCESSES));
+    },
+    update,
+    usage(path) {
+      const used = numberIn(fileOf(path, 'memory', 'memory.usage_in_bytes'));
+      const stat = pairsIn(fileOf(path, 'memory', 'memory.stat'));
+      if (used === undefined) return undefined;
+      return {
+        cpuNanoseconds: numberIn(fileOf(path, 'cpuacct', 'cpuacct.usage')) ?? 0,
+        workingSet: Math.max(0, used - (stat.get('total_inactive_file') ?? 0)),
+        rss: stat.get('total_rss'),
+      };
+    },
+    oomKills: (path) => pairsIn(fileOf(path, 'memory', 'memory.oom_control')).get('oom_kill') ?? 0,
+    kill: (path) => killAll(fileOf(path, 'memory', PROCESSES)),
+    remove: (path) => folders(path).map(removeTree).every(Boolean),
+  };
+}
+
+function version2(root: string): Cgroups {
+  const folderOf = (path: string) => join(root, path);
+  const update = (path: string, resources: ContainerResources) => {
+    for (const [, file, value] of limitsOf(resources, 2)) writeLimit(join(folderOf(path), file), value);
+  };
+  return {
+    version: 2,
+    mounts: 'unified',
+    create(path, resources) {
+      // A cgroup has the controllers that its parent hands down.
+      let folder = root;
+      for (const part of path.split('/').filter((name) => name !== '')) {
+        handDown(folder);
+        folder = join(folder, part);
+        mkdirSync(folder, { recursive: true });
+      }
+      if (resources) update(path, resources);
+      return [join(folder, PROCESSES)];
+    },
+    update,
+    usage(path) {
+      const folder = folderOf(path);
+      const used = numberIn(join(folder, 'memory.current'));
+      const stat = pairsIn(join(folder, 'memory.stat'));
+      if (used === undefined) return undefined;
+      return {
+        cpuNanoseconds: (pairsIn(join(folder, 'cpu.stat')).get('usage_usec') ?? 0) * 1_000,
+        workingSet: Math.max(0, used - (stat.get('inactive_file') ?? 0)),
+        rss: stat.get('anon'),
+      };
+    },
+    oomKills: (path) => pairsIn(join(folderOf(path), 'memory.events')).get('oom_kill') ?? 0,
+    kill(path) {
+      const file = join(folderOf(path), 'cgroup.kill');
+      if (existsSync(file)) writeFileSync(file, '1');
+      else killAll(join(folderOf(path), PROCESSES));
+    },
+    remove: (path) => removeTree(folderOf(path)),
+  };
+}
+
+function handDown(folder: string): void {
+  const file = join(folder, 'cgroup.subtree_control');
+  const offered = readText(join(folder, 'cgroup.controllers'))?.trim().split(' ') ?? [];
+  const given = readText(file)?.trim().split(' ') ?? [];
+  for (const name of CONTROLLERS) {
+    if (!offered.includes(name) || given.includes(name)) continue;
+    try {
+      writeFileSync(file, `+${name}`);
+    } catch {
+      // It stays without this controller; writing a limit that needs it fails with a clear error.
+    }
+  }
+}
+
+function writeLimit(file: string, value: string): void {
+  try {
+    writeFileSync(file, value);
+  } catch (error) {
+    throw new RuntimeError('Unknown', `cannot set ${file} to ${value}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function killAll(processes: string): void {
+  for (const pid of readText(processes)?.split('\n') ?? []) {
+    if (pid === '' || pid === '0') continue;
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+function removeTree(folder: string): boolean {
+  if (!existsSync(folder)) return true;
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) removeTree(join(folder, entry.name));
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function numberIn(file: string): number | undefined {
+  const text = readText(file);
+  return text === undefined ? undefined : Number(text.trim());
+}
+
+function pairsIn(file: string): Map<string, number> {
+  const pairs = new Map<string, number>();
+  for (const line of readText(file)?.split('\n') ?? []) {
+    const [name, value] = line.split(' ');
+    if (name && value) pairs.set(name, Number(value));
+  }
+  return pairs;
+}

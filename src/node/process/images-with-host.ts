@@ -1,0 +1,52 @@
+/** The images of the process runtime: those of a store, and the image `host`. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ImageStore } from '../images/image-store.ts';
+import type { ContainerConfig } from '../runtime/container-config.ts';
+import { RuntimeError } from '../runtime/errors.ts';
+import type { Images } from '../runtime/runtime.ts';
+import { HOST_IMAGE, HOST_IMAGE_ID, hostImageConfig, isHostImage } from './host-image.ts';
+import type { ResolvedImage } from './wire/calls.ts';
+
+export function imagesWithHost(store: ImageStore): Images {
+  return {
+    list: async () => [...(await store.list()), HOST_IMAGE],
+    find: async (reference) => (isHostImage(reference) ? HOST_IMAGE : store.find(reference)),
+    pull: async (reference, credentials) =>
+      isHostImage(reference) ? HOST_IMAGE_ID : store.pull(reference, credentials),
+    remove: async (id) => {
+      if (isHostImage(id))
+        throw new RuntimeError('Unsupported', 'the image "host" cannot be removed: it is the files of the node');
+      await store.remove(id);
+    },
+    load: (archive) => store.load(archive),
+    usage: () => store.usage(),
+  };
+}
+
+/** Looks up what a container needs from its image, and from those that it mounts. */
+export async function resolveImage(store: ImageStore, config: ContainerConfig, node: string): Promise<ResolvedImage> {
+  const isHost = isHostImage(config.imageId);
+  const [directory, imageConfig] = isHost
+    ? ['/', hostImageConfig(node)]
+    : await Promise.all([store.unpack(config.imageId), store.config(config.imageId)]);
+  const [passwd, group, mounted] = await Promise.all([
+    textIn(join(directory, 'etc/passwd')),
+    textIn(join(directory, 'etc/group')),
+    Promise.all(
+      config.mounts.flatMap(({ image }) =>
+        image ? [store.unpack(image.id).then((path) => [image.id, path] as const)] : [],
+      ),
+    ),
+  ]);
+  return { directory, config: imageConfig, users: { passwd, group }, mounted: Object.fromEntries(mounted) };
+}
+
+/** An image may have no such file. */
+async function textIn(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,66 @@
+/** Finds or starts the keeper of a directory. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { RuntimeError } from '../runtime/errors.ts';
+import { type KeeperFacts, PROTOCOL_VERSION } from './wire/calls.ts';
+import { KeeperConnection } from './wire/connection.ts';
+
+export interface KeeperSettings {
+  readonly directory: string;
+  readonly name: string;
+  readonly podCidr: string;
+  /** The command that starts a keeper; name, range and directory are appended. */
+  readonly keeper: readonly string[];
+}
+
+export interface ConnectedKeeper {
+  readonly connection: KeeperConnection;
+  readonly facts: KeeperFacts;
+}
+
+/** A keeper of another release or with other settings is replaced; what it keeps goes on. */
+export async function connectKeeper(
+  settings: KeeperSettings,
+  onChange: (sandboxId: string | undefined) => void,
+  onClose: () => void,
+): Promise<ConnectedKeeper> {
+  const { directory, name, podCidr } = settings;
+  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  const existing = await KeeperConnection.open(directory, onChange, onClose).catch(() => undefined);
+  if (existing) {
+    const facts = await existing.call('facts', {});
+    if (facts.protocol === PROTOCOL_VERSION && facts.name === name && facts.podCidr === podCidr)
+      return { connection: existing, facts };
+    await existing.call('quit', {}).catch(() => undefined);
+    existing.close();
+  }
+  await startKeeperProcess(settings);
+  const connection = await KeeperConnection.open(directory, onChange, onClose);
+  return { connection, facts: await connection.call('facts', {}) };
+}
+
+/** Resolves when it listens. It is in a session of its own, so that it outlives this process. */
+async function startKeeperProcess({ directory, name, podCidr, keeper }: KeeperSettings): Promise<void> {
+  const log = openSync(join(directory, 'keeper.log'), 'a', 0o600);
+  const [program = '', ...args] = keeper;
+  const child = spawn(program, [...args, name, podCidr, directory], {
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'pipe', log],
+    env: {},
+  });
+  closeSync(log);
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new RuntimeError(
+      'Unavailable',
+      `the keeper of containers ended with code ${code}; see ${join(directory, 'keeper.log')}`,
+    );
+  });
+  failed.catch(() => undefined);
+  const stdout = child.stdout!;
+  await Promise.race([once(stdout, 'data'), failed]);
+  stdout.destroy();
+  child.unref();
+}

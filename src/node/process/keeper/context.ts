@@ -1,0 +1,27 @@
+/** What the parts of the keeper share. */
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Cgroups } from '../cgroups/cgroups.ts';
+import type { PodNetwork } from '../network/bridge.ts';
+import type { Machine } from './machine.ts';
+
+export interface KeeperContext {
+  readonly directory: string;
+  /** The path of the launcher. */
+  readonly launcher: string;
+  readonly name: string;
+  readonly podCidr: string;
+  readonly machine: Machine;
+  readonly cgroups: Cgroups | undefined;
+  readonly network: PodNetwork | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Identifies the boot of the machine: what ran before is gone. */
+  readonly boot: string;
+  changed(sandboxId: string): void;
+}
+
+/** 32 hexadecimal digits. */
+export function newId(random: Random): string {
+  return random.bytes(16).toString('hex');
+}

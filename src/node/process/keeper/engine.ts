@@ -1,0 +1,257 @@
+/** All sandboxes and containers of a runtime, and the calls that change them. */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import type { ContainerConfig } from '../../runtime/container-config.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { ContainerUsage } from '../../runtime/runtime.ts';
+import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import { usageOfTrees } from '../cgroups/processes.ts';
+import type { Step } from '../launcher/plan.ts';
+import { nextAddress, parseRange } from '../network/addresses.ts';
+import type { PublishedPort } from '../network/rules.ts';
+import { containerPlan, execPlan } from '../plans/container-plan.ts';
+import { identityOf, type ProcessIdentity } from '../plans/identity.ts';
+import type { ContainerPlanInput } from '../plans/input.ts';
+import { plainExecPlan, plainPlan } from '../plans/plain-plan.ts';
+import { userPlan } from '../plans/user-plan.ts';
+import type { ResolvedImage } from '../wire/calls.ts';
+import type { KeeperContext } from './context.ts';
+import { newId } from './context.ts';
+import { KeptContainer } from './kept-container.ts';
+import { KeptSandbox } from './kept-sandbox.ts';
+
+export class Engine {
+  readonly #context: KeeperContext;
+  readonly sandboxes = new Map<string, KeptSandbox>();
+  readonly containers = new Map<string, KeptContainer>();
+  #lastAddress: string | undefined;
+  /** Addresses of sandboxes that are being made. */
+  readonly #reserved = new Set<string>();
+
+  /** Takes over what is in the directory. */
+  constructor(context: KeeperContext) {
+    this.#context = context;
+    for (const id of entriesOf(join(context.directory, 'sandboxes'))) {
+      const sandbox = KeptSandbox.load(context, id);
+      if (sandbox) this.sandboxes.set(id, sandbox);
+    }
+    for (const id of entriesOf(join(context.directory, 'containers'))) {
+      const container = KeptContainer.load(context, id);
+      if (container) this.containers.set(id, container);
+    }
+  }
+
+  async runSandbox(config: SandboxConfig): Promise<string> {
+    const { random, clock, name, boot } = this.#context;
+    if (config.runtimeHandler !== '')
+      throw new RuntimeError('Unsupported', `no runtime for "${config.runtimeHandler}" is configured`);
+    if (config.namespaces.user) throw new RuntimeError('Unsupported', 'pods cannot have user namespaces of their own');
+    const id = newId(random);
+    const address = this.#allocate(config);
+    try {
+      const cgroup = `${config.cgroupParent ?? `/quarterdeck-${name}`}/${id}`;
+      const record = { id, createdAt: clock.now(), config, address, boot, holder: undefined, isStopped: false, cgroup };
+      const sandbox = await KeptSandbox.run(this.#context, record);
+      this.sandboxes.set(id, sandbox);
+      if (config.ports.length > 0) await this.#publish();
+    } finally {
+      if (address !== undefined) this.#reserved.delete(address);
+    }
+    this.#context.changed(id);
+    return id;
+  }
+
+  #allocate(config: SandboxConfig): string | undefined {
+    if (config.namespaces.network === 'node' || !this.#context.network) return undefined;
+    const used = new Set(this.#reserved);
+    for (const { record } of this.sandboxes.values()) if (record.address !== undefined) used.add(record.address);
+    const address = nextAddress(parseRange(this.#context.podCidr), used, this.#lastAddress);
+    if (address === undefined)
+      throw new RuntimeError('Unknown', `no address is left in the range ${this.#context.podCidr}`);
+    this.#lastAddress = address;
+    this.#reserved.add(address);
+    return address;
+  }
+
+  async #publish(): Promise<void> {
+    const ports = [...this.sandboxes.values()].flatMap(({ record, isReady }): PublishedPort[] => {
+      const { address } = record;
+      return address === undefined || !isReady ? [] : record.config.ports.map((port) => ({ ...port, address }));
+    });
+    await this.#context.network?.publish(ports);
+  }
+
+  async stopSandbox(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (!sandbox) return;
+    await Promise.all(this.#containersOf(id).map((container) => container.stop(0, 'SIGKILL')));
+    await sandbox.stop();
+    if (sandbox.record.config.ports.length > 0) await this.#publish();
+    this.#context.changed(id);
+  }
+
+  async removeSandbox(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (!sandbox) return;
+    await this.stopSandbox(id);
+    await Promise.all(this.#containersOf(id).map((container) => this.removeContainer(container.record.id)));
+    await sandbox.remove();
+    this.sandboxes.delete(id);
+    this.#context.changed(id);
+  }
+
+  #containersOf(sandboxId: string): KeptContainer[] {
+    return [...this.containers.values()].filter(({ record }) => record.sandboxId === sandboxId);
+  }
+
+  createContainer(sandboxId: string, config: ContainerConfig, image: ResolvedImage): string {
+    const sandbox = this.#sandbox(sandboxId);
+    const { random, clock } = this.#context;
+    const id = newId(random);
+    const record = {
+      id,
+      sandboxId,
+      createdAt: clock.now(),
+      config,
+      image,
+      logPath: join(sandbox.record.config.logDirectory, config.logPath),
+      cgroup: `${sandbox.record.cgroup}/${id}`,
+      resources: config.resources,
+      boot: undefined,
+    };
+    // Finds mistakes before anything is made.
+    identityOf(config, image.config, image.users, sandbox.record.config.hostname);
+    this.containers.set(id, KeptContainer.create(this.#context, record));
+    this.#context.changed(sandboxId);
+    return id;
+  }
+
+  async startContainer(id: string): Promise<void> {
+    const container = this.#container(id);
+    const { cgroups } = this.#context;
+    const entered = cgroups?.create(container.record.cgroup, container.record.resources) ?? [];
+    await container.start(this.perl, this.#planOf(container, entered));
+  }
+
+  /** Rejects where nothing can be started. */
+  get perl(): string {
+    const { perl } = this.#context.machine;
+    if (perl === undefined) throw new RuntimeError('Unsupported', 'containers need perl, which is not installed');
+    return perl;
+  }
+
+  #planOf(container: KeptContainer, cgroups: readonly string[]): Step[] {
+    const { config, image, sandboxId } = container.record;
+    const sandbox = this.#sandbox(sandboxId);
+    const identity = this.#identityOf(container);
+    const { isolation } = this.#context.machine;
+    if (isolation === 'none') return plainPlan(config, identity, cgroups);
+    const { pid } = config.security;
+    const input: ContainerPlanInput = {
+      config,
+      sandbox: sandbox.record.config,
+      identity,
+      root: {
+        target: join(container.directory, 'root'),
+        lower: image.directory,
+        // The directory of the layer is in the files of the node, which cannot be both below and above.
+        layer: image.directory === '/' ? undefined : join(container.directory, 'layer'),
+      },
+      holder: sandbox.record.holder,
+      processTarget: typeof pid === 'object' ? this.#processOf(pid.containerId) : undefined,
+      cgroups,
+      cgroupMounts: this.#context.cgroups?.mounts ?? [],
+      files: sandbox.files,
+      imageDirectories: new Map(Object.entries(image.mounted)),
+      architecture: process.arch,
+    };
+    return isolation === 'root'
+      ? containerPlan(input)
+      : userPlan(input, { uid: process.getuid!(), gid: process.getgid!() });
+  }
+
+  #identityOf({ record }: KeptContainer): ProcessIdentity {
+    const { hostname } = this.#sandbox(record.sandboxId).record.config;
+    return identityOf(record.config, record.image.config, record.image.users, hostname);
+  }
+
+  #processOf(id: string): number {
+    const { pid } = this.#container(id);
+    if (pid === undefined) throw new RuntimeError('NotFound', `container ${id} is not running`);
+    return pid;
+  }
+
+  /** The steps of a further command in a container that runs. */
+  execSteps(id: string, command: readonly string[], tty: boolean): Step[] {
+    const container = this.#container(id);
+    const { config, cgroup } = container.record;
+    const pid = this.#processOf(id);
+    const identity = this.#identityOf(container);
+    const cgroups = this.#context.cgroups?.create(cgroup, undefined) ?? [];
+    const { isolation } = this.#context.machine;
+    if (isolation === 'none') return plainExecPlan(identity, cgroups, tty, command);
+    const isUserNamespace = isolation === 'user';
+    return execPlan({ config, identity, cgroups, architecture: process.arch, pid, isUserNamespace, tty, command });
+  }
+
+  /** The steps that enter the network of a sandbox; undefined if it is that of the node. */
+  networkSteps(sandboxId: string): Step[] | undefined {
+    const { holder, config } = this.#sandbox(sandboxId).record;
+    return holder && config.namespaces.network === 'pod' ? [['namespaces', `/proc/${holder.pid}/ns/net`]] : undefined;
+  }
+
+  async stopContainer(id: string, timeoutSeconds: number): Promise<void> {
+    const container = this.containers.get(id);
+    const signal = container && (container.record.config.stopSignal ?? container.record.image.config.stopSignal);
+    await container?.stop(timeoutSeconds, signalOf(signal));
+  }
+
+  async removeContainer(id: string): Promise<void> {
+    const container = this.containers.get(id);
+    if (!container) return;
+    await container.remove();
+    this.containers.delete(id);
+  }
+
+  usage(): ContainerUsage[] {
+    const time = this.#context.clock.now();
+    const { cgroups } = this.#context;
+    const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
+    const trees = cgroups ? undefined : usageOfTrees(running.map(({ pid }) => pid!));
+    return running.flatMap(({ record, pid }): ContainerUsage[] => {
+      const usage = trees ? trees.get(pid!) : cgroups?.usage(record.cgroup);
+      return usage ? [{ id: record.id, time, ...usage, writableBytes: undefined }] : [];
+    });
+  }
+
+  #sandbox(id: string): KeptSandbox {
+    const sandbox = this.sandboxes.get(id);
+    if (!sandbox) throw new RuntimeError('NotFound', `sandbox ${id} does not exist`);
+    return sandbox;
+  }
+
+  #container(id: string): KeptContainer {
+    const container = this.containers.get(id);
+    if (!container) throw new RuntimeError('NotFound', `container ${id} does not exist`);
+    return container;
+  }
+
+  container(id: string): KeptContainer {
+    return this.#container(id);
+  }
+}
+
+/** A name such as `SIGUSR1` or `USR1`, or a number. */
+function signalOf(signal: string | undefined): NodeJS.Signals {
+  if (signal === undefined || signal === '') return 'SIGTERM';
+  const names = Object.entries(constants.signals);
+  const byNumber = names.find(([, number]) => String(number) === signal)?.[0];
+  const name = byNumber ?? (signal.startsWith('SIG') ? signal : `SIG${signal}`);
+  return name in constants.signals ? (name as NodeJS.Signals) : 'SIGTERM';
+}
+
+function entriesOf(directory: string): string[] {
+  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  return readdirSync(directory);
+}

@@ -1,0 +1,21 @@
+/** Named pipes as streams. */
+import { closeSync, constants, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+
+/** Ends when nobody has the pipe open for writing any more. */
+export function openReader(path: string): Socket {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  // Linux tells the end only of a pipe that was open for writing since the reader has opened it.
+  closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+  const reader = new Socket({ fd: descriptor, readable: true, writable: false });
+  reader.on('error', () => undefined);
+  return reader;
+}
+
+/** Does not wait for a reader. The other side sees the end when this is destroyed and nobody else has it open. */
+export function openWriter(path: string): Socket {
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const writer = new Socket({ fd: descriptor, readable: false, writable: true });
+  writer.on('error', () => undefined);
+  return writer;
+}

@@ -1,0 +1,199 @@
+/**
+ * The keeper: one process per runtime that starts containers, writes their logs and serves their streams. It outlives the
+ * agent, and can be replaced without harm to what runs: every container has its own supervisor, and pipes with names.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { openCgroups } from '../cgroups/cgroups.ts';
+import { LAUNCHER_PROGRAM } from '../launcher/program.ts';
+import { parseRange } from '../network/addresses.ts';
+import { openBridge, type PodNetwork } from '../network/bridge.ts';
+import {
+  type Call,
+  type KeeperCalls,
+  type KeeperFacts,
+  type Message,
+  type Opening,
+  PROTOCOL_VERSION,
+  SOCKET_NAME,
+} from '../wire/calls.ts';
+import { firstLine, onLines } from '../wire/lines.ts';
+import { withSocketPath } from '../wire/socket-path.ts';
+import type { KeeperContext } from './context.ts';
+import { Engine } from './engine.ts';
+import { writeAtomically } from './files.ts';
+import { inspectMachine, type Machine } from './machine.ts';
+import { Sessions } from './sessions.ts';
+import { StreamHub } from './stream-hub.ts';
+
+export interface KeeperOptions {
+  readonly directory: string;
+  readonly name: string;
+  readonly podCidr: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Resolves with what resolves when the keeper has ended: it was told to, or nothing is left that needs it. */
+export async function startKeeper(options: KeeperOptions): Promise<{ readonly ended: Promise<void> }> {
+  const { directory, name, podCidr } = options;
+  mkdirSync(join(directory, 'streams'), { recursive: true, mode: 0o711 });
+  const launcher = join(directory, 'launcher.pl');
+  writeFileSync(launcher, LAUNCHER_PROGRAM, { mode: 0o600 });
+  const machine = await inspectMachine(launcher);
+  const { network, why } = await networkOf(machine, name, podCidr);
+  const listeners = new Set<(sandboxId: string) => void>();
+  const context: KeeperContext = {
+    ...options,
+    launcher,
+    machine,
+    network,
+    cgroups: machine.isRoot ? openCgroups() : undefined,
+    boot: bootId(),
+    changed: (sandboxId) => {
+      for (const listener of listeners) listener(sandboxId);
+    },
+  };
+  const engine = new Engine(context);
+  const hub = new StreamHub();
+  const facts: KeeperFacts = {
+    protocol: PROTOCOL_VERSION,
+    pid: process.pid,
+    name,
+    podCidr,
+    isolation: machine.isolation,
+    whyNotIsolated: machine.why,
+    hasNetwork: network !== undefined,
+    whyNoNetwork: why,
+    hasCgroups: context.cgroups !== undefined,
+    hasHostPorts: machine.nft !== undefined,
+  };
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let connections = 0;
+  const quit = () => {
+    server.close();
+    withSocketPath(directory, SOCKET_NAME, (path) => rmSync(path, { force: true }));
+    end();
+  };
+  const control = (socket: Socket) => {
+    connections++;
+    const send = (message: Message) => socket.write(`${JSON.stringify(message)}\n`);
+    const onChange = (sandboxId: string) => send({ type: 'changed', sandboxId });
+    listeners.add(onChange);
+    const sessions = new Sessions(context, engine, hub, (stream, result) =>
+      send(
+        'error' in result
+          ? { type: 'ended', stream, error: { code: result.error.code, message: result.error.message } }
+          : { type: 'ended', stream, exitCode: result.exitCode },
+      ),
+    );
+    const calls = callsOf(engine, sessions, facts, quit);
+    onLines(socket, (value) => {
+      const { id, method, params } = value as Call;
+      void answer(calls, method, params).then((result) => send({ type: 'answer', id, ...result }));
+    });
+    socket.on('close', () => {
+      connections--;
+      listeners.delete(onChange);
+      sessions.closeAll();
+      if (connections === 0 && engine.sandboxes.size === 0) void leaveNothing(context).then(quit);
+    });
+    socket.on('end', () => socket.end());
+  };
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    firstLine(socket, (value) => {
+      const opening = value as Opening;
+      if (opening.type === 'control') control(socket);
+      else hub.arrive(opening.stream, opening.name, socket);
+    });
+  });
+  await listen(server, directory);
+  writeAtomically(join(directory, 'keeper.pid'), `${process.pid}\n`);
+  return { ended };
+}
+
+/** Removes what all sandboxes shared. */
+async function leaveNothing({ network, cgroups, name }: KeeperContext): Promise<void> {
+  cgroups?.remove(`/quarterdeck-${name}`);
+  await network?.remove();
+}
+
+async function answer(
+  calls: KeeperCalls,
+  method: keyof KeeperCalls,
+  params: unknown,
+): Promise<Pick<Message & { type: 'answer' }, 'result' | 'error'>> {
+  try {
+    const call = calls[method] as (params: unknown) => Promise<unknown>;
+    return { result: await call(params) };
+  } catch (error) {
+    const code = error instanceof RuntimeError ? error.code : 'Unknown';
+    return { error: { code, message: (error as Error).message } };
+  }
+}
+
+function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: () => void): KeeperCalls {
+  return {
+    facts: async () => facts,
+    runSandbox: ({ config }) => engine.runSandbox(config),
+    stopSandbox: ({ id }) => engine.stopSandbox(id),
+    removeSandbox: ({ id }) => engine.removeSandbox(id),
+    sandboxes: async () => [...engine.sandboxes.values()].map((sandbox) => sandbox.view()),
+    createContainer: async ({ sandboxId, config, image }) => engine.createContainer(sandboxId, config, image),
+    startContainer: ({ id }) => engine.startContainer(id),
+    stopContainer: ({ id, timeoutSeconds }) => engine.stopContainer(id, timeoutSeconds),
+    removeContainer: ({ id }) => engine.removeContainer(id),
+    containers: async () => [...engine.containers.values()].map((container) => container.view()),
+    container: async ({ id }) => engine.containers.get(id)?.view(),
+    updateResources: async ({ id, resources }) => engine.container(id).update(resources),
+    reopenLog: async ({ id }) => engine.container(id).output?.reopen(),
+    exec: ({ stream, id, request }) => sessions.exec(stream, id, request),
+    attach: ({ stream, id, request }) => sessions.attach(stream, id, request),
+    portForward: ({ stream, sandboxId, port }) => sessions.portForward(stream, sandboxId, port),
+    resize: async ({ stream, size }) => sessions.resize(stream, size),
+    closeStream: async ({ stream }) => sessions.close(stream),
+    usage: async () => engine.usage(),
+    quit: async () => quit(),
+  };
+}
+
+async function networkOf(
+  { isolation, ip, nft, why }: Machine,
+  name: string,
+  podCidr: string,
+): Promise<{ network: PodNetwork | undefined; why: string | undefined }> {
+  if (isolation !== 'root') return { network: undefined, why };
+  if (ip === undefined) return { network: undefined, why: 'ip is not installed' };
+  try {
+    return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nft }), why: undefined };
+  } catch (error) {
+    return { network: undefined, why: (error as Error).message };
+  }
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** A socket that an earlier keeper left behind is replaced. */
+function listen(server: Server, directory: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    withSocketPath(directory, SOCKET_NAME, (path) => {
+      rmSync(path, { force: true });
+      server.once('error', reject);
+      server.listen(path, resolve);
+    });
+  });
+}

@@ -1,0 +1,133 @@
+/** The standard streams of a container: its output goes to the log and to those who are attached, theirs to its input. */
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../../base/clock.ts';
+import { openReader, openWriter } from './fifo.ts';
+import { LogLines, logTime, type OutputName } from './log-lines.ts';
+
+export interface OutputOptions {
+  /** With the named pipes. */
+  readonly directory: string;
+  readonly logPath: string;
+  readonly stdin: boolean;
+  readonly stdinOnce: boolean;
+  readonly clock: Clock;
+}
+
+/** How long output that processes outside of the container's control hold open is waited for. */
+const DRAIN_TIMEOUT_MS = 1_000;
+
+export class Output {
+  readonly #options: OutputOptions;
+  readonly #readers = new Map<OutputName, Socket>();
+  readonly #attached = new Map<OutputName, Set<Socket>>([
+    ['stdout', new Set()],
+    ['stderr', new Set()],
+  ]);
+  readonly #ended: Promise<unknown>;
+  #log: number;
+  #stdin: Socket | undefined;
+  #control: Socket | undefined;
+
+  /** Opens the pipes, which exist. */
+  constructor(options: OutputOptions) {
+    this.#options = options;
+    mkdirSync(dirname(options.logPath), { recursive: true });
+    this.#log = openSync(options.logPath, 'a', 0o640);
+    if (options.stdin) this.#stdin = openWriter(join(options.directory, 'stdin'));
+    this.#ended = Promise.all((['stdout', 'stderr'] as const).map((name) => this.#read(name)));
+  }
+
+  #read(name: OutputName): Promise<void> {
+    const lines = new LogLines(name);
+    const reader = openReader(join(this.#options.directory, name));
+    this.#readers.set(name, reader);
+    const waiting = new Set<Socket>();
+    reader.on('data', (chunk) => {
+      this.#write(lines.add(chunk, this.#now()));
+      for (const sink of this.#attached.get(name)!) {
+        if (sink.write(chunk) || waiting.has(sink)) continue;
+        // A client that does not read holds the container up, rather than filling the memory.
+        waiting.add(sink);
+        const release = () => {
+          sink.off('drain', release).off('close', release);
+          waiting.delete(sink);
+          if (waiting.size === 0) reader.resume();
+        };
+        sink.on('drain', release).on('close', release);
+        reader.pause();
+      }
+    });
+    return new Promise((resolve) => {
+      reader.on('close', () => {
+        this.#write(lines.end(this.#now()));
+        resolve();
+      });
+    });
+  }
+
+  #now(): string {
+    return logTime(this.#options.clock.now());
+  }
+
+  #write(data: Buffer): void {
+    let written = 0;
+    while (written < data.length) written += writeSync(this.#log, data, written);
+  }
+
+  reopen(): void {
+    closeSync(this.#log);
+    this.#log = openSync(this.#options.logPath, 'a', 0o640);
+  }
+
+  attach(name: OutputName, sink: Socket): void {
+    const sinks = this.#attached.get(name)!;
+    sinks.add(sink);
+    sink.on('close', () => sinks.delete(sink));
+  }
+
+  /** Copies to the input of the container. With `stdinOnce`, its end is the end of the input. */
+  attachInput(source: Socket): void {
+    const input = this.#stdin;
+    if (!input) {
+      source.resume();
+      return;
+    }
+    source.pipe(input, { end: false });
+    source.once('end', () => {
+      if (this.#options.stdinOnce) this.#closeInput();
+    });
+    source.once('close', () => {
+      if (this.#options.stdinOnce) this.#closeInput();
+    });
+  }
+
+  #closeInput(): void {
+    const input = this.#stdin;
+    this.#stdin = undefined;
+    if (!input || input.destroyed) return;
+    // A pipe cannot be half-closed: what was written goes first.
+    input.write(Buffer.alloc(0), () => input.destroy());
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#control ??= openWriter(join(this.#options.directory, 'control'));
+    this.#control.write(`resize ${columns} ${rows}\n`);
+  }
+
+  /** Waits for the end of the output, closes everything, and ends those who are attached. */
+  async finish(): Promise<void> {
+    const timer = this.#options.clock.timer(DRAIN_TIMEOUT_MS, () => {
+      for (const reader of this.#readers.values()) reader.destroy();
+    });
+    this.#stdin?.destroy();
+    this.#control?.destroy();
+    // What is left is small: those who do not read no longer hold it up.
+    for (const reader of this.#readers.values()) reader.resume();
+    await this.#ended;
+    timer.cancel();
+    closeSync(this.#log);
+    for (const sinks of this.#attached.values()) for (const sink of sinks) sink.end();
+  }
+}

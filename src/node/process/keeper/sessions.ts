@@ -1,0 +1,207 @@
+/** The streams of exec, attach and port-forward, from the processes to the connections of the agent. */
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import type { TerminalSize } from '../../../base/process-streams.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { AttachRequest, ExecRequest } from '../../runtime/runtime.ts';
+import { framedPlan } from '../launcher/plan.ts';
+import { type Command, startCommand } from './command.ts';
+import type { KeeperContext } from './context.ts';
+import type { Engine } from './engine.ts';
+import { launcherCommand } from './machine.ts';
+import type { StreamHub } from './stream-hub.ts';
+
+/** How long output that a command's children hold open is waited for. */
+const DRAIN_TIMEOUT_MS = 1_000;
+/** How long a command whose client has left may take to end. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+export type Ended = (stream: string, result: { exitCode: number } | { error: RuntimeError }) => void;
+
+interface Session {
+  close(): void;
+  resize(size: TerminalSize): void;
+}
+
+/** The streams that one control connection has opened. They end with it. */
+export class Sessions {
+  readonly #context: KeeperContext;
+  readonly #engine: Engine;
+  readonly #hub: StreamHub;
+  readonly #ended: Ended;
+  readonly #open = new Map<string, Session>();
+
+  constructor(context: KeeperContext, engine: Engine, hub: StreamHub, ended: Ended) {
+    this.#context = context;
+    this.#engine = engine;
+    this.#hub = hub;
+    this.#ended = ended;
+  }
+
+  async exec(stream: string, id: string, request: ExecRequest): Promise<void> {
+    const { perl } = this.#engine;
+    const directory = join(this.#context.directory, 'streams');
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const command = await startCommand({
+      perl,
+      launcher: this.#context.launcher,
+      directory: join(directory, stream),
+      steps: this.#engine.execSteps(id, request.command, request.tty),
+      stdin: request.stdin,
+      stdout: request.stdout,
+      stderr: request.stderr && !request.tty,
+    });
+    if (request.size) command.resize(request.size.columns, request.size.rows);
+    this.#open.set(stream, {
+      // It sees the end of its input first, so that it may end by itself.
+      close: () => {
+        for (const pipe of [command.stdin, command.stdout, command.stderr]) pipe?.destroy();
+        const timer = this.#context.clock.timer(CLOSE_TIMEOUT_MS, () => command.kill());
+        void command.exitCode.then(() => timer.cancel());
+      },
+      resize: ({ columns, rows }) => command.resize(columns, rows),
+    });
+    if (command.stdin) this.#toInput(stream, command.stdin);
+    const drained = [this.#fromOutput(stream, 'stdout', command), this.#fromOutput(stream, 'stderr', command)];
+    void this.#finish(stream, command, drained);
+  }
+
+  #toInput(stream: string, input: Socket): void {
+    this.#hub.take(stream, 'stdin', (socket) => {
+      socket.on('error', () => undefined);
+      socket.pipe(input, { end: false });
+      socket.once('end', () => input.write(Buffer.alloc(0), () => input.destroy()));
+      socket.once('close', () => input.destroy());
+      input.once('close', () => socket.destroy());
+    });
+  }
+
+  /** Resolves when everything was handed on. */
+  #fromOutput(stream: string, name: 'stdout' | 'stderr', command: Command): Promise<void> {
+    const output = command[name];
+    if (!output) return Promise.resolve();
+    return new Promise((resolve) => {
+      output.once('close', resolve);
+      this.#hub.take(stream, name, (socket) => {
+        socket.on('error', () => undefined);
+        socket.resume();
+        output.pipe(socket);
+        output.once('close', () => socket.end());
+        socket.once('close', () => output.destroy());
+      });
+    });
+  }
+
+  async #finish(stream: string, command: Command, drained: readonly Promise<void>[]): Promise<void> {
+    const exitCode = await command.exitCode;
+    const timer = this.#context.clock.timer(DRAIN_TIMEOUT_MS, () => {
+      // Someone who does not read holds it up: what is left is theirs to read or to leave.
+      for (const output of [command.stdout, command.stderr]) if (output?.isPaused() === false) output.destroy();
+    });
+    await Promise.all(drained);
+    timer.cancel();
+    command.stdin?.destroy();
+    this.#end(stream, { exitCode });
+  }
+
+  /** Resolves when the client is attached: its input goes to the container after its outputs are connected. */
+  async attach(stream: string, id: string, request: AttachRequest): Promise<void> {
+    const container = this.#engine.container(id);
+    const { output } = container;
+    if (!output) throw new RuntimeError('NotFound', `container ${id} is not running`);
+    const names = (['stdout', 'stderr', 'stdin'] as const).filter(
+      (name) => request[name] && !(request.tty && name === 'stderr'),
+    );
+    const sockets = await Promise.all(names.map((name) => this.#hub.taken(stream, name)));
+    for (const [i, socket] of sockets.entries()) {
+      const name = names[i]!;
+      socket.on('error', () => undefined);
+      if (name === 'stdin') output.attachInput(socket);
+      else {
+        socket.resume();
+        output.attach(name, socket);
+      }
+    }
+    if (request.size) output.resize(request.size.columns, request.size.rows);
+    this.#open.set(stream, {
+      close: () => {
+        for (const socket of sockets) socket.destroy();
+        this.#end(stream, { exitCode: 0 });
+      },
+      resize: ({ columns, rows }) => output.resize(columns, rows),
+    });
+    void container.ended().then(() => this.#end(stream, { exitCode: container.exitCode ?? 0 }));
+  }
+
+  async portForward(stream: string, sandboxId: string, port: number): Promise<void> {
+    const steps = this.#engine.networkSteps(sandboxId);
+    const remote = steps ? await this.#relay(steps, port) : await this.#dial(port);
+    this.#open.set(stream, { close: () => remote.close(), resize: () => undefined });
+    this.#hub.take(stream, 'data', (socket) => {
+      socket.on('error', () => undefined);
+      socket.pipe(remote.input);
+      remote.output.pipe(socket);
+      socket.once('close', () => {
+        remote.close();
+        this.#end(stream, { exitCode: 0 });
+      });
+      remote.output.once('close', () => socket.end());
+    });
+  }
+
+  async #dial(port: number) {
+    const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.on('error', (error) =>
+        reject(new RuntimeError('Unknown', `dial tcp4 127.0.0.1:${port}: ${error.message}`)),
+      );
+    });
+    return { input: socket, output: socket, close: () => socket.destroy() };
+  }
+
+  async #relay(steps: Parameters<typeof framedPlan>[0], port: number) {
+    const [program, args] = launcherCommand(this.#engine.perl, this.#context.launcher, 'relay');
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore', 'pipe'], env: {} });
+    const control = child.stdio[3] as Duplex;
+    const { stdin, stdout } = child as { stdin: Writable; stdout: Readable };
+    for (const pipe of [control, stdin, stdout]) pipe.on('error', () => undefined);
+    control.write(framedPlan([...steps, ['port', port]]));
+    await new Promise<void>((resolve, reject) => {
+      control.once('data', (chunk) => {
+        const text = String(chunk);
+        if (text.startsWith('started')) resolve();
+        else reject(new RuntimeError('Unknown', text.replace(/^failed /, '').trim()));
+      });
+      child.once('exit', () => reject(new RuntimeError('Unknown', 'the connection could not be made')));
+    });
+    const close = () => {
+      child.kill('SIGKILL');
+      stdin.destroy();
+      stdout.destroy();
+      control.destroy();
+    };
+    return { input: stdin, output: stdout, close };
+  }
+
+  resize(stream: string, size: TerminalSize): void {
+    this.#open.get(stream)?.resize(size);
+  }
+
+  close(stream: string): void {
+    this.#open.get(stream)?.close();
+    this.#hub.drop(stream);
+  }
+
+  closeAll(): void {
+    for (const stream of [...this.#open.keys()]) this.close(stream);
+  }
+
+  #end(stream: string, result: Parameters<Ended>[1]): void {
+    if (!this.#open.delete(stream)) return;
+    this.#ended(stream, result);
+  }
+}

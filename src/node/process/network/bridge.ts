@@ -1,0 +1,95 @@
+/** The network of the pods of a node: a bridge, a pair of interfaces for each pod, and nftables rules. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { AddressRange } from './addresses.ts';
+import { type PublishedPort, ruleset } from './rules.ts';
+
+export interface PodNetwork {
+  /** Commands for `ip` inside the pod's namespace, after its interface has been moved there. */
+  inside(address: string): string;
+  /** Makes the pair of interfaces of a sandbox, one of them in the network namespace of the process. */
+  connect(sandboxId: string, pid: number): Promise<void>;
+  /** Removes it. It goes by itself with the namespace, later. */
+  disconnect(sandboxId: string): Promise<void>;
+  publish(ports: readonly PublishedPort[]): Promise<void>;
+  /** Removes the bridge and the rules. */
+  remove(): Promise<void>;
+}
+
+export interface BridgeOptions {
+  readonly name: string;
+  readonly podCidr: string;
+  readonly range: AddressRange;
+  readonly ip: string;
+  readonly nft: string | undefined;
+}
+
+/** Makes the bridge and its rules. Rejects when this machine cannot. */
+export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOptions): Promise<PodNetwork> {
+  const bridge = `qd-${name}`;
+  const table = `quarterdeck_${name.replace(/[^a-z0-9]/gi, '_')}_pods`;
+  const batch = (text: string, ...flags: string[]) => run(ip, [...flags, '-batch', '-'], text);
+  const apply = async (text: string) => {
+    if (nft) await run(nft, ['-f', '-'], text);
+  };
+  // What exists already stays: -force goes on after an error, and the address is checked by what follows.
+  await batch(`link add ${bridge} type bridge\n`, '-force').catch(() => undefined);
+  await batch(`addr replace ${range.gateway}/${range.prefixLength} dev ${bridge}\nlink set ${bridge} up\n`);
+  writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
+  tryWrite(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, '1');
+  await apply(ruleset(table, podCidr, bridge, []));
+  return {
+    inside: (address) =>
+      [
+        'link set lo up',
+        `addr add ${address}/${range.prefixLength} dev eth0`,
+        'link set eth0 up',
+        `route add default via ${range.gateway}`,
+        '',
+      ].join('\n'),
+    async connect(sandboxId, pid) {
+      const outer = interfaceOf(sandboxId);
+      await batch(`link add ${outer} type veth peer name eth0 netns ${pid}\nlink set ${outer} master ${bridge} up\n`);
+    },
+    async disconnect(sandboxId) {
+      await batch(`link del ${interfaceOf(sandboxId)}\n`).catch(() => undefined);
+    },
+    async publish(ports) {
+      if (!nft && ports.length > 0)
+        throw new RuntimeError('Unsupported', 'host ports need nft, which is not installed');
+      await apply(ruleset(table, podCidr, bridge, ports));
+    },
+    async remove() {
+      await batch(`link del ${bridge}\n`).catch(() => undefined);
+      await apply(`table ip ${table} {}\ndelete table ip ${table}\n`).catch(() => undefined);
+    },
+  };
+}
+
+/** At most 15 characters. */
+function interfaceOf(sandboxId: string): string {
+  return `qd${sandboxId.slice(0, 12)}`;
+}
+
+function tryWrite(path: string, value: string): void {
+  try {
+    writeFileSync(path, value);
+  } catch {
+    // Only needed for ports on the loopback address of the node.
+  }
+}
+
+/** Runs a program with a text as its input. Rejects with what it printed when it fails. */
+async function run(program: string, args: readonly string[], input: string): Promise<void> {
+  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'], env: {} });
+  let output = '';
+  child.stderr.on('data', (chunk) => {
+    output += String(chunk);
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new RuntimeError('Unknown', `${program} failed: ${output.trim() || `code ${code}`}`);
+}

@@ -1,0 +1,137 @@
+/** Opens the runtime that runs pods as processes of this machine. */
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { ImageStore } from '../images/image-store.ts';
+import { RuntimeError } from '../runtime/errors.ts';
+import type { Container, Runtime } from '../runtime/runtime.ts';
+import { imagesWithHost, resolveImage } from './images-with-host.ts';
+import { type ConnectedKeeper, connectKeeper } from './keeper-process.ts';
+import { refusal } from './refusal.ts';
+import { collect, openPort, openStreams } from './streams.ts';
+import type { KeeperFacts } from './wire/calls.ts';
+import type { KeeperConnection } from './wire/connection.ts';
+
+export interface ProcessRuntimeOptions {
+  /** Everything that the runtime keeps is in it. One runtime at a time uses a directory. */
+  readonly directory: string;
+  /** Distinguishes the bridge, the nftables table and the cgroups of this runtime from those of others; at most 11 characters. */
+  readonly name: string;
+  /** The node's range of pod addresses, for example `10.244.0.0/24`. */
+  readonly podCidr: string;
+  readonly images: ImageStore;
+  /** The command that starts the keeper of containers, to which name, range and directory are appended. */
+  readonly keeper: readonly string[];
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface ProcessRuntime extends Runtime {
+  /** What containers are not separated from, and why, as a sentence for a condition; undefined if they are isolated. */
+  readonly limitation: string | undefined;
+}
+
+const KEEPER_RETRY_MS = 1_000;
+
+/** Connects to what runs in the directory, and starts the keeper if none runs. Rejects with a RuntimeError. */
+export async function openProcessRuntime(options: ProcessRuntimeOptions): Promise<ProcessRuntime> {
+  const { images: store, clock, random } = options;
+  const listeners = new Set<(sandboxId: string | undefined) => void>();
+  const notify = (sandboxId: string | undefined) => {
+    for (const listener of listeners) listener(sandboxId);
+  };
+  let isClosed = false;
+  let keeper: ConnectedKeeper | undefined;
+  // A keeper that was killed is replaced at once, and takes over what runs.
+  const connect = async (): Promise<void> => {
+    keeper = undefined;
+    try {
+      const connected = await connectKeeper(options, notify, () => void connect());
+      if (isClosed) connected.connection.close();
+      keeper = connected;
+      notify(undefined);
+    } catch {
+      if (!isClosed) clock.timer(KEEPER_RETRY_MS, () => void connect());
+    }
+  };
+  keeper = await connectKeeper(options, notify, () => void connect());
+  const { facts } = keeper;
+  const connection = (): KeeperConnection => {
+    if (!keeper) throw new RuntimeError('Unavailable', 'the keeper of containers is being started');
+    return keeper.connection;
+  };
+  const newStream = () => random.bytes(12).toString('hex');
+  const runtime: ProcessRuntime = {
+    version: `process://${process.versions.node}`,
+    images: imagesWithHost(store),
+    limitation: limitationOf(facts),
+    refusal: (pod) => refusal(pod, facts),
+    health: async () =>
+      keeper
+        ? { isReady: true, isNetworkReady: true }
+        : { isReady: false, isNetworkReady: false, message: 'the keeper of containers is not running' },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    usage: async () => connection().call('usage', {}),
+    async close() {
+      isClosed = true;
+      keeper?.connection.close();
+    },
+    runSandbox: async (config) => connection().call('runSandbox', { config }),
+    stopSandbox: async (id) => connection().call('stopSandbox', { id }),
+    removeSandbox: async (id) => connection().call('removeSandbox', { id }),
+    sandboxes: async () => connection().call('sandboxes', {}),
+    createContainer: async (sandboxId, config) => {
+      const image = await resolveImage(store, config, process.execPath);
+      return connection().call('createContainer', { sandboxId, config, image });
+    },
+    startContainer: async (id) => connection().call('startContainer', { id }),
+    stopContainer: async (id, timeoutSeconds) => connection().call('stopContainer', { id, timeoutSeconds }),
+    removeContainer: async (id) => connection().call('removeContainer', { id }),
+    containers: async () => (await connection().call('containers', {})).map(withAllFields),
+    container: async (id) => {
+      const container = await connection().call('container', { id });
+      return container && withAllFields(container);
+    },
+    updateResources: async (id, resources) => connection().call('updateResources', { id, resources }),
+    reopenLog: async (id) => connection().call('reopenLog', { id }),
+    async exec(id, request) {
+      const stream = newStream();
+      const current = connection();
+      return openStreams(current, stream, request, () => current.call('exec', { stream, id, request }));
+    },
+    async run(id, request) {
+      const exec = { command: request.command, stdin: false, stdout: true, stderr: true, tty: false };
+      return collect(await runtime.exec(id, exec), request, clock);
+    },
+    async attach(id, request) {
+      const stream = newStream();
+      const current = connection();
+      return openStreams(current, stream, request, () => current.call('attach', { stream, id, request }));
+    },
+    async portForward(sandboxId, port) {
+      const stream = newStream();
+      const current = connection();
+      return openPort(current, stream, () => current.call('portForward', { stream, sandboxId, port }));
+    },
+  };
+  return runtime;
+}
+
+function limitationOf({ isolation, whyNotIsolated, whyNoNetwork }: KeeperFacts): string | undefined {
+  switch (isolation) {
+    case 'root':
+      return whyNoNetwork && `Pods share the network of the node: ${whyNoNetwork}.`;
+    case 'user':
+      return `Pods share the network of the node and have no limits: ${whyNotIsolated}.`;
+    case 'none':
+      return `Containers share files, processes and network of the node: ${whyNotIsolated}.`;
+  }
+}
+
+/** JSON leaves out what is undefined. */
+function withAllFields(container: Container): Container {
+  const { startedAt, finishedAt, exitCode, reason, message, resources } = container;
+  return { ...container, startedAt, finishedAt, exitCode, reason, message, resources };
+}

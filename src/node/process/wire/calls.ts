@@ -1,0 +1,88 @@
+/** The calls that the keeper answers, and what the two sides send each other. */
+import type { TerminalSize } from '../../../base/process-streams.ts';
+import type { ImageConfig } from '../../images/image-config.ts';
+import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
+import type { RuntimeErrorCode } from '../../runtime/errors.ts';
+import type { AttachRequest, Container, ContainerUsage, ExecRequest, Sandbox } from '../../runtime/runtime.ts';
+import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import type { Isolation } from '../keeper/machine.ts';
+import type { UserFiles } from '../plans/identity.ts';
+
+/** A keeper that speaks another version is replaced; what it keeps goes on. */
+export const PROTOCOL_VERSION = 1;
+
+export const SOCKET_NAME = 'keeper.sock';
+
+/** The image of a container, with its files on this node. */
+export interface ResolvedImage {
+  /** `/` for the files of the node. */
+  readonly directory: string;
+  readonly config: ImageConfig;
+  readonly users: UserFiles;
+  /** Directories of the images that are mounted, by id. */
+  readonly mounted: Readonly<Record<string, string>>;
+}
+
+/** What the keeper can do on this machine. */
+export interface KeeperFacts {
+  readonly protocol: number;
+  readonly pid: number;
+  readonly name: string;
+  readonly podCidr: string;
+  readonly isolation: Isolation;
+  /** What is missing for more. */
+  readonly whyNotIsolated: string | undefined;
+  readonly hasNetwork: boolean;
+  readonly whyNoNetwork: string | undefined;
+  readonly hasHostPorts: boolean;
+  readonly hasCgroups: boolean;
+}
+
+export interface KeeperCalls {
+  facts(params: object): Promise<KeeperFacts>;
+  runSandbox(params: { config: SandboxConfig }): Promise<string>;
+  stopSandbox(params: { id: string }): Promise<void>;
+  removeSandbox(params: { id: string }): Promise<void>;
+  sandboxes(params: object): Promise<readonly Sandbox[]>;
+  createContainer(params: { sandboxId: string; config: ContainerConfig; image: ResolvedImage }): Promise<string>;
+  startContainer(params: { id: string }): Promise<void>;
+  stopContainer(params: { id: string; timeoutSeconds: number }): Promise<void>;
+  removeContainer(params: { id: string }): Promise<void>;
+  containers(params: object): Promise<readonly Container[]>;
+  container(params: { id: string }): Promise<Container | undefined>;
+  updateResources(params: { id: string; resources: ContainerResources }): Promise<void>;
+  reopenLog(params: { id: string }): Promise<void>;
+  exec(params: { stream: string; id: string; request: ExecRequest }): Promise<void>;
+  attach(params: { stream: string; id: string; request: AttachRequest }): Promise<void>;
+  portForward(params: { stream: string; sandboxId: string; port: number }): Promise<void>;
+  resize(params: { stream: string; size: TerminalSize }): Promise<void>;
+  closeStream(params: { stream: string }): Promise<void>;
+  usage(params: object): Promise<readonly ContainerUsage[]>;
+  /** Ends the keeper; what it keeps goes on. */
+  quit(params: object): Promise<void>;
+}
+
+export interface Call {
+  readonly id: number;
+  readonly method: keyof KeeperCalls;
+  readonly params: unknown;
+}
+
+export interface CallError {
+  readonly code: RuntimeErrorCode;
+  readonly message: string;
+}
+
+/** What the keeper sends on the control connection. */
+export type Message =
+  | { readonly type: 'answer'; readonly id: number; readonly result?: unknown; readonly error?: CallError }
+  | { readonly type: 'changed'; readonly sandboxId: string | undefined }
+  /** A stream has ended, with the exit code of its process or an error. */
+  | { readonly type: 'ended'; readonly stream: string; readonly exitCode?: number; readonly error?: CallError };
+
+export type StreamName = 'stdin' | 'stdout' | 'stderr' | 'data';
+
+/** The first line of a connection. */
+export type Opening =
+  | { readonly type: 'control' }
+  | { readonly type: 'stream'; readonly stream: string; readonly name: StreamName };

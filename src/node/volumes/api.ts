@@ -1,0 +1,49 @@
+/** What volumes need from the API and from the rest of the agent. The agent brings it; there is no client in here. */
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import type { Secret } from '../../kinds/groups/core/secret.ts';
+import type { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
+import type { SeenPod } from '../pod/container-run.ts';
+
+/** Reads return undefined for what does not exist, and reject with the API's error otherwise. */
+export interface VolumesApi {
+  configMap(namespace: string, name: string): Promise<DeepReadonly<ConfigMap> | undefined>;
+  secret(namespace: string, name: string): Promise<DeepReadonly<Secret> | undefined>;
+  claim(namespace: string, name: string): Promise<DeepReadonly<PersistentVolumeClaim> | undefined>;
+  persistentVolume(name: string): Promise<DeepReadonly<PersistentVolume> | undefined>;
+  /** Creates a token of a service account (TokenRequest), bound to a pod. */
+  createToken(namespace: string, serviceAccount: string, request: TokenRequest): Promise<IssuedToken>;
+  /** PEM bundles: the one of a name, or those of a signer whose labels match. Undefined: the kind is not served. */
+  trustBundles?(selector: TrustBundleSelector): Promise<readonly string[]>;
+  /** Settings of a CSI driver; undefined: its defaults. */
+  csiDriver?(name: string): Promise<DeepReadonly<CSIDriver> | undefined>;
+  /** Pulls the image according to the policy, with the pod's credentials, and returns its id. */
+  pullImage(pod: SeenPod, reference: string, policy: string | undefined): Promise<string>;
+}
+
+export interface TokenRequest {
+  readonly audiences: readonly string[];
+  readonly expirationSeconds: number;
+  readonly boundPod: { readonly name: string; readonly uid: string };
+}
+
+export interface IssuedToken {
+  readonly token: string;
+  /** RFC 3339. */
+  readonly expirationTimestamp: string;
+}
+
+export type TrustBundleSelector =
+  | { readonly name: string }
+  | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };
+
+interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}

@@ -1,0 +1,28 @@
+/** What is written beside a published volume, so that it can be taken back without the pod's object. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface CsiVolumeData {
+  readonly driverName: string;
+  readonly volumeHandle: string;
+  readonly volumeLifecycleMode: 'Persistent' | 'Ephemeral';
+  readonly specVolID: string;
+  readonly nodeName: string;
+  /** Empty when the driver does not stage volumes. */
+  readonly stagingPath: string;
+}
+
+const FILE = 'vol_data.json';
+
+export async function writeVolumeData(directory: string, data: CsiVolumeData): Promise<void> {
+  await writeFile(join(directory, FILE), JSON.stringify(data), { mode: 0o600 });
+}
+
+/** Undefined when there is none. */
+export async function readVolumeData(directory: string): Promise<CsiVolumeData | undefined> {
+  const text = await readFile(join(directory, FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : (JSON.parse(text) as CsiVolumeData);
+}

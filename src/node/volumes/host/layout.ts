@@ -1,0 +1,58 @@
+/** Where the agent keeps what pods have on the node. The layout is kubelet's, because tools and CSI drivers know it. */
+import { join } from 'node:path';
+
+export class Layout {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  get pods(): string {
+    return join(this.#root, 'pods');
+  }
+
+  pod(uid: string): string {
+    return join(this.pods, segment(uid));
+  }
+
+  /** `kind` is the name of a volume plugin: `empty-dir`, `projected`, `csi`… */
+  volume(uid: string, kind: string, name: string): string {
+    return join(this.pod(uid), 'volumes', `kubernetes.io~${kind}`, segment(name));
+  }
+
+  volumes(uid: string): string {
+    return join(this.pod(uid), 'volumes');
+  }
+
+  hosts(uid: string): string {
+    return join(this.pod(uid), 'etc-hosts');
+  }
+
+  terminationMessage(uid: string, container: string, attempt: number): string {
+    return join(this.pod(uid), 'containers', segment(container), String(attempt));
+  }
+
+  /** Where the subPath of a volumeMount is mounted. */
+  subPath(uid: string, volume: string, container: string, index: number): string {
+    return join(this.pod(uid), 'volume-subpaths', segment(volume), segment(container), String(index));
+  }
+
+  /** CSI drivers announce themselves by sockets in it. */
+  get pluginRegistry(): string {
+    return join(this.#root, 'plugins_registry');
+  }
+
+  /** Where the volumes of CSI drivers are staged, once for all pods. */
+  get csiStaging(): string {
+    return join(this.#root, 'plugins', 'kubernetes.io', 'csi');
+  }
+}
+
+/** The API allows no such names; a path must never depend on that. */
+function segment(name: string): string {
+  if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
+    throw new RangeError(`"${name}" cannot be the name of a directory`);
+  }
+  return name;
+}

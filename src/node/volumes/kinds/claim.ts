@@ -1,0 +1,88 @@
+/** Persistent volumes, through a claim of the pod's namespace: of its own, or one that was made for the pod alone. */
+import { chmod, mkdir, stat } from 'node:fs/promises';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { nodeDirectory } from '../../../kinds/volumes/node-directory.ts';
+import { prepareCsi } from '../csi/prepare-csi.ts';
+import { applyFsGroup } from '../host/ownership.ts';
+import { type PreparedVolume, VolumeError } from '../volumes.ts';
+import { prepareHostPath } from './host-path.ts';
+import { prepareNfs } from './nfs.ts';
+import type { VolumeSetup } from './setup.ts';
+
+/** The claim cannot be used, so that there is no volume to set up. */
+export class ClaimError extends VolumeError {}
+
+type Volume = DeepReadonly<PersistentVolume>;
+type Claim = DeepReadonly<PersistentVolumeClaim>;
+
+export async function prepareClaim(setup: VolumeSetup): Promise<PreparedVolume> {
+  const { pod, volume } = setup;
+  const namespace = pod.metadata.namespace ?? '';
+  const name = volume.ephemeral
+    ? `${pod.metadata.name}-${volume.name}`
+    : (volume.persistentVolumeClaim?.claimName ?? '');
+  const claim = await boundClaim(setup, namespace, name);
+  const persistent = await setup.host.api.persistentVolume(claim.spec.volumeName ?? '');
+  const fail = (why: string) => new ClaimError(`error processing PVC ${namespace}/${name}: ${why}`);
+  if (!persistent) {
+    throw fail(
+      `failed to fetch PV "${claim.spec.volumeName}" from API server: persistentvolumes "${claim.spec.volumeName}" not found`,
+    );
+  }
+  if (persistent.spec.claimRef?.uid !== undefined && persistent.spec.claimRef.uid !== claim.metadata.uid) {
+    throw fail(`PV "${persistent.metadata.name}" is bound to another claim`);
+  }
+  const prepared = await preparePersistentVolume(setup, persistent);
+  const readOnly = volume.persistentVolumeClaim?.readOnly ?? false;
+  return prepared.type === 'directory' ? { ...prepared, readOnly: prepared.readOnly || readOnly } : prepared;
+}
+
+async function boundClaim({ pod, volume, host }: VolumeSetup, namespace: string, name: string): Promise<Claim> {
+  const claim = await host.api.claim(namespace, name);
+  const fail = (why: string) => new ClaimError(`error processing PVC ${namespace}/${name}: ${why}`);
+  if (!claim) throw fail(`failed to fetch PVC from API server: persistentvolumeclaims "${name}" not found`);
+  if (volume.ephemeral) {
+    const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller);
+    if (owner?.uid !== pod.metadata.uid) {
+      const { name: podName } = pod.metadata;
+      throw new ClaimError(
+        `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`,
+      );
+    }
+  }
+  if (claim.metadata.deletionTimestamp !== undefined && !claim.metadata.finalizers?.length) {
+    throw fail('PVC is being deleted');
+  }
+  if (claim.status?.phase !== 'Bound' || !claim.spec.volumeName) throw fail('PVC is not bound');
+  return claim;
+}
+
+async function preparePersistentVolume(setup: VolumeSetup, persistent: Volume): Promise<PreparedVolume> {
+  const { hostPath, local, nfs, csi, mountOptions = [] } = persistent.spec;
+  if (local) return prepareLocal(setup, persistent, local.path);
+  if (hostPath) return prepareHostPath(hostPath.path, hostPath.type ?? '');
+  if (nfs) return prepareNfs(setup, { ...nfs, mountOptions });
+  if (csi) return prepareCsi(setup, { type: 'persistent', volume: persistent });
+  throw new VolumeError(`no volume plugin matched name: PersistentVolume "${persistent.metadata.name}"`);
+}
+
+/** A directory or device of this node. What was provisioned on it is created by its first pod. */
+async function prepareLocal({ pod, host }: VolumeSetup, persistent: Volume, path: string): Promise<PreparedVolume> {
+  const provisioned = nodeDirectory(persistent);
+  if (provisioned && provisioned.node !== host.nodeName) {
+    throw new VolumeError(`volume "${persistent.metadata.name}" is a directory of the node ${provisioned.node}`);
+  }
+  if (provisioned) await makeProvisioned(path);
+  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new VolumeError(`path "${path}" does not exist`);
+    throw error;
+  });
+  if (stats.isDirectory()) await applyFsGroup(path, pod, { readOnly: false, honorsPolicy: true });
+  return { type: 'directory', path, readOnly: false, selinuxRelabel: true };
+}
+
+async function makeProvisioned(path: string): Promise<void> {
+  if ((await mkdir(path, { recursive: true })) !== undefined) await chmod(path, 0o777);
+}

@@ -1,0 +1,92 @@
+/** ConfigMap, Secret, downward API and projected volumes: directories with files that the agent writes. */
+import { chmod, mkdir } from 'node:fs/promises';
+import { join, normalize } from 'node:path';
+import type { SeenPod } from '../../pod/container-run.ts';
+import { readPayload, writeAtomically } from '../files/atomic-writer.ts';
+import { type CollectedFiles, collectFiles, hasChangingFiles, hasConfiguredFiles } from '../files/sources.ts';
+import { applyFsGroup } from '../host/ownership.ts';
+import type { PreparedVolume } from '../volumes.ts';
+import type { PodVolume, VolumeSetup } from './setup.ts';
+
+/** How soon a change of live configuration reaches a pod at the latest. */
+const LIVE_REFRESH_MS = 30_000;
+
+/**
+ * Writes what the volume consists of. What ConfigMaps and Secrets said when it was first written is kept, unless configuration
+ * is live: a changed ConfigMap does not reach a running pod.
+ */
+export async function prepareFileVolume(setup: VolumeSetup): Promise<PreparedVolume> {
+  const path = directoryOf(setup);
+  if (!(await readPayload(path))) {
+    const files = await collect(setup, 'all');
+    if ((await mkdir(path, { recursive: true })) !== undefined) await chmod(path, 0o777);
+    await makeNestedMountPoints(path, setup);
+    await write(setup, files);
+  } else {
+    await refreshFileVolume(setup);
+  }
+  return { type: 'directory', path, readOnly: true, selinuxRelabel: true };
+}
+
+/** Brings what changes up to date, and returns when to do so again; undefined: nothing changes with time. */
+export async function refreshFileVolume(setup: VolumeSetup): Promise<number | undefined> {
+  const { volume, host } = setup;
+  const kept = await readPayload(directoryOf(setup));
+  // It was never written, or released meanwhile.
+  if (!kept) return undefined;
+  if (host.liveConfigVolumes) {
+    const files = await collect(setup, 'all');
+    await write(setup, files);
+    const nextLook = hasConfiguredFiles(volume) ? host.clock.now() + LIVE_REFRESH_MS : Number.POSITIVE_INFINITY;
+    const nextAt = Math.min(files.renewAt ?? Number.POSITIVE_INFINITY, nextLook);
+    return nextAt === Number.POSITIVE_INFINITY ? undefined : nextAt;
+  }
+  if (!hasChangingFiles(volume)) return undefined;
+  const changing = await collect(setup, 'changing');
+  await write(setup, { payload: new Map([...kept, ...changing.payload]), renewAt: changing.renewAt });
+  return changing.renewAt;
+}
+
+function collect({ pod, volume, host }: VolumeSetup, part: 'all' | 'changing'): Promise<CollectedFiles> {
+  const { api, tokens } = host;
+  return collectFiles(volume, part, { pod, api, tokens, allocatable: host.allocatable() });
+}
+
+async function write(setup: VolumeSetup, { payload }: CollectedFiles): Promise<void> {
+  const { pod, host } = setup;
+  const directory = directoryOf(setup);
+  await writeAtomically(directory, payload, {
+    now: host.clock.now(),
+    random: host.random,
+    beforePublish: () => applyFsGroup(directory, pod, { readOnly: true, honorsPolicy: false }),
+  });
+}
+
+function directoryOf({ uid, volume, host }: VolumeSetup): string {
+  return host.layout.volume(uid, pluginName(volume), volume.name);
+}
+
+function pluginName({ configMap, secret, downwardAPI }: PodVolume): string {
+  if (configMap) return 'configmap';
+  if (secret) return 'secret';
+  return downwardAPI ? 'downward-api' : 'projected';
+}
+
+/** The volume is read-only in containers, so that a runtime could not create what is mounted inside it. */
+async function makeNestedMountPoints(directory: string, { pod, volume }: VolumeSetup): Promise<void> {
+  for (const path of nestedMountPoints(pod, volume.name)) {
+    await mkdir(join(directory, path), { recursive: true, mode: 0o755 });
+  }
+}
+
+function nestedMountPoints({ spec }: SeenPod, name: string): string[] {
+  const containers = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  return containers.flatMap(({ volumeMounts = [] }) => {
+    const paths = volumeMounts.map(({ mountPath }) => normalize(mountPath).replace(/\/$/, ''));
+    return volumeMounts.flatMap((mount, index) => {
+      if (mount.name !== name) return [];
+      const prefix = `${paths[index]}/`;
+      return paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+    });
+  });
+}

@@ -1,0 +1,33 @@
+/** What the kinds of volumes get. */
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
+import type { VolumesApi } from '../api.ts';
+import type { CsiDrivers } from '../csi/drivers.ts';
+import type { ServiceAccountTokens } from '../files/service-account-tokens.ts';
+import type { Layout } from '../host/layout.ts';
+import type { Mounter } from '../host/mounter.ts';
+
+export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];
+
+/** What all volumes of a node share. */
+export interface VolumeHost {
+  readonly nodeName: string;
+  readonly layout: Layout;
+  readonly mounter: Mounter;
+  readonly api: VolumesApi;
+  readonly tokens: ServiceAccountTokens;
+  readonly csi: CsiDrivers;
+  readonly allocatable: () => Readonly<Record<string, string>>;
+  readonly liveConfigVolumes: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** One volume of one pod. */
+export interface VolumeSetup {
+  readonly pod: SeenPod;
+  readonly uid: string;
+  readonly volume: PodVolume;
+  readonly host: VolumeHost;
+}

@@ -1,0 +1,96 @@
+/**
+ * Erases the directories of this node whose volumes are being deleted, and then lets the volumes go (see
+ * kinds/volumes/node-directory.ts). A directory that cannot be erased is reported in the volume's status, and tried again.
+ */
+import { rm } from 'node:fs/promises';
+import type { Clock } from '../../base/clock.ts';
+import { isApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { WorkQueue } from '../../base/work-queue.ts';
+import type { Client } from '../../client/client.ts';
+import type { Informer } from '../../client/informer/informer.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../kinds/volumes/node-directory.ts';
+import { mountPointsBelow } from './host/mount-table.ts';
+import type { Mounter } from './host/mounter.ts';
+import { VolumeError } from './volumes.ts';
+
+export interface NodeDirectoriesOptions {
+  /** Acts as the node. */
+  readonly client: Client;
+  readonly nodeName: string;
+  readonly mounter: Pick<Mounter, 'entries'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+type Volume = DeepReadonly<PersistentVolume>;
+
+const RETRY = { base: 1_000, max: 300_000 };
+
+/** The volumes that a node may list. */
+export const directorySelector = (nodeName: string): string => `${NODE}=${nodeName}`;
+
+/** Follows the volumes that `directorySelector` selects, until the signal is aborted. */
+export async function eraseNodeDirectories(
+  volumes: Informer<PersistentVolume>,
+  options: NodeDirectoriesOptions,
+): Promise<void> {
+  const { nodeName, clock, random, log, signal } = options;
+  const queue = new WorkQueue({ clock, random, backoff: RETRY });
+  const newest = new Map<string, Volume>();
+  const leave = volumes.onChange(({ type, object }) => {
+    const { name = '' } = object.metadata;
+    newest.delete(name);
+    if (type === 'delete' || !isToRemove(object) || nodeDirectory(object)?.node !== nodeName) return;
+    newest.set(name, object);
+    // One that failed is tried again after its delay, whoever changes the volume meanwhile.
+    if (queue.failures(name) === 0) queue.add(name);
+  });
+  const erase = async (name: string) => {
+    const volume = newest.get(name);
+    if (!volume) return queue.forget(name);
+    try {
+      await eraseVolume(volume, options);
+      queue.forget(name);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn('cannot erase a volume', { volume: name, error: String(error) });
+      queue.retry(name);
+    }
+  };
+  try {
+    await queue.run(erase, { signal });
+  } finally {
+    leave();
+  }
+}
+
+async function eraseVolume(volume: Volume, { client, mounter, signal }: NodeDirectoriesOptions): Promise<void> {
+  const directory = nodeDirectory(volume);
+  if (!directory) return;
+  const { name = '', uid } = volume.metadata;
+  try {
+    const mounted = mountPointsBelow(await mounter.entries(), directory.path);
+    if (mounted.length) throw new VolumeError(`${mounted[0]} is mounted`);
+    await rm(directory.path, { recursive: true, force: true });
+  } catch (error) {
+    const status = { phase: 'Failed', reason: 'VolumeFailedDelete', message: (error as Error).message };
+    const { phase, message } = volume.status ?? {};
+    if (phase !== status.phase || message !== status.message) {
+      const changes = { metadata: { uid }, status };
+      await client.of(PersistentVolume).patchStatus(name, { type: 'merge', changes }, { signal });
+    }
+    throw error;
+  }
+  const changes = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [REMOVAL] } };
+  try {
+    await client.of(PersistentVolume).patch(name, { type: 'strategic', changes }, { signal });
+  } catch (error) {
+    if (!isApiError(error, 'NotFound', 'Conflict')) throw error;
+  }
+}

@@ -1,0 +1,156 @@
+/** Opens the volumes of a node: everything that pods have below the agent's directory, and their mounts. */
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
+import type { IdMapping } from '../runtime/container-config.ts';
+import type { VolumesApi } from './api.ts';
+import { containerMounts } from './container-mounts.ts';
+import { CsiDrivers } from './csi/drivers.ts';
+import { ServiceAccountTokens } from './files/service-account-tokens.ts';
+import { isFileVolume } from './files/sources.ts';
+import { Layout } from './host/layout.ts';
+import { hostMounter } from './host/mounter.ts';
+import { descriptorPath, openInside } from './host/safe-path.ts';
+import { refreshFileVolume } from './kinds/file-volume.ts';
+import { prepareVolume, setUpFailure } from './kinds/prepare-volume.ts';
+import type { VolumeHost } from './kinds/setup.ts';
+import { namesIn, releasePod } from './release.ts';
+import { SerialByKey } from './serial-by-key.ts';
+import { volumeUsage } from './usage.ts';
+import { userNamespaceOf } from './user-namespaces.ts';
+import type {
+  ContainerMounts,
+  MountRequest,
+  PreparedVolume,
+  PreparedVolumes,
+  RefreshResult,
+  Volumes,
+} from './volumes.ts';
+
+export interface VolumesOptions {
+  /** The agent's directory on the node, absolute. Pods are in `pods/UID` below it, as in kubelet's. */
+  readonly root: string;
+  readonly nodeName: string;
+  readonly api: VolumesApi;
+  /** The node's allocatable resources, which the downward API shows for a container without limits. */
+  readonly allocatable: () => Readonly<Record<string, string>>;
+  /** Whether changed ConfigMaps and Secrets reach the volumes of running pods. */
+  readonly liveConfigVolumes: boolean;
+  /** Whether the agent may mount, that is, whether it is root. Without, what needs a mount is a VolumeError. */
+  readonly canMount: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export function openVolumes(options: VolumesOptions): Volumes {
+  const { root, nodeName, api, allocatable, liveConfigVolumes, clock, random, log } = options;
+  const layout = new Layout(root);
+  const csi = new CsiDrivers({ registry: layout.pluginRegistry, clock, log });
+  return new NodeVolumes({
+    nodeName,
+    layout,
+    mounter: hostMounter(options.canMount),
+    api,
+    tokens: new ServiceAccountTokens(api, clock, log),
+    csi,
+    allocatable,
+    liveConfigVolumes,
+    clock,
+    random,
+  });
+}
+
+class NodeVolumes implements Volumes {
+  readonly #host: VolumeHost;
+  /** By pod: what is done to the volumes of one pod is done in turn. */
+  readonly #turns = new SerialByKey();
+  readonly #prepared = new Map<string, PreparedVolumes>();
+
+  constructor(host: VolumeHost) {
+    this.#host = host;
+  }
+
+  prepare(pod: SeenPod): Promise<PreparedVolumes> {
+    return this.#turns.run(uidOf(pod), () => this.#prepare(pod));
+  }
+
+  mounts(pod: SeenPod, container: SeenContainer, request: MountRequest): Promise<ContainerMounts> {
+    return this.#turns.run(uidOf(pod), async () => {
+      const prepared = await this.#preparedVolumes(pod);
+      const { layout, mounter } = this.#host;
+      return containerMounts(pod, container, request, { layout, mounter, prepared });
+    });
+  }
+
+  async readFile(pod: SeenPod, { volumeName, path }: { volumeName: string; path: string }) {
+    const volume = (await this.#turns.run(uidOf(pod), () => this.#preparedVolumes(pod))).get(volumeName);
+    if (volume?.type !== 'directory') return undefined;
+    const handle = await openInside(volume.path, path).catch(() => undefined);
+    if (!handle) return undefined;
+    try {
+      return (await handle.stat()).isFile() ? await readFile(descriptorPath(handle), 'utf8') : undefined;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  terminationMessageFile(podUid: string, container: string, attempt: number): string {
+    return this.#host.layout.terminationMessage(podUid, container, attempt);
+  }
+
+  async idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined> {
+    if (pod.spec.hostUsers !== false) return undefined;
+    return this.#turns.run(ALL_PODS, () => userNamespaceOf(this.#host.layout, uidOf(pod)));
+  }
+
+  release(podUid: string): Promise<void> {
+    return this.#turns.run(podUid, async () => {
+      this.#prepared.delete(podUid);
+      this.#host.tokens.forget(podUid);
+      await releasePod(podUid, this.#host);
+    });
+  }
+
+  leftovers(): Promise<readonly string[]> {
+    return namesIn(this.#host.layout.pods);
+  }
+
+  refresh(pod: SeenPod): Promise<RefreshResult> {
+    return this.#turns.run(uidOf(pod), async () => {
+      let nextAt: number | undefined;
+      for (const volume of (pod.spec.volumes ?? []).filter(isFileVolume)) {
+        const renewAt = await refreshFileVolume({ pod, uid: uidOf(pod), volume, host: this.#host }).catch((error) => {
+          throw setUpFailure(volume.name, error);
+        });
+        if (renewAt !== undefined) nextAt = Math.min(nextAt ?? renewAt, renewAt);
+      }
+      return { nextAt };
+    });
+  }
+
+  usage(podUid: string): Promise<ReadonlyMap<string, number>> {
+    return volumeUsage(this.#host.layout, podUid);
+  }
+
+  async #preparedVolumes(pod: SeenPod): Promise<PreparedVolumes> {
+    return this.#prepared.get(uidOf(pod)) ?? this.#prepare(pod);
+  }
+
+  async #prepare(pod: SeenPod): Promise<PreparedVolumes> {
+    const uid = uidOf(pod);
+    const prepared = new Map<string, PreparedVolume>();
+    for (const volume of pod.spec.volumes ?? []) {
+      prepared.set(volume.name, await prepareVolume({ pod, uid, volume, host: this.#host }));
+    }
+    this.#prepared.set(uid, prepared);
+    return prepared;
+  }
+}
+
+/** The turn of what looks at all pods; no pod has this UID. */
+const ALL_PODS = '';
+
+const uidOf = ({ metadata }: SeenPod): string => metadata.uid ?? '';

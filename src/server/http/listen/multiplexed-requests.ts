@@ -1,0 +1,70 @@
+/** Requests that a client sends at the same time on one HTTP/2 session. */
+import type { Http2Exchange } from '../protocol/http2.ts';
+
+/** Requests of one session that are served at a time. A watch, or another streamed response, does not count once it has begun. */
+export const MAX_SERVED_STREAMS = 32;
+
+/**
+ * Serves the requests of HTTP/2 sessions, a few of each session at a time. The others of a session wait on the thread that
+ * owns the sockets: the thread that handles requests takes them in the order in which they come, so that a client with
+ * hundreds of streams would delay everybody else. A stream that is reset while it waits is never served.
+ */
+export class MultiplexedRequests {
+  readonly #queues = new WeakMap<object, SessionQueue>();
+  readonly #serve: (exchange: Http2Exchange) => void;
+
+  constructor(serve: (exchange: Http2Exchange) => void) {
+    this.#serve = serve;
+  }
+
+  add(session: object, exchange: Http2Exchange): void {
+    let queue = this.#queues.get(session);
+    if (!queue) {
+      queue = new SessionQueue(this.#serve);
+      this.#queues.set(session, queue);
+    }
+    queue.add(exchange);
+  }
+}
+
+class SessionQueue {
+  readonly #serve: (exchange: Http2Exchange) => void;
+  /** In the order in which they arrived. */
+  readonly #waiting = new Set<Http2Exchange>();
+  #unanswered = 0;
+  #isStarting = false;
+  readonly #onAnswered = () => {
+    this.#unanswered--;
+    if (this.#waiting.size > 0) this.#startWaiting();
+  };
+
+  constructor(serve: (exchange: Http2Exchange) => void) {
+    this.#serve = serve;
+  }
+
+  add(exchange: Http2Exchange): void {
+    if (this.#unanswered < MAX_SERVED_STREAMS && this.#waiting.size === 0) this.#start(exchange);
+    else {
+      this.#waiting.add(exchange);
+      exchange.wait(() => this.#waiting.delete(exchange));
+    }
+  }
+
+  #start(exchange: Http2Exchange): void {
+    this.#unanswered++;
+    exchange.onAnswered(this.#onAnswered);
+    this.#serve(exchange);
+  }
+
+  /** A request may be answered before `#start` returns: the loop then continues with the next one. */
+  #startWaiting(): void {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    for (const exchange of this.#waiting) {
+      if (this.#unanswered >= MAX_SERVED_STREAMS) break;
+      this.#waiting.delete(exchange);
+      if (!exchange.isDisconnected) this.#start(exchange);
+    }
+    this.#isStarting = false;
+  }
+}

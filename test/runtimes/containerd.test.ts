@@ -1,0 +1,137 @@
+/** The runtime over CRI, on a containerd of its own. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silent } from '../../src/base/log.ts';
+import { bridgeOf } from '../../src/node/containerd/network/cni.ts';
+import { openContainerd } from '../../src/node/containerd/open.ts';
+import type { ContainerdOptions } from '../../src/node/containerd/options.ts';
+import { stopOwnContainerd } from '../../src/node/containerd/own/stop.ts';
+import { describeRuntime } from './contract.ts';
+import { BUSYBOX, World } from './world.ts';
+
+const PATH = process.env.PATH ?? '';
+const missing = whyMissing();
+if (missing) console.warn(`the tests of containerd are skipped: ${missing}`);
+
+function whyMissing(): string | undefined {
+  if (process.getuid?.() !== 0) return 'they need root';
+  const onPath = (name: string) => PATH.split(':').some((folder) => existsSync(join(folder, name)));
+  const programs = ['containerd', 'runc', 'docker-registry', 'ip'].filter((name) => !onPath(name));
+  if (!existsSync(BUSYBOX)) programs.push('busybox');
+  if (!existsSync('/usr/lib/cni/bridge') && !existsSync('/opt/cni/bin/bridge')) programs.push('CNI plugins');
+  return programs.length > 0 ? `${programs.join(', ')} not installed` : undefined;
+}
+
+let count = 0;
+
+async function prepare(changes: Partial<ContainerdOptions> = {}) {
+  const directory = await mkdtemp('/tmp/qd-containerd-');
+  const options: ContainerdOptions = {
+    endpoint: 'own',
+    directory: join(directory, 'node'),
+    name: `test-${process.pid}-${++count}`,
+    podCIDRs: [`10.231.${process.pid % 250}.${(count % 4) * 64}/26`],
+    path: PATH,
+    clock: systemClock,
+    log: silent,
+    ...changes,
+  };
+  return {
+    options,
+    directory,
+    open: () => openContainerd(options),
+    stop: async () => {
+      await stopOwnContainerd(options);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+describe.skipIf(missing)('on a real containerd', () => {
+  describeRuntime('containerd', () => prepare());
+
+  describe('an own containerd', () => {
+    async function inWorld(test: (world: World, options: ContainerdOptions) => Promise<void>): Promise<void> {
+      const under = await prepare();
+      const world = new World(under);
+      try {
+        await world.start();
+        await test(world, under.options);
+      } finally {
+        await world.stop();
+      }
+    }
+
+    const pidOf = async ({ directory }: ContainerdOptions) =>
+      (JSON.parse(await readFile(join(directory, 'containerd.json'), 'utf8')) as { pid: number }).pid;
+
+    it('outlives the agent, and is found again', () =>
+      inWorld(async (world, options) => {
+        const before = await pidOf(options);
+        await world.reopen();
+        expect(await pidOf(options)).toBe(before);
+      }));
+
+    it('is started again after it was killed, and has its containers', () =>
+      inWorld(async (world, options) => {
+        const container = await world.run('sleep 1000');
+        const before = await pidOf(options);
+        process.kill(before, 'SIGKILL');
+        await world
+          .until(async () => ((await pidOf(options)) === before ? world.runtime.health() : true))
+          .catch(() => {});
+        expect(await container.status()).toMatchObject({ state: 'running' });
+        expect(await pidOf(options)).not.toBe(before);
+        const run = { command: ['/bin/echo', 'still here'], timeoutMs: 10_000, maxBytes: 100 };
+        expect(String((await world.runtime.run(container.id, run)).stdout)).toBe('still here\n');
+      }));
+
+    it('does not show what belongs to another node', () =>
+      inWorld(async (world, options) => {
+        await world.run('sleep 1000');
+        const { socket } = world.runtime as Awaited<ReturnType<typeof openContainerd>>;
+        const other = await openContainerd({ ...options, endpoint: { socket }, name: 'other' });
+        expect(await other.sandboxes()).toEqual([]);
+        expect(await other.containers()).toEqual([]);
+        expect(await other.usage()).toEqual([]);
+        expect(other.isOwn).toBe(false);
+        await other.close();
+      }));
+
+    it('has its pods in another network namespace, if it is told to', async () => {
+      const namespace = `qd-test-${process.pid}`;
+      execFileSync('ip', ['netns', 'add', namespace]);
+      const under = await prepare({ networkNamespace: `/run/netns/${namespace}` });
+      const world = new World(under);
+      try {
+        await world.start();
+        const container = await world.run('sleep 1000');
+        const bridge = bridgeOf(under.options.name);
+        expect(execFileSync('ip', ['-n', namespace, '-o', 'link']).toString()).toContain(bridge);
+        expect(execFileSync('ip', ['-o', 'link']).toString()).not.toContain(bridge);
+        const run = { command: ['/bin/echo', 'there'], timeoutMs: 10_000, maxBytes: 100 };
+        expect(String((await world.runtime.run(container.id, run)).stdout)).toBe('there\n');
+      } finally {
+        await world.stop();
+        execFileSync('ip', ['netns', 'delete', namespace]);
+      }
+    });
+
+    it('leaves nothing behind when it is stopped', async () => {
+      const under = await prepare();
+      const world = new World(under);
+      await world.start();
+      await world.run('sleep 1000');
+      expect(execFileSync('ip', ['-o', 'link']).toString()).toContain(bridgeOf(under.options.name));
+      await world.stop();
+      expect(execFileSync('ip', ['-o', 'link']).toString()).not.toContain(bridgeOf(under.options.name));
+      expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(under.directory);
+      expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(under.directory);
+      expect(existsSync(under.directory)).toBe(false);
+    });
+  });
+});

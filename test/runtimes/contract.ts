@@ -1,0 +1,27 @@
+/** What a runtime does, whatever runs its containers. Called from the test of every implementation. */
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { describeCommands } from './contract/commands.ts';
+import { describeConfiguration } from './contract/configuration.ts';
+import { describeImages } from './contract/images.ts';
+import { describeLife } from './contract/life.ts';
+import { type Lacks, type RuntimeUnderTest, World } from './world.ts';
+
+export function describeRuntime(name: string, prepare: () => Promise<RuntimeUnderTest>, lacks: Lacks = {}): void {
+  describe(`${name}: the runtime contract`, () => {
+    let world: World;
+
+    beforeAll(async () => {
+      world = new World(await prepare());
+      await world.start();
+    });
+
+    afterEach(() => world.removeAll());
+    afterAll(() => world?.stop());
+
+    const subject = { world: () => world, lacks };
+    describe('life', () => describeLife(subject));
+    describe('commands and streams', () => describeCommands(subject));
+    describe('configuration', () => describeConfiguration(subject));
+    describe('images', () => describeImages(subject));
+  });
+}

@@ -1,0 +1,176 @@
+/** What a container is made from. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import type { Mount } from '../../../src/node/runtime/container-config.ts';
+import { NO_RESOURCES, PLAIN_SECURITY, type Subject } from '../world.ts';
+
+export function describeConfiguration({ world, lacks }: Subject): void {
+  it('runs the entry point and arguments of the image', async () => {
+    const container = await world().create({});
+    await world().runtime.startContainer(container.id);
+    expect(await container.output()).toBe('entrypoint from the image');
+  });
+
+  it('replaces the arguments of the image', async () => {
+    const container = await world().create({ args: ['other', '$HOME'] });
+    await world().runtime.startContainer(container.id);
+    expect(await container.output()).toBe('entrypoint other $HOME');
+  });
+
+  it('replaces the entry point of the image, and with it the arguments', async () => {
+    const container = await world().create({ command: ['/bin/echo', 'mine'] });
+    await world().runtime.startContainer(container.id);
+    expect(await container.output()).toBe('mine');
+  });
+
+  it('has the variables of the image and its own', async () => {
+    const env = [
+      { name: 'OWN', value: 'a b\n"c"' },
+      { name: 'EMPTY', value: '' },
+    ];
+    const container = await world().run('echo "$FROM_IMAGE|$OWN|$EMPTY|$(env | grep -c ^EMPTY=)"', { env });
+    expect(await container.output()).toBe('yes|a b\n"c"||1');
+  });
+
+  it('starts in the working directory of the image, or its own', async () => {
+    const [first, second] = [await world().run('pwd'), await world().run('pwd', { workingDirectory: '/tmp' })];
+    expect([await first.output(), await second.output()]).toEqual(['/work', '/tmp']);
+  });
+
+  it('mounts folders and files of the node', async () => {
+    const folder = world().path('volume');
+    await mkdir(folder, { recursive: true });
+    await writeFile(`${folder}/in`, 'from the node');
+    const mounts = [
+      mount({ hostPath: folder, containerPath: '/data' }),
+      mount({ hostPath: `${folder}/in`, containerPath: '/in' }),
+    ];
+    const container = await world().run('cat /data/in /in; printf "from the container" > /data/out', { mounts });
+    expect(await container.output()).toBe('from the nodefrom the node');
+    expect(await readFile(`${folder}/out`, 'utf8')).toBe('from the container');
+  });
+
+  it('does not write to what is mounted read-only', async () => {
+    const folder = world().path('read-only');
+    await mkdir(folder, { recursive: true });
+    const mounts = [mount({ hostPath: folder, containerPath: '/data', readOnly: true })];
+    const container = await world().run('touch /data/x && echo written || echo refused', { mounts });
+    expect(await container.output()).toBe('refused');
+  });
+
+  it.skipIf(lacks.groups)('runs as the user and groups that are asked for', async () => {
+    const security = { ...PLAIN_SECURITY, runAsUser: 1000, runAsGroup: 2000, supplementalGroups: [3000, 4000] };
+    const container = await world().run('id -u; id -g; id -G', { security });
+    const [user, group, groups] = (await container.output()).split('\n');
+    expect([user, group]).toEqual(['1000', '2000']);
+    expect(groups?.split(' ').toSorted()).toEqual(['2000', '3000', '4000']);
+  });
+
+  it('runs as a user of the image by name', async () => {
+    const container = await world().run('id -u; id -g', { security: { ...PLAIN_SECURITY, runAsUsername: 'user' } });
+    expect(await container.output()).toBe('1234\n1234');
+  });
+
+  it.skipIf(lacks.security)('has the capabilities that are asked for', async () => {
+    const effective = async (changes: Partial<typeof PLAIN_SECURITY>) => {
+      const container = await world().run('grep CapEff /proc/self/status', {
+        security: { ...PLAIN_SECURITY, ...changes },
+      });
+      return BigInt(`0x${(await container.output()).split('\t')[1]}`);
+    };
+    expect(await effective({ dropCapabilities: ['ALL'] })).toBe(0n);
+    expect(await effective({ dropCapabilities: ['ALL'], addCapabilities: ['NET_ADMIN'] })).toBe(1n << 12n);
+  });
+
+  it.skipIf(lacks.security)('has a root that cannot be written to, and no new privileges', async () => {
+    const security = { ...PLAIN_SECURITY, readOnlyRoot: true, noNewPrivileges: true };
+    const container = await world().run('touch /x || echo refused; grep NoNewPrivs /proc/self/status', { security });
+    expect(await container.output()).toBe('refused\nNoNewPrivs:\t1');
+  });
+
+  it.skipIf(lacks.security)('runs privileged', async () => {
+    const sandbox = world().sandbox();
+    const privileged = { ...sandbox, security: { ...sandbox.security, privileged: true } };
+    const security = { ...PLAIN_SECURITY, privileged: true, maskedPaths: [], readOnlyPaths: [] };
+    const script = 'mkdir -p /tmp/m && [ -w /proc/sys/kernel/hostname ] && echo writable';
+    const container = await world().run(script, { security }, privileged);
+    expect(await container.output()).toBe('writable');
+  });
+
+  it.skipIf(lacks.namespaces)('has the name of its pod, and its processes for itself', async () => {
+    const sandbox = world().sandbox({ hostname: 'some-name' });
+    const container = await world().run('hostname; echo $$', {}, sandbox);
+    expect(await container.output()).toBe('some-name\n1');
+  });
+
+  it.skipIf(lacks.namespaces)('shares processes with the pod, or with a container', async () => {
+    const { namespaces } = world().sandbox();
+    const sandbox = world().sandbox({ namespaces: { ...namespaces, pid: 'pod' } });
+    const shared = await world().run('echo $$', { security: { ...PLAIN_SECURITY, pid: 'pod' } }, sandbox);
+    expect(await shared.output()).not.toBe('1');
+
+    const plain = world().sandbox();
+    const target = await world().run('exec sleep 12345', {}, plain);
+    const security = { ...PLAIN_SECURITY, pid: { containerId: target.id } };
+    const script = { name: 'debugger', command: ['/bin/sh', '-c', 'tr "\\000" " " < /proc/1/cmdline'], security };
+    const id = await world().runtime.createContainer(target.sandboxId, world().container(script), plain);
+    await world().runtime.startContainer(id);
+    const { logPath } = await world().until(async () => {
+      const container = await world().runtime.container(id);
+      return container?.state === 'exited' ? container : undefined;
+    });
+    expect(await readFile(logPath, 'utf8')).toContain('sleep 12345');
+  });
+
+  it('resolves names as it is told', async () => {
+    const dns = { servers: ['10.9.8.7'], searches: ['one.test', 'two.test'], options: ['ndots:5'] };
+    const container = await world().run('cat /etc/resolv.conf', {}, world().sandbox({ dns }));
+    const output = await container.output();
+    expect(output).toContain('nameserver 10.9.8.7');
+    expect(output).toContain('search one.test two.test');
+    expect(output).toContain('options ndots:5');
+  });
+
+  it.skipIf(lacks.resources)('limits memory and processor time, and changes the limits', async () => {
+    const resources = {
+      ...NO_RESOURCES,
+      memoryBytes: 64 * 2 ** 20,
+      cpuShares: 512,
+      cpuQuota: 20_000,
+      cpuPeriod: 100_000,
+    };
+    const { id } = await world().run('sleep 1000', { resources });
+    const limits = async () => {
+      const script =
+        'cd /sys/fs/cgroup; cat memory/memory.limit_in_bytes cpu/cpu.cfs_quota_us 2>/dev/null || cat memory.max cpu.max';
+      const request = { command: ['/bin/sh', '-c', script], timeoutMs: 10_000, maxBytes: 1000 };
+      return String((await world().runtime.run(id, request)).stdout)
+        .trim()
+        .split(/\s+/)
+        .slice(0, 2);
+    };
+    expect(await limits()).toEqual([String(64 * 2 ** 20), '20000']);
+    await world().runtime.updateResources(id, { ...resources, memoryBytes: 96 * 2 ** 20, cpuQuota: 30_000 });
+    expect(await limits()).toEqual([String(96 * 2 ** 20), '30000']);
+  });
+
+  it.skipIf(lacks.resources)('says that a container ran out of memory', async () => {
+    const resources = { ...NO_RESOURCES, memoryBytes: 16 * 2 ** 20 };
+    const container = await world().run('x=$(head -c 100000000 /dev/zero | tr "\\000" x); echo "$x"', { resources });
+    expect(await container.ended()).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
+  });
+}
+
+function mount(changes: Partial<Mount>): Mount {
+  return {
+    hostPath: '',
+    containerPath: '',
+    readOnly: false,
+    recursiveReadOnly: false,
+    propagation: 'private',
+    selinuxRelabel: false,
+    idMappings: undefined,
+    image: undefined,
+    ...changes,
+  };
+}

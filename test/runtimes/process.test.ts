@@ -1,0 +1,171 @@
+/** The process runtime, as root: with namespaces, an address for each pod and limits. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { HOST_IMAGE_ID } from '../../src/node/process/host-image.ts';
+import { freePort } from '../support/free-port.ts';
+import { describeRuntime } from './contract.ts';
+import { prepareProcess } from './process.ts';
+import { BUSYBOX, NO_RESOURCES, PLAIN_SECURITY, World } from './world.ts';
+
+const missing = whyMissing();
+if (missing) console.warn(`the tests of the process runtime are skipped: ${missing}`);
+
+function whyMissing(): string | undefined {
+  if (process.getuid?.() !== 0) return 'they need root';
+  return existsSync(BUSYBOX) ? undefined : 'busybox is not installed';
+}
+
+describe.skipIf(missing)('on this machine', () => {
+  describeRuntime('process', prepareProcess);
+
+  describe('what only this runtime has', () => {
+    let under: Awaited<ReturnType<typeof prepareProcess>>;
+    let world: World;
+
+    beforeAll(async () => {
+      under = await prepareProcess();
+      world = new World(under);
+      await world.start();
+    });
+    afterEach(() => world.removeAll());
+    afterAll(() => world.stop());
+
+    const kept = (...path: string[]) => join(under.directory, 'runtime', ...path);
+    const keeperPid = async () => Number(await readFile(kept('keeper.pid'), 'utf8'));
+    const pidOf = async (id: string) =>
+      JSON.parse(await readFile(kept('containers', id, 'state'), 'utf8')).pid as number;
+    const parentOf = async (pid: number) =>
+      Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
+    const host = { image: 'host', imageId: HOST_IMAGE_ID };
+
+    it('replaces a keeper that was killed, and what runs goes on', async () => {
+      const running = await world.run('i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done');
+      const ending = await world.run('while [ ! -e /tmp/go ]; do sleep 0.05; done; echo end; exit 5');
+      const [before, pid] = [await keeperPid(), await pidOf(running.id)];
+      const reconnected = new Promise<void>((resolve) => {
+        world.runtime.onChange((sandboxId) => sandboxId === undefined && resolve());
+      });
+      process.kill(before, 'SIGKILL');
+      await reconnected;
+      expect(await keeperPid()).not.toBe(before);
+      expect(await pidOf(running.id)).toBe(pid);
+      const written = (await running.log()).length;
+      await expect.poll(async () => (await running.log()).length, { timeout: 10_000 }).toBeGreaterThan(written);
+      const numbers = (await running.log()).map((line) => Number(line.split(' ')[2]));
+      expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+      const go = { command: ['/bin/touch', '/tmp/go'], timeoutMs: 10_000, maxBytes: 100 };
+      await world.runtime.run(ending.id, go);
+      expect(await ending.ended()).toMatchObject({ exitCode: 5, reason: 'Error' });
+      expect(await ending.log()).toEqual(['stdout F end']);
+    });
+
+    it('keeps the exit code of a container that ends while neither agent nor keeper run', async () => {
+      const container = await world.run('while [ ! -e /tmp/go ]; do sleep 0.05; done; exit 6');
+      const pid = await pidOf(container.id);
+      await world.reopen(async () => {
+        process.kill(await keeperPid(), 'SIGKILL');
+        await writeFile(`/proc/${pid}/root/tmp/go`, '');
+        await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+      });
+      expect(await container.ended()).toMatchObject({ exitCode: 6 });
+    });
+
+    it('notices a supervisor that was killed, and ends its container', async () => {
+      const container = await world.run('echo up; sleep 1000');
+      const pid = await pidOf(container.id);
+      process.kill(await parentOf(pid), 'SIGKILL');
+      expect(await container.ended()).toMatchObject({ exitCode: 137, reason: 'Unknown' });
+      await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+    });
+
+    it('notices that the namespaces of a pod are gone', async () => {
+      const { sandboxId } = await world.run('sleep 1000');
+      const { holder } = JSON.parse(await readFile(kept('sandboxes', sandboxId, 'sandbox.json'), 'utf8'));
+      process.kill(holder.pid, 'SIGKILL');
+      await world.until(async () => ((await world.runtime.sandboxes())[0]?.isReady === false ? true : undefined));
+      await world.runtime.removeSandbox(sandboxId);
+      expect(await world.runtime.sandboxes()).toEqual([]);
+    });
+
+    it('runs programs of the node, which see its files and change nothing', async () => {
+      const name = `quarterdeck-${process.pid}`;
+      const script = `require('fs').writeFileSync('/usr/${name}', process.version); console.log(require('fs').readFileSync('/usr/${name}', 'utf8'))`;
+      const container = await world.create({ ...host, command: ['node', '-e', script] });
+      await world.runtime.startContainer(container.id);
+      expect(await container.output()).toBe(process.version);
+      expect(existsSync(`/usr/${name}`)).toBe(false);
+      expect(await world.runtime.images.find('host')).toMatchObject({ id: HOST_IMAGE_ID, isPinned: true });
+    });
+
+    it('connects pods with each other, and ports of the node with pods', async () => {
+      const port = await freePort();
+      const ports = [{ protocol: 'TCP', containerPort: 8080, hostPort: port, hostIP: undefined }] as const;
+      const server = await world.run('exec nc -ll -p 8080 -e /bin/echo hello', {}, world.sandbox({ ports }));
+      const listening = 'while ! grep -qi ":1F90 " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done';
+      const wait = { command: ['/bin/sh', '-c', listening], timeoutMs: 10_000, maxBytes: 100 };
+      await world.runtime.run(server.id, wait);
+      const [{ addresses } = { addresses: [] }] = await world.runtime.sandboxes();
+      const client = await world.run(`nc ${addresses[0]} 8080 </dev/null`);
+      expect(await client.output()).toBe('hello');
+      for (const address of ['127.0.0.1', addresses[0]!]) {
+        const target = { host: address, port: address === '127.0.0.1' ? port : 8080 };
+        expect(await text(connect(target))).toBe('hello\n');
+      }
+    });
+
+    it('gives a program that reopens its output by name what it needs', async () => {
+      const security = { ...PLAIN_SECURITY, runAsUser: 1000 };
+      const container = await world.run('echo out >/dev/stdout; echo err >/dev/stderr', { security });
+      await container.ended();
+      expect((await container.log()).toSorted()).toEqual(['stderr F err', 'stdout F out']);
+      const other = await world.run('sleep 1000', { security });
+      const command = ['/bin/sh', '-c', 'cat >/dev/stdout; echo err >/dev/stderr'];
+      const streams = await world.runtime.exec(other.id, {
+        command,
+        stdin: true,
+        stdout: true,
+        stderr: true,
+        tty: false,
+      });
+      streams.stdin?.end('in\n');
+      expect(await Promise.all([text(streams.stdout!), text(streams.stderr!)])).toEqual(['in\n', 'err\n']);
+    });
+
+    it('leaves nothing behind', async () => {
+      const { stop, directory, open, name } = await prepareProcess();
+      const other = new World({ stop, directory, open });
+      await other.start();
+      const container = await other.run('sleep 1000', { resources: { ...NO_RESOURCES, memoryBytes: 2 ** 26 } });
+      const pid = JSON.parse(await readFile(join(directory, 'runtime/containers', container.id, 'state'), 'utf8')).pid;
+      expect(traces(name)).not.toEqual([]);
+      await other.removeAll();
+      await other.runtime.close();
+      await expect.poll(() => traces(name), { timeout: 10_000 }).toEqual([]);
+      expect(existsSync(`/proc/${pid}`)).toBe(false);
+      expect(await readdir(join(directory, 'runtime', 'containers'))).toEqual([]);
+      expect(await readdir(join(directory, 'runtime', 'sandboxes'))).toEqual([]);
+      await stop();
+    });
+
+    /** Whatever in this machine carries the name of a runtime. */
+    function traces(name: string): string[] {
+      const run = (program: string, ...args: string[]) => execFileSync(program, args, { encoding: 'utf8' });
+      const cgroups = readdirSync('/sys/fs/cgroup').flatMap((controller) => {
+        const path = join('/sys/fs/cgroup', controller, `quarterdeck-${name}`);
+        return existsSync(path) ? [path] : [];
+      });
+      return [
+        ...run('ip', '-o', 'link').split('\n'),
+        ...run('nft', 'list', 'tables').split('\n'),
+        ...run('ps', 'axo', 'args').split('\n'),
+        ...readdirSync('/dev/shm'),
+        ...cgroups,
+      ].filter((line) => line.includes(`qd-${name}`) || line.includes(name) || line.includes(name.replace('-', '_')));
+    }
+  });
+});

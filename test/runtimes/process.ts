@@ -1,0 +1,49 @@
+/** The process runtime of the tests, in a directory of its own. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/base/clock.ts';
+import { silent } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { platformOf } from '../../src/node/images/content/platform.ts';
+import { Registry } from '../../src/node/images/registry/registry.ts';
+import { DirectoryImageStore } from '../../src/node/images/store/directory-store.ts';
+import { openProcessRuntime } from '../../src/node/process/process-runtime.ts';
+import type { RuntimeUnderTest } from './world.ts';
+
+const KEEPER = [
+  process.execPath,
+  '--import',
+  import.meta.resolve('tsx'),
+  fileURLToPath(new URL('../../src/cli/keeper.ts', import.meta.url)),
+];
+
+let count = 0;
+
+export async function prepareProcess(): Promise<RuntimeUnderTest & { readonly name: string }> {
+  const directory = await mkdtemp('/tmp/qd-process-');
+  const name = `t${process.pid}-${++count}`;
+  const images = await DirectoryImageStore.open({
+    directory: join(directory, 'images'),
+    clock: systemClock,
+    log: silent,
+    source: new Registry({ mirrors: {}, insecure: [] }),
+    platform: platformOf(process.arch),
+    isRoot: process.getuid?.() === 0,
+  });
+  return {
+    name,
+    directory,
+    open: () =>
+      openProcessRuntime({
+        directory: join(directory, 'runtime'),
+        name,
+        podCidr: `10.232.${process.pid % 250}.${(count % 4) * 64}/26`,
+        images,
+        keeper: KEEPER,
+        clock: systemClock,
+        random: systemRandom,
+      }),
+    stop: () => rm(directory, { recursive: true, force: true }),
+  };
+}

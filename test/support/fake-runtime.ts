@@ -1,0 +1,217 @@
+/** A runtime in memory: containers run until a test ends them, or are stopped. */
+import type { Clock } from '../../src/base/clock.ts';
+import type { SeenPod } from '../../src/node/pod/container-run.ts';
+import type { ContainerConfig } from '../../src/node/runtime/container-config.ts';
+import { RuntimeError } from '../../src/node/runtime/errors.ts';
+import type { Container, Image, RunResult, Runtime, Sandbox } from '../../src/node/runtime/runtime.ts';
+import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+export interface FakeContainer extends Mutable<Container> {
+  readonly config: ContainerConfig;
+  readonly sandboxConfig: SandboxConfig;
+}
+
+const unused = () => Promise.reject(new RuntimeError('Unsupported', 'not in this runtime'));
+
+export class FakeRuntime implements Runtime {
+  readonly version = 'fake://1.0';
+  /** What was called, for example `start web/c/0`. */
+  readonly calls: string[] = [];
+  readonly present = new Set<string>(['nginx:1']);
+  /** Names of commands that fail, with their exit code. */
+  readonly failing = new Map<string, number>();
+  /** Why calls fail, by the start of the call. */
+  readonly broken = new Map<string, Error>();
+  health_ = { isReady: true, isNetworkReady: true };
+  /** Containers of these names ignore the stop signal, and end when they are killed. */
+  readonly stubborn = new Set<string>();
+  refuses: string | undefined;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(id: string | undefined) => void>();
+  readonly #sandboxes = new Map<string, Mutable<Sandbox>>();
+  readonly #containers = new Map<string, FakeContainer>();
+  #ids = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  readonly images = {
+    list: async (): Promise<readonly Image[]> => [...this.present].map(imageOf),
+    find: async (reference: string) => (this.present.has(reference) ? imageOf(reference) : undefined),
+    pull: async (reference: string) => {
+      this.#note(`pull ${reference}`);
+      this.present.add(reference);
+      return reference;
+    },
+    remove: async (id: string) => void this.present.delete(id),
+    load: unused,
+    usage: async () => ({ bytes: 0, directory: '/' }),
+  };
+
+  refusal(_: SeenPod): string | undefined {
+    return this.refuses;
+  }
+
+  async health() {
+    return this.health_;
+  }
+
+  onChange(listener: (id: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  usage = async () => [];
+  close = async () => {};
+
+  async runSandbox(config: SandboxConfig): Promise<string> {
+    this.#note(`run ${config.pod.name}/${config.attempt}`);
+    const id = `s${++this.#ids}`;
+    this.#sandboxes.set(id, {
+      ...{ id, pod: config.pod, attempt: config.attempt, isReady: true, createdAt: this.#clock.now() },
+      addresses: config.namespaces.network === 'node' ? [] : [`10.0.0.${this.#ids}`],
+      ...{ labels: config.labels, annotations: config.annotations },
+    });
+    return id;
+  }
+
+  async stopSandbox(id: string): Promise<void> {
+    const sandbox = this.#sandboxes.get(id);
+    if (!sandbox) return;
+    this.#note(`stop-sandbox ${sandbox.pod.name}/${sandbox.attempt}`);
+    this.#sandboxes.set(id, { ...sandbox, isReady: false, addresses: [] });
+    for (const each of this.#containers.values()) if (each.sandboxId === id) this.#end(each, 137);
+  }
+
+  async removeSandbox(id: string): Promise<void> {
+    for (const each of [...this.#containers.values()]) if (each.sandboxId === id) this.#containers.delete(each.id);
+    this.#sandboxes.delete(id);
+  }
+
+  sandboxes = async () => [...this.#sandboxes.values()];
+
+  async createContainer(sandboxId: string, config: ContainerConfig, sandboxConfig: SandboxConfig): Promise<string> {
+    this.#note(`create ${sandboxConfig.pod.name}/${config.name}/${config.attempt}`);
+    const id = `c${++this.#ids}`;
+    const { name, attempt, image, imageId, labels, annotations } = config;
+    this.#containers.set(id, {
+      ...{ id, sandboxId, name, attempt, image, imageId, labels, annotations, config, sandboxConfig },
+      ...{ state: 'created', createdAt: this.#clock.now(), startedAt: undefined, finishedAt: undefined },
+      ...{
+        exitCode: undefined,
+        reason: undefined,
+        message: undefined,
+        logPath: `/nowhere/${id}.log`,
+        resources: undefined,
+      },
+    });
+    return id;
+  }
+
+  async startContainer(id: string): Promise<void> {
+    const container = this.#get(id);
+    this.#note(`start ${container.sandboxConfig.pod.name}/${container.name}/${container.attempt}`);
+    this.#change(container, { state: 'running', startedAt: this.#clock.now() });
+  }
+
+  async stopContainer(id: string, timeoutSeconds: number): Promise<void> {
+    const container = this.#containers.get(id);
+    if (container?.state !== 'running') return;
+    this.#note(`stop ${container.sandboxConfig.pod.name}/${container.name}/${container.attempt} ${timeoutSeconds}`);
+    if (!this.stubborn.has(container.name)) {
+      this.#end(container, 0);
+      return;
+    }
+    await new Promise<void>((resolve) => void this.#clock.timer(timeoutSeconds * 1_000, resolve));
+    this.#end(this.#get(id), 137);
+  }
+
+  async removeContainer(id: string): Promise<void> {
+    this.#containers.delete(id);
+  }
+
+  containers = async () => [...this.#containers.values()];
+  container = async (id: string) => this.#containers.get(id);
+
+  async updateResources(id: string, resources: NonNullable<Container['resources']>): Promise<void> {
+    this.#note(`update ${this.#get(id).name}`);
+    this.#change(this.#get(id), { resources });
+  }
+
+  reopenLog = async () => {};
+
+  async run(id: string, { command }: { readonly command: readonly string[] }): Promise<RunResult> {
+    const [name = ''] = command;
+    this.calls.push(`exec ${this.#get(id).name} ${name}`);
+    const exitCode = this.failing.get(name) ?? 0;
+    return { exitCode, stdout: Buffer.from(exitCode === 0 ? '' : 'no'), stderr: Buffer.alloc(0) };
+  }
+
+  exec = unused;
+  attach = unused;
+  portForward = unused;
+
+  /** Ends the newest container of that name, as if its process had exited. */
+  exit(pod: string, name: string, exitCode: number): void {
+    const newest = this.newest(pod, name);
+    if (!newest) throw new Error(`nothing runs of ${pod}/${name}`);
+    this.#end(newest, exitCode);
+  }
+
+  newest(pod: string, name: string): FakeContainer | undefined {
+    return [...this.#containers.values()]
+      .filter((each) => each.name === name && each.sandboxConfig.pod.name === pod)
+      .sort((a, b) => b.attempt - a.attempt)[0];
+  }
+
+  /** How many sandboxes and containers there are. */
+  get size(): number {
+    return this.#sandboxes.size + this.#containers.size;
+  }
+
+  /** Kills a sandbox as from outside. */
+  killSandboxOf(pod: string): void {
+    const sandbox = [...this.#sandboxes.values()].find((each) => each.pod.name === pod && each.isReady);
+    if (!sandbox) throw new Error(`${pod} has no sandbox`);
+    this.#sandboxes.set(sandbox.id, { ...sandbox, isReady: false });
+    for (const each of this.#containers.values()) if (each.sandboxId === sandbox.id) this.#end(each, 137);
+    this.#changed(sandbox.id);
+  }
+
+  notify(): void {
+    this.#changed(undefined);
+  }
+
+  #note(call: string): void {
+    this.calls.push(call);
+    for (const [start, error] of this.broken) if (call.startsWith(start)) throw error;
+  }
+
+  #get(id: string): FakeContainer {
+    const found = this.#containers.get(id);
+    if (!found) throw new RuntimeError('NotFound', `no container ${id}`);
+    return found;
+  }
+
+  #end(container: FakeContainer, exitCode: number): void {
+    if (container.state === 'exited') return;
+    const reason = exitCode === 0 ? 'Completed' : 'Error';
+    this.#change(container, { state: 'exited', exitCode, reason, finishedAt: this.#clock.now() });
+  }
+
+  #change(container: FakeContainer, changes: Partial<FakeContainer>): void {
+    this.#containers.set(container.id, { ...container, ...changes });
+    this.#changed(container.sandboxId);
+  }
+
+  #changed(id: string | undefined): void {
+    for (const listener of this.#listeners) listener(id);
+  }
+}
+
+const imageOf = (reference: string): Image => ({
+  ...{ id: reference, tags: [reference], digests: [], bytes: 10, user: undefined, isPinned: false },
+});
