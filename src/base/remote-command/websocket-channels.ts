@@ -32,7 +32,6 @@ export const UNNAMED_PROTOCOL: WebSocketProtocol = {
 };
 
 const Channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
-const CLOSE_MESSAGE = Buffer.from([Channel.close]);
 
 export function websocketChannels(
   socket: Duplex,
@@ -50,13 +49,7 @@ export function websocketChannels(
   const connection = new WebSocketConnection(socket, { onData: (piece) => channels.push(piece) });
   const send = messageSender(connection, protocol.isBase64);
   const output = (channel: number) =>
-    new Writable({
-      write: (bytes: Buffer, _encoding, done) => send(channel, bytes, done),
-      final: (done) => {
-        if (protocol.hasClose) connection.send([CLOSE_MESSAGE, Buffer.from([channel])]);
-        done();
-      },
-    });
+    new Writable({ write: (bytes: Buffer, _encoding, done) => send(channel, bytes, done) });
   const stdout = streams.stdout ? output(Channel.stdout) : undefined;
   const stderr = streams.stderr ? output(Channel.stderr) : undefined;
   // Tells the client that the connection is established.
