@@ -16,7 +16,8 @@ import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { machineResources, text, thisMachine } from './machine.ts';
-import { nodeDirectory, openRuntime, type RealRuntime } from './open-runtime.ts';
+import { nodeDirectory, writeNodeFile } from './node-file.ts';
+import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
 export interface RunNodeOptions {
   /** Acts as the node. */
@@ -79,10 +80,12 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   });
   const node = await registration.register();
   const open = async (ranges: readonly string[]) => {
-    runtime = await openRuntime({
-      ...{ ...common, directory, podCIDRs: ranges, runtime: options.runtime, endpoint: options.endpoint },
-      ...{ name: shortName(options.dataDirectory, name), path: process.env.PATH ?? '' },
-    });
+    const file = {
+      ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
+      name: shortName(options.dataDirectory, name),
+    };
+    await writeNodeFile(directory, file);
+    runtime = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
     const allocatable = () => agent?.allocatable() ?? {};
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
