@@ -1,4 +1,5 @@
 /** The program `qd`: all of its commands. The work of a command is loaded when the command runs. */
+import { agentCommand } from './agent/command.ts';
 import { certsCommand } from './certs/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
@@ -15,6 +16,7 @@ Buffer.poolSize = 64 * 1024;
 
 void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', [
   upCommand(),
+  agentCommand(),
   listCommand(),
   downCommand(),
   resetCommand(),

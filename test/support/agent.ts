@@ -59,6 +59,7 @@ export class FakeVolumes implements Volumes {
     this.prepared.delete(uid);
     this.released.push(uid);
   }
+  idMappings = async () => undefined;
   leftovers = async () => this.left;
   /** Labels of the pods whose volumes were refreshed. */
   readonly refreshed: unknown[] = [];

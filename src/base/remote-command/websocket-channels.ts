@@ -11,7 +11,7 @@ export interface WebSocketProtocol {
   readonly isBase64: boolean;
   /** Whether the end of a command is reported as a Status, and not as text. */
   readonly hasStatus: boolean;
-  /** Whether the client can close a channel: with a message on channel 255 that names it. */
+  /** Whether the client can close a channel: with a message on channel 255 that names it. Servers never do. */
   readonly hasClose: boolean;
 }
 
@@ -32,7 +32,6 @@ export const UNNAMED_PROTOCOL: WebSocketProtocol = {
 };
 
 const Channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
-const CLOSE_MESSAGE = Buffer.from([Channel.close]);
 
 export function websocketChannels(
   socket: Duplex,
@@ -52,10 +51,6 @@ export function websocketChannels(
   const output = (channel: number) =>
     new Writable({
       write: (bytes: Buffer, _encoding, done) => send(channel, bytes, done),
-      final: (done) => {
-        if (protocol.hasClose) connection.send([CLOSE_MESSAGE, Buffer.from([channel])]);
-        done();
-      },
     });
   const stdout = streams.stdout ? output(Channel.stdout) : undefined;
   const stderr = streams.stderr ? output(Channel.stderr) : undefined;

@@ -1,6 +1,7 @@
 /** How the server reaches the agents in its own process. */
 import { connect } from 'node:net';
 import { ApiError } from '../../base/errors.ts';
+import { containerLog } from '../../node/logs/container-log.ts';
 import { RuntimeError } from '../../node/runtime/errors.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { type NodeConnection, unreachable } from '../../server/nodes/connection.ts';
@@ -34,6 +35,7 @@ export function localConnection(nodeOf: (name: string) => RunningNode | undefine
   return {
     ...unreachable((node) => `the agent of node "${node}" cannot be reached`),
     refusal: (node) => (nodeOf(node) ? undefined : `the agent of node "${node}" cannot be reached`),
+    logs: async ({ node, ...request }) => containerLog(runtimeOf(node), request),
     exec: async ({ streams, command, ...located }) =>
       explained(runtimeOf(located.node).exec(containerId(located), { ...streams, command })),
     attach: async ({ streams, ...located }) =>
@@ -43,6 +45,7 @@ export function localConnection(nodeOf: (name: string) => RunningNode | undefine
       if (!sandbox) throw new ApiError('InternalError', `pod "${located.pod}" does not run`);
       return explained(runtimeOf(located.node).portForward(sandbox.id, port));
     },
+    usage: async (node) => nodeOf(node)?.usage(),
     dial: async ({ address, port }) => connect({ host: address, port }),
   };
 }

@@ -1,5 +1,4 @@
 /** Opens the runtime of a node. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -62,11 +61,4 @@ async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
   return openProcessRuntime({
     ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
   });
-}
-
-/** Where a node has its files below the data directory. */
-export async function nodeDirectory(dataDirectory: string, node: string): Promise<string> {
-  const directory = join(dataDirectory, 'nodes', node);
-  await mkdir(directory, { recursive: true, mode: 0o755 });
-  return directory;
 }

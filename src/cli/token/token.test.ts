@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
 import { systemRandom } from '../../base/random.ts';
-import { authorityHash, joiningDetails, newToken, secretOf, tokenTable } from './token.ts';
+import { authorityHash, joinCommand, joiningDetails, newToken, secretOf, tokenTable } from './token.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const flags = { ttl: 3_600_000, groups: ['system:bootstrappers:a'], usages: ['signing', 'authentication'] };
@@ -38,6 +38,9 @@ test('what a joining machine needs pins the authority by its key', async () => {
   const details = ['server   https://h:1', 'token    t'];
   expect(joiningDetails('t', { server: 'https://h:1', ca })).toEqual([...details, `ca-hash  ${hash}`]);
   expect(joiningDetails('t', { server: 'https://h:1' })).toEqual(details);
+  expect(joinCommand('t', { server: 'https://h:1', ca })).toBe(
+    `qd agent --server https://h:1 --token t --ca-hash ${hash}`,
+  );
 });
 
 test('a list shows tokens without their secrets', () => {

@@ -31,6 +31,7 @@ export async function createToken(given: string | undefined, flags: CreateFlags)
     const server = (await publishedAddress(client)) ?? connection.server;
     print('\nA machine that joins needs:');
     for (const line of joiningDetails(token, { ...connection, server })) print(`  ${line}`);
+    print(`\nRun on it:\n  ${joinCommand(token, { ...connection, server })}`);
   });
 }
 
@@ -84,6 +85,12 @@ export function secretOf(token: string, flags: CreateFlags, now: number) {
 export function joiningDetails(token: string, { server, ca }: Connection): string[] {
   const details = [`server   ${server}`, `token    ${token}`];
   return ca === undefined ? details : [...details, `ca-hash  ${authorityHash(ca)}`];
+}
+
+/** The command that makes a machine a node of the cluster. */
+export function joinCommand(token: string, { server, ca }: Connection): string {
+  const pin = ca === undefined ? '--ca-file FILE' : `--ca-hash ${authorityHash(ca)}`;
+  return `qd agent --server ${server} --token ${token} ${pin}`;
 }
 
 /** Hash of the public key, which stays the same when only the certificate of the authority is renewed. */

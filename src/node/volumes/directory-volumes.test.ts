@@ -358,3 +358,24 @@ describe('release', () => {
     expect(await w.volumes.leftovers()).toEqual([]);
   });
 });
+
+describe('the ids of user namespaces', () => {
+  const pod = (uid: string, spec: object = { hostUsers: false }) => podWith([], spec, { uid });
+  const range = (hostId: number) => [{ hostId, containerId: 0, length: 65_536 }];
+
+  it('are a range for each pod that wants one, also when they start together', async () => {
+    await using w = await VolumesWorld.create();
+    expect(await w.volumes.idMappings(pod('u-0', {}))).toBeUndefined();
+    const all = await Promise.all(['u-1', 'u-2', 'u-3'].map((uid) => w.volumes.idMappings(pod(uid))));
+    expect(all).toEqual([range(65_536), range(131_072), range(196_608)]);
+  });
+
+  it('stay with a pod until it is released, also after a restart of the agent', async () => {
+    await using w = await VolumesWorld.create();
+    await w.volumes.idMappings(pod('u-1'));
+    await w.volumes.idMappings(pod('u-2'));
+    expect(await w.restarted().idMappings(pod('u-2'))).toEqual(range(131_072));
+    await w.volumes.release('u-1');
+    expect(await w.volumes.idMappings(pod('u-3'))).toEqual(range(65_536));
+  });
+});

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
+import type { IdMapping } from '../runtime/container-config.ts';
 import type { VolumesApi } from './api.ts';
 import { containerMounts } from './container-mounts.ts';
 import { CsiDrivers } from './csi/drivers.ts';
@@ -18,6 +19,7 @@ import type { VolumeHost } from './kinds/setup.ts';
 import { namesIn, releasePod } from './release.ts';
 import { SerialByKey } from './serial-by-key.ts';
 import { volumeUsage } from './usage.ts';
+import { userNamespaceOf } from './user-namespaces.ts';
 import type {
   ContainerMounts,
   MountRequest,
@@ -99,6 +101,11 @@ class NodeVolumes implements Volumes {
     return this.#host.layout.terminationMessage(podUid, container, attempt);
   }
 
+  async idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined> {
+    if (pod.spec.hostUsers !== false) return undefined;
+    return this.#turns.run(ALL_PODS, () => userNamespaceOf(this.#host.layout, uidOf(pod)));
+  }
+
   release(podUid: string): Promise<void> {
     return this.#turns.run(podUid, async () => {
       this.#prepared.delete(podUid);
@@ -142,5 +149,8 @@ class NodeVolumes implements Volumes {
     return prepared;
   }
 }
+
+/** The turn of what looks at all pods; no pod has this UID. */
+const ALL_PODS = '';
 
 const uidOf = ({ metadata }: SeenPod): string => metadata.uid ?? '';

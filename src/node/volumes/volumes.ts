@@ -15,6 +15,8 @@ export interface Volumes {
   readFile(pod: SeenPod, file: { readonly volumeName: string; readonly path: string }): Promise<string | undefined>;
   /** The file that holds the termination message of a container, where `mounts` has put it. */
   terminationMessageFile(podUid: string, container: string, attempt: number): string;
+  /** The ids of a pod with a user namespace of its own (`hostUsers: false`); undefined for others. They stay until `release`. */
+  idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined>;
   /** Unmounts them and removes what belongs to the pod alone. Idempotent, and works without the pod's object. */
   release(podUid: string): Promise<void>;
   /** Pods that have something on this node, so that a new agent finds what was left behind. */

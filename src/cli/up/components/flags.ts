@@ -24,7 +24,7 @@ export const componentFlags = [
   flag('--live-config-volumes [bool]', {
     help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
     parse: value.boolean,
-    default: false,
+    defaultText: 'off',
     remembered: true,
   }),
   flag('--nodes <count>', {

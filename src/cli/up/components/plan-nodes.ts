@@ -20,6 +20,11 @@ export interface NodePlan {
   readonly rules: Rules;
 }
 
+/** Whether nodes of this process run pods that may have a network of their own. */
+export function hasRealPods({ runtime, names }: NodePlan): boolean {
+  return runtime !== 'simulated' && names.length > 0;
+}
+
 /** Further nodes would need a network namespace of their own. */
 const MAX_REAL_NODES = 1;
 /** Each node has 256 addresses. */

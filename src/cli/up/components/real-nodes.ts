@@ -29,7 +29,7 @@ export async function startRealNodes(
       addresses: [advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange)],
       podCIDR: subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
-      liveConfigVolumes: settings.liveConfigVolumes,
+      liveConfigVolumes: settings.liveConfigVolumes === true,
       version: apiVersion.gitVersion,
     });
     running.set(name, node);

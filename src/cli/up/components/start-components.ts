@@ -12,7 +12,7 @@ import { tokenSigner } from '../identity/service-account-tokens.ts';
 import { reachableAddress, servingNames } from '../listeners/addresses.ts';
 import { chosen, isChosen, SCHEDULER } from './choice.ts';
 import { startControllers } from './controllers.ts';
-import type { NodePlan } from './plan-nodes.ts';
+import { hasRealPods, type NodePlan } from './plan-nodes.ts';
 import { startScheduler } from './scheduler.ts';
 
 interface ComponentDependencies {
@@ -66,7 +66,7 @@ function controllersFor(
     authority: pki.authority,
     mintToken: tokenSigner(pki.serviceAccountKey),
     signCertificate: signingAuthority({ ...pki.signing, maxLifetime: settings.clusterSigningDuration, clock, random }),
-    reservedNames: servingNames(bindAddress, serviceClusterIpRange),
+    reservedNames: servingNames(bindAddress, serviceClusterIpRange, hasRealPods(inputs.nodes)),
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
 }

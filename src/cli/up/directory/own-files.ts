@@ -2,7 +2,7 @@
 const OWN_NAMES: readonly RegExp[] = [
   /^(cluster|last-start)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
-  /^(pki|audit|volumes)$/,
+  /^(pki|audit|volumes|nodes)$/,
   /^store(\.next|\.before-.+)?$/,
   /^encryption\.key$/,
   /^admin\.kubeconfig(\.lock)?$/,

@@ -4,6 +4,7 @@ import type { Store } from '../../../store/index.ts';
 import type { Say } from '../../output/steps.ts';
 import { openPki, type Pki } from '../../pki/pki.ts';
 import { shareKeys } from '../../pki/shared-keys.ts';
+import { hasRealPods } from '../components/plan-nodes.ts';
 import type { StartContext } from '../context.ts';
 import { servingNames } from '../listeners/addresses.ts';
 
@@ -12,10 +13,10 @@ import { servingNames } from '../listeners/addresses.ts';
  * same certificate authority and the same key for tokens.
  */
 export async function openCertificates(context: StartContext, store: Store): Promise<Pki> {
-  const { settings, clock, random } = context;
+  const { settings, inputs, clock, random } = context;
   const directory = join(context.directory, 'pki');
   if (storeDriver(settings.store).shared) await shareKeys({ ...context, store, directory });
-  const names = servingNames(settings.bindAddress, settings.serviceClusterIpRange);
+  const names = servingNames(settings.bindAddress, settings.serviceClusterIpRange, hasRealPods(inputs.nodes));
   return openPki({ directory, names, clock, random });
 }
 

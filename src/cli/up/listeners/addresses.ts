@@ -10,12 +10,13 @@ export function serviceAddress(range: string): string {
   return `${a}.${b}.${c}.${d + 1}`;
 }
 
-/** The names and addresses in the serving certificate. */
-export function servingNames(bindAddress: string, serviceRange: string): string[] {
+/** The names and addresses in the serving certificate. `forPods`: pods with a network of their own reach the server. */
+export function servingNames(bindAddress: string, serviceRange: string, forPods = false): string[] {
   const names = [
     ...['localhost', '127.0.0.1', '::1', hostname(), serviceAddress(serviceRange)],
     ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
     ...(UNSPECIFIED.includes(bindAddress) ? externalAddresses() : [bindAddress]),
+    ...(forPods ? [addressForPods(bindAddress) ?? ''] : []),
   ];
   return [...new Set(names)].filter((name) => name !== '');
 }
@@ -27,6 +28,15 @@ export function servingNames(bindAddress: string, serviceRange: string): string[
 export function advertisedAddress(bindAddress: string, serviceRange: string): string {
   const isExternal = !UNSPECIFIED.includes(bindAddress) && bindAddress !== '::1' && !bindAddress.startsWith('127.');
   return isExternal ? bindAddress : (externalAddresses()[0] ?? serviceAddress(serviceRange));
+}
+
+/**
+ * The address besides `--bind-address` that the server listens on, so that pods with a network of their own reach it;
+ * undefined: none is needed, or this machine has none but loopback addresses.
+ */
+export function addressForPods(bindAddress: string): string | undefined {
+  const isLoopback = bindAddress === '::1' || bindAddress.startsWith('127.');
+  return isLoopback ? externalAddresses()[0] : undefined;
 }
 
 /** The address under which other machines reach the server; a loopback address when it listens on loopback only. */

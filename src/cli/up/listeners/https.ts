@@ -11,13 +11,14 @@ import type { Pki } from '../../pki/pki.ts';
 import { explainListening } from '../../process/listen.ts';
 import { apiVersion } from '../../version.ts';
 import { limits } from '../api/load.ts';
+import { hasRealPods } from '../components/plan-nodes.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
 import { authentication } from '../identity/authentication.ts';
 import { clientAuthorities } from '../identity/authentication-files.ts';
 import { serverUrl } from '../identity/kubeconfig.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
-import { reachableAddress } from './addresses.ts';
+import { addressForPods, reachableAddress } from './addresses.ts';
 import { INSECURE_HOST } from './check.ts';
 
 interface HttpsDependencies {
@@ -58,7 +59,9 @@ export async function listenHttps(
   });
   cleanup.add(() => http.close());
   await explainListening({ host: bindAddress, port }, () => http.listen(port, bindAddress));
-  say(serverUrl(bindAddress, port));
+  const forPods = hasRealPods(inputs.nodes) ? addressForPods(bindAddress) : undefined;
+  if (forPods !== undefined) await explainListening({ host: forPods, port }, () => http.listen(port, forPods));
+  say([bindAddress, ...(forPods === undefined ? [] : [forPods])].map((host) => serverUrl(host, port)).join(', '));
   return http;
 }
 

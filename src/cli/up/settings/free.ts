@@ -1,4 +1,4 @@
-/** Ports and service ranges that no other cluster of this machine has. */
+/** Ports, and ranges of services and pods, that no other cluster of this machine has. */
 import { CliError } from '../../output/cli-error.ts';
 import { checkFree } from '../../process/listen.ts';
 
@@ -6,11 +6,14 @@ import { checkFree } from '../../process/listen.ts';
 export interface Taken {
   readonly port?: number;
   readonly serviceClusterIpRange?: string;
+  readonly clusterCidr?: string;
 }
 
 const FIRST_PORT = 6443;
 const MAX_PORTS = 1_000;
 const MAX_RANGES = 16;
+const MAX_POD_RANGES = 12;
+const podRangeAt = (index: number) => `10.${244 + index}.0.0/16`;
 const rangeAt = (index: number) => `10.${96 + index}.0.0/16`;
 
 /** What the cluster of the default name has. */
@@ -30,6 +33,14 @@ export function nextServiceRange(taken: readonly Taken[]): string {
     if (!taken.some((other) => other.serviceClusterIpRange === rangeAt(index))) return rangeAt(index);
   }
   throw new CliError('no free range of service addresses; choose one with --service-cluster-ip-range');
+}
+
+/** Bridges of several clusters on one machine cannot have the same addresses. */
+export function nextPodRange(taken: readonly Taken[]): string {
+  for (let index = 0; index < MAX_POD_RANGES; index++) {
+    if (!taken.some((other) => (other.clusterCidr ?? podRangeAt(0)) === podRangeAt(index))) return podRangeAt(index);
+  }
+  throw new CliError('no free range of pod addresses; choose one with --cluster-cidr');
 }
 
 /** Rejects when no port of the host can be listened on. */

@@ -4,7 +4,7 @@ import { defaultStore, storeDriver, storeDrivers } from '../../../store/drivers.
 import { DEFAULT_NAME } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type Settings, upFlags } from '../flags.ts';
-import { nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
+import { nextPodRange, nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
 
 /** Values from the command line. */
 export type GivenFlags = Partial<Settings>;
@@ -27,14 +27,19 @@ export async function settle(
   const known = { ...defaults(), ...present(rememberedOf(remembered)), ...present(given) } as Settings;
   const settings = forStore(given, known);
   const { bindAddress, port, serviceClusterIpRange } = settings;
-  const isKnown = port !== undefined && serviceClusterIpRange !== undefined;
+  const needsPodRange = settings.clusterCidr === undefined && isReal(settings.runtime);
+  const isKnown = port !== undefined && serviceClusterIpRange !== undefined && !needsPodRange;
   const taken = isKnown || settings.name === DEFAULT_NAME ? [] : [WELL_KNOWN, ...(await others())];
   return {
     ...settings,
     port: port ?? (await nextPort(bindAddress, taken)),
     serviceClusterIpRange: serviceClusterIpRange ?? nextServiceRange(taken),
+    ...(needsPodRange ? { clusterCidr: nextPodRange(taken) } : {}),
   };
 }
+
+/** Whether pods get addresses on this machine. Simulated ones are nowhere. */
+const isReal = (runtime: Settings['runtime']) => runtime === 'containerd' || runtime === 'process';
 
 /** The settings that the data directory keeps. */
 export function rememberedOf(settings: Partial<Settings>): Remembered {

@@ -79,7 +79,8 @@ async function configOf(
   const image = await runtime.images.find(action.imageId);
   const podIPs = addressesOf(subject, node);
   const { mounts, devices } = await volumes.mounts(pod, container, {
-    ...{ attempt: action.attempt, env, idMappings: undefined, supportsRecursiveReadOnly: false },
+    ...{ attempt: action.attempt, env, supportsRecursiveReadOnly: false },
+    idMappings: await volumes.idMappings(pod),
     hosts: hostsFileOf(pod, { clusterDomain: node.dns.clusterDomain, podIPs, nodeHosts: node.hosts }),
   });
   const target = 'targetContainerName' in container ? container.targetContainerName : undefined;

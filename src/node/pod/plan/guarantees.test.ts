@@ -39,7 +39,8 @@ interface World {
 interface Flight {
   readonly action: Action;
   readonly endsAt: number;
-  readonly startedAt: number;
+  /** Whether a listing shows its effect before it has ended. */
+  readonly isEarly: boolean;
 }
 
 /** As `expect`, which is too slow for what is checked at every step. */
@@ -94,6 +95,9 @@ class Model {
   /** One turn of the agent; returns when the next one is due. */
   turn(): number | undefined {
     observe(this.state, { ...this.list(), revision: this.state.revision }, this.now);
+    for (const { records, start } of this.state.containers) {
+      must(records[0]?.state !== 'running' || start.type !== 'failed', 'what runs was started');
+    }
     const before = clone({ ...this.state });
     const plan = planPod(this.pod, this.state, this.now);
     must(deepEqual(this.state, before), 'a plan changes nothing');
@@ -118,7 +122,9 @@ class Model {
       action.type === 'stop-container'
         ? this.chance(action.graceSeconds * 1_000 + 1)
         : this.chance(3) * this.chance(900);
-    this.flights.push({ action, startedAt: this.now, endsAt: this.now + takes });
+    const isEarly = ['start-container', 'run-sandbox'].includes(action.type) && this.chance(3) === 0;
+    this.flights.push({ action, endsAt: this.now + takes, isEarly });
+    if (isEarly) this.effect(action, 'running');
   }
 
   /** What must be true when an action is begun. */
@@ -178,7 +184,8 @@ class Model {
   }
 
   /** Ends the action: it fails, or has its effect. */
-  land({ action, startedAt }: Flight): Outcome {
+  land({ action, isEarly }: Flight): Outcome {
+    if (isEarly) return { type: 'done' };
     const isStopping = ['stop-container', 'stop-sandbox', 'remove-sandbox', 'remove-container'].includes(action.type);
     if (this.chance(100) < this.world.failures && !(isStopping && this.chance(2))) {
       this.failedActions++;
@@ -186,11 +193,11 @@ class Model {
       const reason = action.type === 'pull-image' ? 'ErrImagePull' : 'CreateContainerError';
       return { type: 'failed', reason, message: 'failed' };
     }
-    this.effect(action, 'running', startedAt);
+    this.effect(action, 'running');
     return { type: 'done', imageId: 'sha256:1' };
   }
 
-  effect(action: Action, created: 'created' | 'running', _startedAt = this.now): void {
+  effect(action: Action, created: 'created' | 'running'): void {
     switch (action.type) {
       case 'prepare-volumes':
         this.isMounted = true;
@@ -262,8 +269,9 @@ class Model {
 
   /** The agent is killed: what it was doing has its effect, or not, and it starts again. */
   restartAgent(): void {
-    for (const { action } of this.flights)
-      if (this.chance(2)) this.effect(action, this.chance(2) ? 'created' : 'running');
+    for (const { action, isEarly } of this.flights) {
+      if (!isEarly && this.chance(2)) this.effect(action, this.chance(2) ? 'created' : 'running');
+    }
     this.flights = [];
     this.pod = { ...this.pod, status: this.status() };
     this.state = adoptPod(this.pod, this.list(), this.now);

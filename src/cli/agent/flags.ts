@@ -1,0 +1,44 @@
+/** The flags of `qd agent`. */
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { flag, type ValuesOf } from '../../base/flag.ts';
+import * as value from '../flags/values.ts';
+import { token } from '../token/flags.ts';
+
+export const agentFlags = [
+  flag('--server <url>', { help: 'address of the API server' }),
+  flag('--token <token>', {
+    help: 'bootstrap token (qd token create); needed until the node has its certificate',
+    parse: token,
+  }),
+  flag('--ca-file <file>', { help: 'certificate authority of the cluster', parse: value.file }),
+  flag('--ca-hash <hash>', { help: "hash of the key of the cluster's authority, instead of --ca-file" }),
+  flag('--node-name <name>', {
+    help: 'name of the node',
+    default: hostname().toLowerCase(),
+    defaultText: 'the name of this machine',
+  }),
+  flag('--data-dir <dir>', {
+    help: 'where the node keeps its certificate and its pods',
+    parse: value.file,
+    default: join(homedir(), '.quarterdeck', 'agent'),
+    defaultText: '~/.quarterdeck/agent',
+  }),
+  flag('--runtime <runtime>', {
+    help: 'what runs pods; auto: containerd if it is installed and this is root, else process',
+    choices: ['auto', 'containerd', 'process'],
+    default: 'auto',
+  }),
+  flag('--container-runtime-endpoint <socket>', {
+    help: 'CRI socket of --runtime containerd',
+    defaultText: "that of the machine's containerd, or one that qd runs",
+  }),
+  flag('--node-address <address>', { help: 'address of the node', defaultText: 'the first one that is not loopback' }),
+  flag('--live-config-volumes [bool]', {
+    help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
+    parse: value.boolean,
+    default: false,
+  }),
+] as const;
+
+export type AgentFlags = ValuesOf<typeof agentFlags>;
