@@ -11,7 +11,7 @@ import type { Container, Runtime } from '../../src/node/runtime/runtime.ts';
 import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
 
 /** What some runtimes cannot do. */
-export type Ability =
+type Ability =
   /** A network namespace with an address for each pod. */
   | 'pod network'
   /** Limits of memory and processor time, and changing them. */

@@ -19,7 +19,7 @@ import { refusalOf } from './refusal.ts';
 
 const MACHINE_SOCKET = '/run/containerd/containerd.sock';
 
-/** Connects to a containerd, and starts one if need be. Rejects with RuntimeError, or with ContainerdMissing. */
+/** Connects to a containerd, and starts one if need be. Rejects with RuntimeError. */
 export async function openContainerd(options: ContainerdOptions): Promise<ContainerdRuntime> {
   const { clock, log } = options;
   const foreign = await foreignSocket(options);

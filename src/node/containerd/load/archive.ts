@@ -12,7 +12,7 @@ export type Archive =
   /** `docker save` without an OCI layout. */
   | { readonly type: 'docker'; readonly images: readonly DockerImage[]; readonly links: ReadonlyMap<string, string> };
 
-export interface DockerImage {
+interface DockerImage {
   /** Names of files in the archive. */
   readonly config: string;
   readonly layers: readonly string[];

@@ -117,7 +117,6 @@ export const ContainerStatus = message({
   logPath: field(15, text),
   resources: field(16, message({ linux: field(1, Resources.type) }).type),
 });
-export const ContainerStatusRequest = message({ id: field(1, text), verbose: field(2, flag) });
 export const ContainerStatusResponse = message({ status: field(1, ContainerStatus.type) });
 
 export const UpdateResourcesRequest = message({ id: field(1, text), linux: field(2, Resources.type) });

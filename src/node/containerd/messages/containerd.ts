@@ -20,7 +20,7 @@ export const WriteResponse = message({
 });
 /** Of Info. */
 export const ContentRequest = message({ digest: field(1, text) });
-export const ContentInfo = message({ digest: field(1, text), size: field(2, integer), labels: field(5, texts) });
+const ContentInfo = message({ digest: field(1, text), size: field(2, integer), labels: field(5, texts) });
 export const ContentResponse = message({ info: field(1, ContentInfo.type) });
 export const UpdateContentRequest = message({
   info: field(1, ContentInfo.type),

@@ -12,7 +12,7 @@ import {
 } from '../../../base/protobuf/message.ts';
 import { NamespaceOption, Resources, SecurityProfile, Selinux } from './shared.ts';
 
-export const SandboxMetadata = message({
+const SandboxMetadata = message({
   name: field(1, text),
   uid: field(2, text),
   namespace: field(3, text),

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, readFile, statfs } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { RuntimeError } from '../../runtime/errors.ts';
 
 export interface Machine {
   /** For example `1.6.20`. */
@@ -20,16 +21,12 @@ const CNI_FOLDERS = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'];
 const CAP_SYS_RESOURCE = 24n;
 const OVERLAY_MAGIC = 0x794c7630;
 
-export class ContainerdMissing extends Error {
-  override readonly name = 'ContainerdMissing';
-}
-
-/** `root` is the folder where containerd will keep images. Rejects with ContainerdMissing. */
+/** `root` is the folder where containerd will keep images. Rejects with a RuntimeError of code `Unsupported`. */
 export async function probeMachine({ path, root }: { path: string; root: string }): Promise<Machine> {
   const containerd = await findProgram('containerd', path);
-  if (!containerd) throw new ContainerdMissing('containerd is not installed');
+  if (!containerd) throw new RuntimeError('Unsupported', 'containerd is not installed');
   if (!(await findProgram('runc', path)) && !(await findProgram('crun', path))) {
-    throw new ContainerdMissing('containerd is installed, but runc is not');
+    throw new RuntimeError('Unsupported', 'containerd is installed, but runc is not');
   }
   return {
     containerd,
