@@ -1,12 +1,16 @@
-/** The entry point of the process that keeps the containers of the process runtime: `keeper.js NAME POD-CIDR DIRECTORY`. */
+/** The entry point of the process that keeps the containers of the process runtime: `keeper.js [--programs=FOLDER:…] NAME POD-CIDR DIRECTORY`. */
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { startKeeper } from '../node/process/keeper/keeper.ts';
 
+const PROGRAMS = '--programs=';
+
 async function main(): Promise<void> {
-  const [name = '', podCidr = '', directory = ''] = process.argv.slice(2);
+  const args = process.argv.slice(2);
+  const programs = args[0]?.startsWith(PROGRAMS) ? args.shift()!.slice(PROGRAMS.length).split(':') : undefined;
+  const [name = '', podCidr = '', directory = ''] = args;
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGPIPE'] as const) process.on(signal, () => undefined);
-  const { ended } = await startKeeper({ directory, name, podCidr, clock: systemClock, random: systemRandom });
+  const { ended } = await startKeeper({ directory, name, podCidr, programs, clock: systemClock, random: systemRandom });
   // The agent waits for this line.
   process.stdout.on('error', () => undefined);
   process.stdout.write('ready\n', () => process.stdout.destroy());

@@ -18,7 +18,7 @@ if (process.getuid?.() === 0) {
 }
 
 describe.skipIf(missing)('without root', () => {
-  describeRuntime('process', prepareProcess, {
+  describeRuntime('process', () => prepareProcess(), {
     'pod network': 'a user who is not root cannot make one',
     resources: 'cgroups belong to root',
     groups: 'a user who is not root cannot choose them',

@@ -21,7 +21,7 @@ function whyMissing(): string | undefined {
 }
 
 describe.skipIf(missing)('on this machine', () => {
-  describeRuntime('process', prepareProcess);
+  describeRuntime('process', () => prepareProcess());
 
   describe('what only this runtime has', () => {
     let under: Awaited<ReturnType<typeof prepareProcess>>;

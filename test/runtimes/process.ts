@@ -20,7 +20,10 @@ const KEEPER = [
 
 let count = 0;
 
-export async function prepareProcess(): Promise<RuntimeUnderTest & { readonly name: string }> {
+/** `flags` are those of the keeper. */
+export async function prepareProcess(
+  flags: readonly string[] = [],
+): Promise<RuntimeUnderTest & { readonly name: string }> {
   const directory = await mkdtemp('/tmp/qd-process-');
   const name = `t${process.pid}-${++count}`;
   const images = await DirectoryImageStore.open({
@@ -40,7 +43,7 @@ export async function prepareProcess(): Promise<RuntimeUnderTest & { readonly na
         name,
         podCidr: `10.232.${process.pid % 250}.${(count % 4) * 64}/26`,
         images,
-        keeper: KEEPER,
+        keeper: [...KEEPER, ...flags],
         clock: systemClock,
         random: systemRandom,
       }),

@@ -28,17 +28,34 @@ export async function connectKeeper(
 ): Promise<ConnectedKeeper> {
   const { directory, name, podCidr } = settings;
   mkdirSync(directory, { recursive: true, mode: 0o711 });
-  const existing = await KeeperConnection.open(directory, onChange, onClose).catch(() => undefined);
+  const existing = await greet(directory, onChange, onClose);
   if (existing) {
-    const facts = await existing.call('facts', {});
-    if (facts.protocol === PROTOCOL_VERSION && facts.name === name && facts.podCidr === podCidr)
-      return { connection: existing, facts };
-    await existing.call('quit', {}).catch(() => undefined);
-    existing.close();
+    const { facts, connection } = existing;
+    if (facts.protocol === PROTOCOL_VERSION && facts.name === name && facts.podCidr === podCidr) return existing;
+    await connection.call('quit', {}).catch(() => undefined);
+    connection.close();
   }
   await startKeeperProcess(settings);
-  const connection = await KeeperConnection.open(directory, onChange, onClose);
-  return { connection, facts: await connection.call('facts', {}) };
+  const started = await greet(directory, onChange, onClose);
+  if (!started) throw new RuntimeError('Unavailable', 'the keeper of containers does not answer');
+  return started;
+}
+
+/** Undefined if no keeper answers. `onClose` is not called for one that never answered. */
+async function greet(
+  directory: string,
+  onChange: (sandboxId: string | undefined) => void,
+  onClose: () => void,
+): Promise<ConnectedKeeper | undefined> {
+  let isUsed = false;
+  try {
+    const connection = await KeeperConnection.open(directory, onChange, () => isUsed && onClose());
+    const facts = await connection.call('facts', {});
+    isUsed = true;
+    return { connection, facts };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Resolves when it listens. It is in a session of its own, so that it outlives this process. */

@@ -14,6 +14,7 @@ const ROOT: KeeperFacts = {
   whyNoNetwork: undefined,
   hasHostPorts: true,
   hasCgroups: true,
+  hasTerminals: true,
 };
 const USER: KeeperFacts = {
   ...ROOT,
@@ -22,7 +23,7 @@ const USER: KeeperFacts = {
   hasNetwork: false,
   hasCgroups: false,
 };
-const NONE: KeeperFacts = { ...USER, isolation: 'none', whyNotIsolated: 'perl is not installed' };
+const NONE: KeeperFacts = { ...USER, isolation: 'none', whyNotIsolated: 'perl is not installed', hasTerminals: false };
 
 function pod(container: object = {}, spec: object = {}): SeenPod {
   return { spec: { containers: [{ name: 'c', image: 'host', ...container }], ...spec } } as unknown as SeenPod;
@@ -53,6 +54,12 @@ it.each([
     'an unknown capability',
     pod({ securityContext: { capabilities: { add: ['FLY'] } } }),
     [/unknown capability FLY/, /FLY/, /FLY/],
+  ],
+  ['a terminal', pod({ tty: true }), [undefined, undefined, /terminal/]],
+  [
+    'no privilege escalation',
+    pod({ securityContext: { allowPrivilegeEscalation: false } }),
+    [undefined, undefined, /privilege escalation/],
   ],
   ['fsGroup', pod({}, { securityContext: { fsGroup: 1 } }), [undefined, /fsGroup/, /fsGroup/]],
   ['sysctls', pod({}, { securityContext: { sysctls: [{ name: 'a', value: 'b' }] } }), [undefined, /sysctl/, /sysctl/]],

@@ -91,6 +91,12 @@ const WITHOUT_NAMESPACES: readonly Rule[] = [
   }),
   (pod, facts) =>
     pod.spec.shareProcessNamespace ? `it has no process namespaces: ${facts.whyNotIsolated}.` : undefined,
+  each(({ name, tty }, { hasTerminals }) =>
+    tty && !hasTerminals ? `container ${name} cannot have a terminal: perl is not installed.` : undefined,
+  ),
+  security(({ allowPrivilegeEscalation }, facts) =>
+    allowPrivilegeEscalation === false ? `it cannot prevent privilege escalation: ${facts.whyNotIsolated}.` : undefined,
+  ),
   security((context, facts) => {
     const field = UNENFORCED.find((name) => context[name] !== undefined && context[name] !== false);
     return field === undefined ? undefined : `it cannot apply ${field}: ${facts.whyNotIsolated}.`;

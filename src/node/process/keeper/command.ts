@@ -2,12 +2,15 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { framedPlan, type Step } from '../launcher/plan.ts';
+import type { ProcessIdentity } from '../plans/identity.ts';
 import { openReader, openWriter } from './fifo.ts';
 import { launcherCommand } from './machine.ts';
+import { environmentOf } from './supervisor.ts';
 
 export interface CommandOptions {
   readonly perl: string;
@@ -84,6 +87,42 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
     // The launcher kills its child when the descriptor is closed.
     kill: () => {
       control.destroy();
+    },
+  };
+}
+
+/** The same on a machine without Perl, for a container without namespaces. */
+export async function startPlainCommand(
+  { command, env, workingDirectory }: ProcessIdentity,
+  streams: Pick<CommandOptions, 'stdin' | 'stdout' | 'stderr'>,
+): Promise<Command> {
+  const [program = '', ...args] = command;
+  const pipe = (isWanted: boolean) => (isWanted ? 'pipe' : 'ignore');
+  const child = spawn(program, args, {
+    cwd: workingDirectory,
+    detached: true,
+    env: environmentOf(env),
+    stdio: [pipe(streams.stdin), pipe(streams.stdout), pipe(streams.stderr)],
+  });
+  const exitCode = new Promise<number>((resolve) => {
+    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(new RuntimeError('CannotRun', `exec: "${program}": ${error.message}`)));
+  });
+  return {
+    stdin: (child.stdin as Socket | null) ?? undefined,
+    stdout: (child.stdout as Socket | null) ?? undefined,
+    stderr: (child.stderr as Socket | null) ?? undefined,
+    exitCode,
+    resize: () => undefined,
+    kill: () => {
+      try {
+        process.kill(-child.pid!, 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
     },
   };
 }

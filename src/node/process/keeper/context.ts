@@ -9,6 +9,8 @@ export interface KeeperContext {
   readonly directory: string;
   /** The path of the launcher. */
   readonly launcher: string;
+  /** The path of the supervisor for machines without Perl. */
+  readonly shellLauncher: string;
   readonly name: string;
   readonly podCidr: string;
   readonly machine: Machine;

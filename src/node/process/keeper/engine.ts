@@ -20,6 +20,7 @@ import type { KeeperContext } from './context.ts';
 import { newId } from './context.ts';
 import { KeptContainer } from './kept-container.ts';
 import { KeptSandbox } from './kept-sandbox.ts';
+import { launcherCommand } from './machine.ts';
 
 export class Engine {
   readonly #context: KeeperContext;
@@ -131,14 +132,27 @@ export class Engine {
     const container = this.#container(id);
     const { cgroups } = this.#context;
     const entered = cgroups?.create(container.record.cgroup, container.record.resources) ?? [];
-    await container.start(this.perl, this.#planOf(container, entered));
+    const { machine, launcher, shellLauncher } = this.#context;
+    const { perl } = machine;
+    await container.start((streams) => {
+      if (perl !== undefined) {
+        const [program, args] = launcherCommand(perl, launcher, 'run');
+        return { program, args: [...args, streams], env: [], steps: this.#planOf(container, entered) };
+      }
+      const { command, env, workingDirectory } = this.#identityOf(container);
+      const args = [shellLauncher, streams, workingDirectory, ...command];
+      return { program: '/bin/sh', args, env, steps: undefined };
+    });
   }
 
-  /** Rejects where nothing can be started. */
-  get perl(): string {
-    const { perl } = this.#context.machine;
-    if (perl === undefined) throw new RuntimeError('Unsupported', 'containers need perl, which is not installed');
-    return perl;
+  get perl(): string | undefined {
+    return this.#context.machine.perl;
+  }
+
+  /** Who a further command in a container that runs is. */
+  runningIdentity(id: string): ProcessIdentity {
+    this.#processOf(id);
+    return this.#identityOf(this.#container(id));
   }
 
   #planOf(container: KeptContainer, cgroups: readonly string[]): Step[] {

@@ -10,6 +10,7 @@ import type { Random } from '../../../base/random.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { openCgroups } from '../cgroups/cgroups.ts';
 import { LAUNCHER_PROGRAM } from '../launcher/program.ts';
+import { SHELL_PROGRAM } from '../launcher/shell-program.ts';
 import { parseRange } from '../network/addresses.ts';
 import { openBridge, type PodNetwork } from '../network/bridge.ts';
 import {
@@ -34,6 +35,8 @@ export interface KeeperOptions {
   readonly directory: string;
   readonly name: string;
   readonly podCidr: string;
+  /** Folders in which programs of the system are looked for; undefined: the usual ones. */
+  readonly programs: readonly string[] | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -44,15 +47,18 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   mkdirSync(join(directory, 'streams'), { recursive: true, mode: 0o711 });
   const launcher = join(directory, 'launcher.pl');
   writeFileSync(launcher, LAUNCHER_PROGRAM, { mode: 0o600 });
-  const machine = await inspectMachine(launcher);
+  const shellLauncher = join(directory, 'supervisor.sh');
+  writeFileSync(shellLauncher, SHELL_PROGRAM, { mode: 0o600 });
+  const machine = await inspectMachine(launcher, options.programs);
   const { network, why } = await networkOf(machine, name, podCidr);
   const listeners = new Set<(sandboxId: string) => void>();
   const context: KeeperContext = {
     ...options,
     launcher,
+    shellLauncher,
     machine,
     network,
-    cgroups: machine.isRoot ? openCgroups() : undefined,
+    cgroups: machine.isRoot && machine.perl !== undefined ? openCgroups() : undefined,
     boot: bootId(),
     changed: (sandboxId) => {
       for (const listener of listeners) listener(sandboxId);
@@ -71,6 +77,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     whyNoNetwork: why,
     hasCgroups: context.cgroups !== undefined,
     hasHostPorts: machine.nft !== undefined,
+    hasTerminals: machine.perl !== undefined,
   };
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {

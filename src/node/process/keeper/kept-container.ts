@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Container } from '../../runtime/runtime.ts';
-import type { Step } from '../launcher/plan.ts';
 import { type ContainerEnd, type ContainerRecord, containerDirectory, containerOf, endOf } from './container-record.ts';
 import type { KeeperContext } from './context.ts';
 import { readJson, writeAtomically } from './files.ts';
 import { Output } from './output.ts';
-import { readState, type SupervisedState, startSupervisor, watchSupervisor } from './supervisor.ts';
+import { type Launch, readState, type SupervisedState, startSupervisor, watchSupervisor } from './supervisor.ts';
 
 export class KeptContainer {
   readonly directory: string;
@@ -77,7 +76,8 @@ export class KeptContainer {
     return containerOf(this.#record, this.#state, this.#end);
   }
 
-  async start(perl: string, steps: readonly Step[]): Promise<void> {
+  /** `launchOf` gets the names of the streams. */
+  async start(launchOf: (streams: string) => Launch): Promise<void> {
     if (this.#record.boot !== undefined)
       throw new RuntimeError('Unknown', `container ${this.#record.id} was started before`);
     this.#record = { ...this.#record, boot: this.#context.boot };
@@ -95,7 +95,7 @@ export class KeptContainer {
       this.#onState = resolve;
     });
     try {
-      await startSupervisor({ directory, perl, launcher: this.#context.launcher, steps, streams }, () => this.#open());
+      await startSupervisor(directory, launchOf(streams.join(',')), () => this.#open());
     } catch (error) {
       this.#finished(true);
       throw error;
@@ -131,9 +131,9 @@ export class KeptContainer {
     const { pid, cgroup } = { pid: this.pid, cgroup: this.#record.cgroup };
     // A supervisor that was killed leaves its container, unless the kernel ended it with it.
     if (pid !== undefined) killProcess(pid, 'SIGKILL');
-    const leader = this.#state && 'pid' in this.#state ? this.#state.pid : undefined;
-    if (this.#context.cgroups) this.#context.cgroups.kill(cgroup);
-    else if (leader !== undefined) killProcess(-leader, 'SIGKILL');
+    const leader = this.#state && 'pid' in this.#state ? (this.#state.group ?? this.#state.pid) : undefined;
+    if (leader !== undefined) killProcess(-leader, 'SIGKILL');
+    this.#context.cgroups?.kill(cgroup);
     const output = this.#output;
     this.#output = undefined;
     void output?.finish().then(() => this.#finished(true));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { CLONE, framedPlan, type Step } from '../launcher/plan.ts';
 
-const SEARCHED = ['/usr/sbin', '/usr/bin', '/sbin', '/bin', '/usr/local/sbin', '/usr/local/bin'];
+const PROGRAM_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin', '/usr/local/sbin', '/usr/local/bin'];
 const ARCHITECTURES = ['x64', 'arm64'];
 
 export interface Machine {
@@ -32,7 +32,8 @@ export function launcherCommand(perl: string, program: string, mode: string): [s
 }
 
 /** Finds out what is there, and tries whether namespaces can be made. */
-export async function inspectMachine(launcher: string): Promise<Machine> {
+export async function inspectMachine(launcher: string, folders: readonly string[] = PROGRAM_FOLDERS): Promise<Machine> {
+  const find = (program: string) => findIn(folders, program);
   const perl = process.platform === 'linux' && ARCHITECTURES.includes(process.arch) ? find('perl') : undefined;
   const isRoot = process.getuid?.() === 0;
   return {
@@ -80,13 +81,15 @@ async function tryNamespaces(perl: string, launcher: string, steps: readonly Ste
   return code === 0 ? undefined : answer.replace(/^failed /, '').trim();
 }
 
-function find(program: string): string | undefined {
-  return SEARCHED.map((folder) => join(folder, program)).find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+function findIn(folders: readonly string[], program: string): string | undefined {
+  return folders
+    .map((folder) => join(folder, program))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
 }

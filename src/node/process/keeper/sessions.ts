@@ -1,6 +1,5 @@
 /** The streams of exec, attach and port-forward, from the processes to the connections of the agent. */
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
@@ -8,7 +7,7 @@ import type { TerminalSize } from '../../../base/process-streams.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../../runtime/runtime.ts';
 import { framedPlan } from '../launcher/plan.ts';
-import { type Command, startCommand } from './command.ts';
+import { type Command, startCommand, startPlainCommand } from './command.ts';
 import type { KeeperContext } from './context.ts';
 import type { Engine } from './engine.ts';
 import { launcherCommand } from './machine.ts';
@@ -42,18 +41,7 @@ export class Sessions {
   }
 
   async exec(stream: string, id: string, request: ExecRequest): Promise<void> {
-    const { perl } = this.#engine;
-    const directory = join(this.#context.directory, 'streams');
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const command = await startCommand({
-      perl,
-      launcher: this.#context.launcher,
-      directory: join(directory, stream),
-      steps: this.#engine.execSteps(id, request.command, request.tty),
-      stdin: request.stdin,
-      stdout: request.stdout,
-      stderr: request.stderr && !request.tty,
-    });
+    const command = await this.#start(stream, id, request);
     if (request.size) command.resize(request.size.columns, request.size.rows);
     this.#open.set(stream, {
       // It sees the end of its input first, so that it may end by itself.
@@ -67,6 +55,19 @@ export class Sessions {
     if (command.stdin) this.#toInput(stream, command.stdin);
     const drained = [this.#fromOutput(stream, 'stdout', command), this.#fromOutput(stream, 'stderr', command)];
     void this.#finish(stream, command, drained);
+  }
+
+  #start(stream: string, id: string, request: ExecRequest): Promise<Command> {
+    const { stdin, stdout, tty } = request;
+    const streams = { stdin, stdout, stderr: request.stderr && !tty };
+    const { perl } = this.#engine;
+    if (perl === undefined) {
+      if (tty) throw new RuntimeError('Unsupported', 'a terminal needs perl, which is not installed');
+      return startPlainCommand({ ...this.#engine.runningIdentity(id), command: request.command }, streams);
+    }
+    const steps = this.#engine.execSteps(id, request.command, tty);
+    const directory = join(this.#context.directory, 'streams', stream);
+    return startCommand({ perl, launcher: this.#context.launcher, directory, steps, ...streams });
   }
 
   #toInput(stream: string, input: Socket): void {
@@ -138,7 +139,8 @@ export class Sessions {
 
   async portForward(stream: string, sandboxId: string, port: number): Promise<void> {
     const steps = this.#engine.networkSteps(sandboxId);
-    const remote = steps ? await this.#relay(steps, port) : await this.#dial(port);
+    const { perl } = this.#engine;
+    const remote = steps && perl !== undefined ? await this.#relay(perl, steps, port) : await this.#dial(port);
     this.#open.set(stream, { close: () => remote.close(), resize: () => undefined });
     this.#hub.take(stream, 'data', (socket) => {
       socket.on('error', () => undefined);
@@ -163,8 +165,8 @@ export class Sessions {
     return { input: socket, output: socket, close: () => socket.destroy() };
   }
 
-  async #relay(steps: Parameters<typeof framedPlan>[0], port: number) {
-    const [program, args] = launcherCommand(this.#engine.perl, this.#context.launcher, 'relay');
+  async #relay(perl: string, steps: Parameters<typeof framedPlan>[0], port: number) {
+    const [program, args] = launcherCommand(perl, this.#context.launcher, 'relay');
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore', 'pipe'], env: {} });
     const control = child.stdio[3] as Duplex;
     const { stdin, stdout } = child as { stdin: Writable; stdout: Readable };

@@ -8,12 +8,11 @@ import { RuntimeError } from '../../runtime/errors.ts';
 import { encodePlan, type Step } from '../launcher/plan.ts';
 import { openReader } from './fifo.ts';
 import { readJson } from './files.ts';
-import { launcherCommand } from './machine.ts';
 
 /** What a supervisor writes into the file `state`. Times are milliseconds since the epoch. */
 export type SupervisedState =
   | { readonly state: 'failed'; readonly at: number; readonly message: string }
-  | { readonly state: 'running'; readonly at: number; readonly pid: number }
+  | { readonly state: 'running'; readonly at: number; readonly pid: number; readonly group?: number }
   | {
       readonly state: 'exited';
       readonly at: number;
@@ -21,41 +20,51 @@ export type SupervisedState =
       readonly exitCode: number;
       readonly signal: number;
       readonly pid: number;
+      /** The process group of its processes; that of its first one unless it says another. */
+      readonly group?: number;
     };
 
 export function readState(directory: string): SupervisedState | undefined {
   return readJson<SupervisedState>(join(directory, 'state'));
 }
 
-export interface SupervisorOptions {
-  readonly directory: string;
-  readonly perl: string;
-  readonly launcher: string;
-  readonly steps: readonly Step[];
-  readonly streams: readonly string[];
+/** How a supervisor is started. */
+export interface Launch {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** `NAME=value`. */
+  readonly env: readonly string[];
+  /** What it finds in the file `plan`. */
+  readonly steps: readonly Step[] | undefined;
 }
 
-/**
- * Starts a supervisor. Once its pipes exist, `opened` opens them, and the container starts. Returns what resolves when the
- * state says that it runs or could not be started.
- */
+/** Once the pipes exist, `opened` opens them, and the container starts. Its state says later how that went. */
 export async function startSupervisor(
-  { directory, perl, launcher, steps, streams }: SupervisorOptions,
+  directory: string,
+  { program, args, env, steps }: Launch,
   opened: () => void,
 ): Promise<void> {
-  writeFileSync(join(directory, 'plan'), encodePlan(steps), { mode: 0o600 });
-  const [command, args] = launcherCommand(perl, launcher, 'run');
-  const child = spawn(command, [...args, streams.join(',')], {
+  if (steps) writeFileSync(join(directory, 'plan'), encodePlan(steps), { mode: 0o600 });
+  const child = spawn(program, args, {
     cwd: directory,
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-    env: {},
+    env: environmentOf(env),
   });
   const control = child.stdio[3] as Duplex;
   control.on('error', () => undefined);
   await answer(child, control);
   opened();
   control.write('go\n');
+}
+
+export function environmentOf(variables: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    variables.map((variable) => {
+      const at = variable.indexOf('=');
+      return [variable.slice(0, at), variable.slice(at + 1)];
+    }),
+  );
 }
 
 /** Resolves when the launcher is ready. */

@@ -24,7 +24,7 @@ export interface ContainerPlanInput {
   readonly architecture: string;
 }
 
-export interface ContainerRootFiles {
+interface ContainerRootFiles {
   /** An empty directory, onto which the root is mounted. */
   readonly target: string;
   /** The files of the image, or `/` for those of the node. */

@@ -36,6 +36,7 @@ export interface KeeperFacts {
   readonly whyNoNetwork: string | undefined;
   readonly hasHostPorts: boolean;
   readonly hasCgroups: boolean;
+  readonly hasTerminals: boolean;
 }
 
 export interface KeeperCalls {
@@ -68,7 +69,7 @@ export interface Call {
   readonly params: unknown;
 }
 
-export interface CallError {
+interface CallError {
   readonly code: RuntimeErrorCode;
   readonly message: string;
 }

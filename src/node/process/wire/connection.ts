@@ -26,7 +26,7 @@ export class KeeperConnection {
   static async open(
     directory: string,
     onChange: (sandboxId: string | undefined) => void,
-    onClose: () => void,
+    onClose: () => unknown,
   ): Promise<KeeperConnection> {
     const socket = await connectTo(directory, { type: 'control' });
     return new KeeperConnection(directory, socket, onChange, onClose);
@@ -36,7 +36,7 @@ export class KeeperConnection {
     directory: string,
     socket: Socket,
     onChange: (sandboxId: string | undefined) => void,
-    onClose: () => void,
+    onClose: () => unknown,
   ) {
     this.#directory = directory;
     this.#socket = socket;
