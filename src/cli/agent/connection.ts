@@ -45,6 +45,7 @@ export function localConnection(nodeOf: (name: string) => RunningNode | undefine
       if (!sandbox) throw new ApiError('InternalError', `pod "${located.pod}" does not run`);
       return explained(runtimeOf(located.node).portForward(sandbox.id, port));
     },
+    usage: async (node) => nodeOf(node)?.usage(),
     dial: async ({ address, port }) => connect({ host: address, port }),
   };
 }

@@ -11,6 +11,8 @@ import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
+import { Housekeeping } from '../../node/machine/housekeeping.ts';
+import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { machineResources, text, thisMachine } from './machine.ts';
@@ -45,6 +47,8 @@ export interface RunningNode {
   readonly runtime: Runtime | undefined;
   /** Resolves when pods can run. Stays pending when the node is stopped before. */
   readonly ready: Promise<void>;
+  /** Undefined until it was measured. */
+  usage(): Promise<NodeUsage | undefined>;
   /** What runs goes on running. */
   stop(): Promise<void>;
 }
@@ -58,7 +62,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const directory = await nodeDirectory(options.dataDirectory, name);
   let runtime: Runtime | undefined;
   let agent: Agent | undefined;
-  const machine = thisMachine({ version, runtimeVersion: () => runtime?.version ?? `${options.runtime}://unknown` });
+  let housekeeping: Housekeeping | undefined;
+  let keeping: Promise<void> | undefined;
+  const runtimeVersion = () => runtime?.version ?? `${options.runtime}://unknown`;
+  const machine = thisMachine({ version, runtimeVersion, directory, clock });
   const settings: NodeSettings = {
     ...{ name, labels: {}, taints: [], port: undefined },
     addresses: [
@@ -103,6 +110,15 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
+    const { pods } = agent;
+    housekeeping = new Housekeeping({
+      ...{ clock, log, machine, runtime, signal: stop.signal, nodeName: name },
+      pods: () => pods.running(),
+      volumesOf: (uid) => volumes.usage(uid),
+      evict: (pod, message) => pods.evict(pod, message),
+      warn: (reason, message) => log.warn(message, { reason }),
+    });
+    keeping = housekeeping.run();
   };
   const ready = until(stop.signal, options, async () => {
     const known = node.spec.podCIDRs?.length ? node : await client.of(Node).get(name, { signal: stop.signal });
@@ -118,8 +134,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       return runtime;
     },
     ready,
+    usage: async () => housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
+      await keeping;
       await registration.stopped();
       await agent?.stop();
       await runtime?.close();

@@ -33,6 +33,9 @@ interface Followed {
   readonly status: StatusWriter;
 }
 
+/** As kubelet evicts when a hard threshold is crossed. */
+const EVICTION_GRACE_SECONDS = 1;
+
 export class AgentPods {
   readonly #options: AgentPodsOptions;
   readonly #view: RuntimeView;
@@ -60,6 +63,19 @@ export class AgentPods {
   /** All pods that the agent runs or ends. */
   *workers(): Iterable<PodWorker> {
     for (const { worker } of this.#followed.values()) yield worker;
+  }
+
+  /** The pods that it runs. */
+  running(): readonly SeenPod[] {
+    const isRunning = ({ state }: PodWorker) => state !== undefined && !state.endPhase && !state.failure;
+    return [...this.workers()].filter(isRunning).map((worker) => worker.pod);
+  }
+
+  /** Ends a pod because the node runs out of something, or because the pod uses more than it may. */
+  evict(pod: SeenPod, message: string): void {
+    const reason = 'Evicted';
+    this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
+    this.#followed.get(pod.metadata.uid ?? '')?.worker.fail({ reason, message, graceSeconds: EVICTION_GRACE_SECONDS });
   }
 
   /** Takes over what runs, and follows the pods of the API from then on. Rejects when the runtime cannot be listed. */
@@ -150,9 +166,7 @@ export class AgentPods {
     const { context, admission } = this.#options;
     const unsupported = context.runtime.refusal(pod);
     if (unsupported) return { reason: 'PodFeatureUnsupported', message: unsupported };
-    const isRunning = ({ state }: PodWorker) => state !== undefined && !state.endPhase && !state.failure;
-    const others = [...this.workers()].filter(isRunning).map((worker) => worker.pod);
-    const decision = await admission(pod, others);
+    const decision = await admission(pod, this.running());
     switch (decision.type) {
       case 'admitted':
         return undefined;

@@ -10,8 +10,8 @@ export interface DescribeSettings {
   readonly reserved: Readonly<Record<string, string>>;
   /** In Node's words. */
   readonly architecture: string;
-  /** `containerRuntimeVersion`. */
-  readonly runtimeVersion: string;
+  /** `containerRuntimeVersion`, which is known when the runtime has come up. */
+  runtimeVersion(): string;
   readonly kubeletVersion: string;
 }
 
@@ -94,14 +94,14 @@ async function nodeInfo(host: Host, settings: DescribeSettings, swapBytes: numbe
     host.text('etc/os-release'),
   ]);
   const name = /^PRETTY_NAME=(?:"([^"]*)"|'([^']*)'|(.*))$/m.exec(release ?? '');
-  const { architecture, runtimeVersion, kubeletVersion } = settings;
+  const { architecture, kubeletVersion } = settings;
   return {
     machineID: machineId ?? '',
     systemUUID: uuid ?? machineId ?? '',
     bootID: bootId ?? '',
     kernelVersion: kernel ?? '',
     osImage: name?.[1] ?? name?.[2] ?? name?.[3] ?? 'Linux',
-    containerRuntimeVersion: runtimeVersion,
+    containerRuntimeVersion: settings.runtimeVersion(),
     kubeletVersion,
     kubeProxyVersion: '',
     operatingSystem: 'linux',

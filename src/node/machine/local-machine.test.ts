@@ -14,7 +14,7 @@ test('pressures follow from what was observed, and end some time later', async (
       maxPods: 1,
       reserved: {},
       architecture: 'x64',
-      runtimeVersion: '',
+      runtimeVersion: () => '',
       kubeletVersion: '',
     },
     directories: { node: tmpdir(), images: tmpdir() },

@@ -34,7 +34,7 @@ const settings = (): DescribeSettings => ({
   maxPods: 110,
   reserved: {},
   architecture: 'x64',
-  runtimeVersion: 'process://0.1.0',
+  runtimeVersion: () => 'process://0.1.0',
   kubeletVersion: 'v1.36.0+quarterdeck',
 });
 

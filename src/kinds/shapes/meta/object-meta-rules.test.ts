@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dnsSubdomain, nameRule } from '../../../schema/names.ts';
+import { dnsSubdomain, nameRule, pathSegmentName } from '../../../schema/names.ts';
 import type { ObjectMeta } from './object-meta.ts';
 import { validateObjectMeta } from './object-meta-rules.ts';
 
@@ -27,6 +27,14 @@ describe('the metadata of a new object', () => {
     expect(told({ namespace: 'default' })).toEqual(['name: Required value: name or generateName is required']);
     expect(told({ ...fine, name: 'Bad_Name' })[0]).toMatch(/^name: Invalid value: "Bad_Name": a lowercase RFC 1123/);
     expect(told({ ...fine, generateName: '-' })[0]).toMatch(/^generateName: Invalid value: "-": a lowercase RFC 1123/);
+  });
+
+  it('has a name that the store can take, also where any characters are allowed', () => {
+    const any = { nameRule: pathSegmentName };
+    expect(told({ ...fine, name: 'x'.repeat(1024) }, any)).toEqual([]);
+    expect(told({ ...fine, name: 'ä'.repeat(513) }, any)[0]).toMatch(/must be no more than 1024 bytes$/);
+    const stored = { ...fine, name: 'ä'.repeat(513) };
+    expect(told(stored, { ...any, operation: 'update', old: stored })).toEqual([]);
   });
 
   it('has a namespace exactly where there are namespaces', () => {

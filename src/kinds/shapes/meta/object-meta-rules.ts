@@ -42,6 +42,9 @@ export function annotations(map: Readonly<Record<string, string>>): FieldError[]
 
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
+/** Of names that have no stricter rule, such as those of roles: the embedded store's keys have at most 1,978 bytes. */
+const MAX_NAME_BYTES = 1024;
+
 function names({ name = '', generateName = '' }: ObjectMeta, { operation, nameRule }: ObjectMetaContext): FieldError[] {
   const found: FieldError[] = [];
   const rule = operation === 'create' ? nameRule : (text: string) => pathSegment(text);
@@ -50,6 +53,9 @@ function names({ name = '', generateName = '' }: ObjectMeta, { operation, nameRu
   }
   if (!name) found.push(required('name', 'name or generateName is required'));
   else for (const complaint of rule(name, false)) found.push(invalid('name', name, complaint));
+  if (operation === 'create' && found.length === 0 && Buffer.byteLength(name) > MAX_NAME_BYTES) {
+    found.push(invalid('name', name, `must be no more than ${MAX_NAME_BYTES} bytes`));
+  }
   return found;
 }
 
