@@ -21,13 +21,24 @@ const DEBIAN = {
   ip: 'iproute2',
   iptables: 'iptables',
   nft: 'nftables',
+  skopeo: 'skopeo',
 };
 
 /** Where a program can be that is not on PATH. */
 const ELSEWHERE = { cni: ['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'] };
 
 /** What the suites of real pods drive. */
-export const CONTAINER_TOOLS = ['containerd', 'runc', 'cni', 'busybox', 'docker-registry', 'ip', 'iptables', 'nft'];
+export const CONTAINER_TOOLS = [
+  'containerd',
+  'runc',
+  'cni',
+  'busybox',
+  'docker-registry',
+  'ip',
+  'iptables',
+  'nft',
+  'skopeo',
+];
 
 /** Installs npm packages when node_modules does not match package-lock.json. */
 export function ensurePackages() {

@@ -94,7 +94,7 @@ export interface Sandbox {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-export type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
+type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
 
 export interface Container {
   readonly id: string;
