@@ -40,7 +40,7 @@ export interface AgentCluster {
 }
 
 /** Volumes that are nothing but remembered. */
-export class FakeVolumes implements Volumes {
+class FakeVolumes implements Volumes {
   readonly prepared = new Set<string>();
   readonly released: string[] = [];
   broken: Error | undefined;
