@@ -28,7 +28,7 @@ export interface StreamServer {
   stop(): Promise<void>;
 }
 
-export const TOKENS = ['admin,admin,1,system:masters', 'reader,reader,2', 'nobody,nobody,3'].join('\n');
+const TOKENS = ['admin,admin,1,system:masters', 'reader,reader,2', 'nobody,nobody,3'].join('\n');
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
 
 export async function startStreamServer(

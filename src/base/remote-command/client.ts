@@ -69,7 +69,7 @@ async function refusal(response: IncomingMessage): Promise<Error> {
 }
 
 /** The error that a Status in JSON stands for; undefined if the text is something else. */
-export function statusError(text: string): ApiError | undefined {
+function statusError(text: string): ApiError | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
     const { kind, reason, message, details } = JSON.parse(text) as Partial<Status>;

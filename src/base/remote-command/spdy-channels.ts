@@ -15,7 +15,7 @@ export const SPDY_COMMAND_PROTOCOLS = [
   'channel.k8s.io',
 ] as const;
 
-export type SpdyCommandProtocol = (typeof SPDY_COMMAND_PROTOCOLS)[number];
+type SpdyCommandProtocol = (typeof SPDY_COMMAND_PROTOCOLS)[number];
 
 /** How long the client may take to open its streams. */
 const STREAM_CREATION_TIMEOUT_MS = 30_000;

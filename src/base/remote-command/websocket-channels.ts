@@ -11,7 +11,7 @@ export interface WebSocketProtocol {
   readonly isBase64: boolean;
   /** Whether the end of a command is reported as a Status, and not as text. */
   readonly hasStatus: boolean;
-  /** Whether the client can close a channel: with a message on channel 255 that names it. Servers never do. */
+  /** Whether the client can close a channel: with a message on channel 255 that names it. */
   readonly hasClose: boolean;
 }
 
@@ -49,9 +49,7 @@ export function websocketChannels(
   const connection = new WebSocketConnection(socket, { onData: (piece) => channels.push(piece) });
   const send = messageSender(connection, protocol.isBase64);
   const output = (channel: number) =>
-    new Writable({
-      write: (bytes: Buffer, _encoding, done) => send(channel, bytes, done),
-    });
+    new Writable({ write: (bytes: Buffer, _encoding, done) => send(channel, bytes, done) });
   const stdout = streams.stdout ? output(Channel.stdout) : undefined;
   const stderr = streams.stderr ? output(Channel.stderr) : undefined;
   // Tells the client that the connection is established.

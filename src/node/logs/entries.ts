@@ -1,6 +1,6 @@
 /** Turns the bytes of a log file into what a client gets. */
 
-export type LogStream = 'stdout' | 'stderr';
+type LogStream = 'stdout' | 'stderr';
 
 export interface EntryFilter {
   /** Whether every line begins with its time. */

@@ -5,15 +5,16 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-export interface RotationLimits {
+interface RotationLimits {
   readonly maxBytes: number;
   /** Files of one container, the current one included. */
   readonly maxFiles: number;
 }
 
-export const DEFAULT_ROTATION: RotationLimits = { maxBytes: 10 * 1024 * 1024, maxFiles: 5 };
+/** Those of kubelet. */
+const DEFAULT_LIMITS: RotationLimits = { maxBytes: 10 * 1024 * 1024, maxFiles: 5 };
 
-export interface Rotation extends RotationLimits {
+export interface Rotation extends Partial<RotationLimits> {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Has the writer open the file anew. */
@@ -21,7 +22,8 @@ export interface Rotation extends RotationLimits {
 }
 
 /** Rotates a log that is too large; whether it was. Older files are compressed, the oldest ones removed. */
-export async function rotateLog(path: string, { maxBytes, maxFiles, now, reopen }: Rotation): Promise<boolean> {
+export async function rotateLog(path: string, { now, reopen, ...limits }: Rotation): Promise<boolean> {
+  const { maxBytes, maxFiles } = { ...DEFAULT_LIMITS, ...limits };
   const current = await stat(path).catch(() => undefined);
   if (!current || current.size < maxBytes) return false;
   const older = await rotatedFiles(path);

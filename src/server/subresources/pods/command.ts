@@ -20,7 +20,7 @@ export const COMMAND_PARAMETERS = {
 } as const satisfies QueryParameters;
 
 /** The container that a process runs in, or is to. */
-export interface CommandTarget {
+interface CommandTarget {
   readonly node: string;
   readonly namespace: string;
   readonly pod: string;
