@@ -30,7 +30,7 @@ export const PAGE_TIMEOUT_MS = 90_000;
 const NAMED_PORTS = ['6443', '8001'];
 
 /** Names of clusters in the documents; what each remembers of its port keeps it off the well-known ones. */
-const CLUSTERS = ['quarterdeck', 'dev'];
+const CLUSTERS = ['quarterdeck', 'dev', 'real'];
 
 /** Programs that stay in the foreground get a terminal of their own, so to speak, and are waited for until they say this. */
 const FOREGROUND = /^(?:npm start|qd up|npx qd up|qd proxy)\b/;
