@@ -202,7 +202,7 @@ describe('errors are one line, with code 1', () => {
     [['--authorization-mode', 'RBAC,ABAC'], /"ABAC" is not one of Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny/],
     [['--authorization-mode', 'RBAC,RBAC'], /Each mode may be given only once/],
     [['--authorization-mode', 'Webhook', '--port', '0'], /--authorization-webhook-config-file must be given together/],
-    [['--runtime', 'process'], /--runtime .*auto, simulated/],
+    [['--runtime', 'imaginary'], /--runtime .*auto, containerd, process, simulated/],
     [['--nonsense'], /unknown option '--nonsense'/],
     [['surplus'], /too many arguments/],
     [['--bind-address', '192.0.2.1', '--port', '0'], /192\.0\.2\.1 is not an address of this machine/],

@@ -12,7 +12,7 @@ export type RealRuntime = 'containerd' | 'process';
 
 export interface RuntimeRequest {
   readonly runtime: RealRuntime;
-  /** A CRI socket; undefined: that of the machine's containerd, or an own one. */
+  /** A CRI socket; undefined or empty: that of the machine's containerd, or an own one. */
   readonly endpoint: string | undefined;
   /** Where the node has its files. */
   readonly directory: string;
@@ -40,7 +40,7 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
   const { openContainerd } = await import('../../node/containerd/open.ts');
   return openContainerd({
     ...{ directory: join(directory, 'containerd'), name, podCIDRs, path, clock, log },
-    endpoint: endpoint === undefined ? 'auto' : { socket: endpoint.replace(/^unix:\/\//, '') },
+    endpoint: !endpoint ? 'auto' : { socket: endpoint.replace(/^unix:\/\//, '') },
   });
 }
 

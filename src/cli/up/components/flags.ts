@@ -17,7 +17,7 @@ export const componentFlags = [
     remembered: true,
   }),
   flag('--container-runtime-endpoint <socket>', {
-    help: 'CRI socket of --runtime containerd',
+    help: 'CRI socket of --runtime containerd; "" for none',
     defaultText: "that of the machine's containerd, or one that qd runs",
     remembered: true,
   }),

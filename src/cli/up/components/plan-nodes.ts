@@ -1,5 +1,5 @@
 /** Which nodes a start runs, and how. Reads the rules, and creates nothing. */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
 import { type StoreName, storeDriver } from '../../../store/drivers.ts';
@@ -9,7 +9,9 @@ import type { ComponentFlags } from './flags.ts';
 import { type Runtime, runtimeOf } from './runtimes.ts';
 
 type NodeSettings = Pick<ClusterFlags, 'name'> &
-  Pick<ComponentFlags, 'runtime' | 'nodes' | 'simulation' | 'clusterCidr'> & { readonly store: StoreName };
+  Pick<ComponentFlags, 'runtime' | 'containerRuntimeEndpoint' | 'nodes' | 'simulation' | 'clusterCidr'> & {
+    readonly store: StoreName;
+  };
 
 export interface NodePlan {
   readonly runtime: Runtime;
@@ -35,6 +37,7 @@ export async function planNodes(settings: NodeSettings): Promise<NodePlan> {
   const { name, clusterCidr: givenCidr, simulation } = settings;
   const runtime = runtimeOf(settings.runtime);
   const count = nodeCount(settings);
+  await checkEndpoint(runtime, settings.containerRuntimeEndpoint);
   if (runtime !== 'simulated' && count > MAX_REAL_NODES) {
     throw new CliError(
       `--nodes: ${count} nodes need --runtime simulated; with --runtime ${runtime}, a cluster has one node on this machine, and others join with qd agent`,
@@ -54,6 +57,19 @@ export async function planNodes(settings: NodeSettings): Promise<NodePlan> {
  */
 function nodeCount({ runtime, nodes, store }: NodeSettings): number {
   return nodes ?? (runtime === 'auto' && storeDriver(store).shared ? 0 : 1);
+}
+
+/** An empty endpoint means none: so one that the data directory remembers can be dropped. */
+async function checkEndpoint(runtime: Runtime, endpoint: string | undefined): Promise<void> {
+  if (!endpoint) return;
+  const problem = (why: string) => {
+    const message = `--container-runtime-endpoint ${endpoint} cannot be used: ${why}`;
+    return new CliError(`${message}; --container-runtime-endpoint "" starts without it`);
+  };
+  if (runtime !== 'containerd') throw problem(`pods are run by --runtime ${runtime}, and not by containerd`);
+  const found = await stat(endpoint.replace(/^unix:\/\//, '')).catch(() => undefined);
+  if (!found) throw problem('it does not exist');
+  if (!found.isSocket()) throw problem('it is not a socket');
 }
 
 /** An empty name means no rules: so a file that the data directory remembers can be dropped. */
