@@ -140,10 +140,11 @@ describe('qd list', () => {
 
   test('shows running and stopped clusters, those of other directories included', async () => {
     const elsewhere = join(home, 'work', 'c');
-    await upDetached('one', '--runtime', 'simulated', '--nodes', '2');
-    await upDetached('two', '--data-dir', elsewhere);
-    await upDetached('three');
-    await qd('down', '--name', 'three');
+    const started = { code: 0, stderr: '' };
+    expect(await upDetached('one', '--runtime', 'simulated', '--nodes', '2')).toMatchObject(started);
+    expect(await upDetached('two', '--data-dir', elsewhere)).toMatchObject(started);
+    expect(await upDetached('three')).toMatchObject(started);
+    expect(await qd('down', '--name', 'three')).toMatchObject(started);
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     const url = expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/);
     const running = { state: 'running', pid: expect.any(Number), url, version };

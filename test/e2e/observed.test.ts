@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mismatches, normalise } from './observed/compare.ts';
-import { expectedOf, isNewerField, LATER } from './observed/differences.ts';
+import { expectedOf, isNewerField } from './observed/differences.ts';
 import { bodies } from './observed/requests.ts';
 import { type Qd, startQd } from './program.ts';
 
@@ -47,14 +47,6 @@ describe.skipIf(!isThere)('what a 1.7 server answered', () => {
   afterAll(() => qd?.stop());
 
   for (const [name, observed] of cases) {
-    const later = LATER[name];
-    if (later !== undefined) {
-      test(`${name} is not found: ${later}`, async () => {
-        const { code } = await qd.request(observed.method, observed.path.replace(/obs-\w+/, NAMESPACE));
-        expect(code).toBe(404);
-      });
-      continue;
-    }
     test(`${name}: ${observed.method} ${observed.path.replace(/obs-\w+/, 'NS')}`, async () => {
       const path = observed.path.replace(/obs-\w+/, NAMESPACE);
       const body = bodies[name];

@@ -138,12 +138,19 @@ it.skipIf(!address)('reaches an endpoint of a service', async () => {
   const admin = { name: 'admin', groups: ['system:masters'] };
   const create = (plural: string, body: any) =>
     running.server.handle({ verb: 'create', apiVersion: 'v1', plural, namespace: 'default', body, user: admin });
+  const update = (plural: string, body: any) =>
+    running.server.handle({
+      ...{ verb: 'update', apiVersion: 'v1', plural, namespace: 'default', name: 'shop', body, user: admin },
+    });
   const metadata = { name: 'shop' };
   await create('services', { metadata, spec: { ports: [{ name: 'web', port: 80, targetPort: port }] } });
+  const absent = await ask('GET', '/api/v1/namespaces/default/services/shop/proxy/x');
+  expect(JSON.parse(absent.body)).toMatchObject({ code: 404, message: 'endpoints "shop" not found' });
+  await create('endpoints', { metadata, subsets: [] });
   const unready = await ask('GET', '/api/v1/namespaces/default/services/shop/proxy/x');
   expect(JSON.parse(unready.body)).toMatchObject({ code: 503, message: 'no endpoints available for service "shop"' });
   const subsets = [{ addresses: [{ ip: address, nodeName: 'n1' }], ports: [{ name: 'web', port }] }];
-  await create('endpoints', { metadata: { name: 'shop' }, subsets });
+  await update('endpoints', { metadata, subsets });
   for (const name of ['shop', 'shop:web', 'shop:80', 'http:shop:web']) {
     const { body } = await ask('GET', `/api/v1/namespaces/default/services/${name}/proxy/x?y=z`);
     expect(JSON.parse(body)).toMatchObject({ url: '/x?y=z' });

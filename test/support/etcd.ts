@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,8 +70,18 @@ export class TestEtcd {
   }
 
   /** Stops it where it stands, or lets it go on: connections stay, answers do not come. */
-  pause(paused: boolean): void {
-    this.#process?.kill(paused ? 'SIGSTOP' : 'SIGCONT');
+  /** Resolves when all its threads have stopped: the signal reaches one that runs on another processor a little later. */
+  async pause(): Promise<void> {
+    const tasks = `/proc/${this.#process?.pid}/task`;
+    this.#process?.kill('SIGSTOP');
+    const isStopped = async (task: string) => /\) T /.test(await readFile(join(tasks, task, 'stat'), 'utf8'));
+    for (let stopped = false; !stopped; ) {
+      stopped = (await Promise.all((await readdir(tasks)).map(isStopped))).every(Boolean);
+    }
+  }
+
+  resume(): void {
+    this.#process?.kill('SIGCONT');
   }
 
   async remove(): Promise<void> {

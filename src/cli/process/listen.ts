@@ -1,5 +1,6 @@
 /** Opens ports, and explains in one line why one cannot be opened. */
 import { createServer } from 'node:net';
+import type { Random } from '../../base/random.ts';
 import { CliError } from '../output/cli-error.ts';
 
 interface Address {
@@ -10,26 +11,35 @@ interface Address {
   readonly portFlag?: string;
 }
 
-/** Returns a port that is free now. */
-export function freePort(host: string): Promise<number> {
-  return probe({ host, port: 0 });
+/** Below the ports that systems give to outgoing connections, and below those of Services: programs that connect take none. */
+const FIRST_FREE_PORT = 16_384;
+const LAST_FREE_PORT = 29_999;
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Returns a port that is free now, and that nobody is likely to take before it is listened on. The system's own choice would
+ * be among the ports of outgoing connections, which a busy machine uses by the thousand.
+ */
+export async function freePort(host: string, random: Random): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const port = FIRST_FREE_PORT + random.int(LAST_FREE_PORT - FIRST_FREE_PORT + 1);
+    try {
+      await checkFree({ host, port });
+      return port;
+    } catch (error) {
+      const { cause } = error as { cause?: NodeJS.ErrnoException };
+      if (cause?.code !== 'EADDRINUSE' || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** Rejects when the address cannot be listened on now. */
-export async function checkFree(address: Address): Promise<void> {
-  await probe(address);
-}
-
-/** Listens on the address for a moment, and resolves with the port. */
-function probe(address: Address): Promise<number> {
+export function checkFree(address: Address): Promise<void> {
   const { host, port } = address;
   return new Promise((resolve, reject) => {
     const listener = createServer();
     listener.once('error', (error) => reject(explained(error, address)));
-    listener.listen({ host, port, exclusive: true }, () => {
-      const { port: chosen } = listener.address() as { port: number };
-      listener.close(() => resolve(chosen));
-    });
+    listener.listen({ host, port, exclusive: true }, () => listener.close(() => resolve()));
   });
 }
 

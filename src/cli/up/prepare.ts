@@ -1,4 +1,5 @@
 /** Everything that can refuse a start, before anything is created: the data directory, the settings, what they refer to. */
+import type { Random } from '../../base/random.ts';
 import { clustersHome, DEFAULT_NAME, directoryOf } from '../flags/cluster.ts';
 import { freePort } from '../process/listen.ts';
 import type { Environment, StartContext } from './context.ts';
@@ -16,13 +17,13 @@ export interface Prepared {
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
   const directory = await openDirectory(directoryOf({ name: DEFAULT_NAME, ...given }));
   environment.cleanup.add(() => directory.release());
-  const settings = await settleAll(given, directory);
+  const settings = await settleAll(given, directory, environment.random);
   const inputs = await readInputs(settings);
   return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
 }
 
 /** The port is never 0: certificates and the endpoints of the server name it before it is listened on. */
-async function settleAll(given: GivenFlags, { remembered, path }: Directory): Promise<Settings> {
+async function settleAll(given: GivenFlags, { remembered, path }: Directory, random: Random): Promise<Settings> {
   const settings = await settle(given, remembered, () => otherClusters(clustersHome(), path));
-  return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress) } : settings;
+  return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress, random) } : settings;
 }

@@ -43,8 +43,13 @@ export class CriImages implements Images {
     return imageRef;
   }
 
+  /**
+   * containerd removes the names of an image one by one, and follows changes of names at the same time: it may then look for
+   * an image that it has just removed, and fail. Another attempt removes what is left.
+   */
   async remove(id: string): Promise<void> {
-    await this.#options.connection.call(cri.removeImage, { image: { image: id } });
+    const remove = () => this.#options.connection.call(cri.removeImage, { image: { image: id } });
+    await remove().catch(remove);
   }
 
   async load(archive: string): Promise<readonly string[]> {

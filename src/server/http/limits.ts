@@ -43,7 +43,7 @@ export const defaultLimits: Limits = {
   requestTimeoutMs: 60_000,
   maxConnections: 10_000,
   maxConnectionsPerAddress: 2_000,
-  maxUnsentBytes: 96 * 1024 * 1024,
+  maxUnsentBytes: 64 * 1024 * 1024,
   maxUnreadBytes: 128 * 1024 * 1024,
   drainTimeoutMs: 10_000,
 };

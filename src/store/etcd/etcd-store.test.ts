@@ -160,9 +160,9 @@ describe.skipIf(missing)('an etcd that fails', () => {
     const etcd = await TestEtcd.start();
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 300 });
     await put(store, '/a', '1');
-    etcd.pause(true);
+    await etcd.pause();
     await expect(put(store, '/a', '2')).rejects.toThrow('etcd did not answer within 300 ms');
-    etcd.pause(false);
+    etcd.resume();
     await expect.poll(() => store.get('/a').catch(() => undefined), { timeout: 10_000 }).toBeDefined();
     await store.close();
     await etcd.remove();

@@ -44,11 +44,6 @@ const invalid = (kind: string, name: string, cause: { reason: string; message: s
   });
 };
 
-/** Cases of parts that are not there yet. */
-export const LATER: Readonly<Record<string, string>> = {
-  'svc-proxy-none': 'proxies come with the node agent',
-};
-
 /** Words that changed everywhere. */
 const REWRITES: readonly { reason: string; from: RegExp; to: string | ((...parts: string[]) => string) }[] = [
   {

@@ -9,11 +9,8 @@ const ADDED = [
   'statefulsets/scale',
 ];
 
-/** In 1.7, of kinds that are gone, and what comes with the node agent. */
-const NOT_HERE = [
-  ...['ingresses', 'ingresses/status', 'networkpolicies', 'podsecuritypolicies', 'thirdpartyresources'],
-  ...['nodes/proxy', 'pods/proxy', 'services/proxy'],
-];
+/** In 1.7, of kinds that are gone. */
+const NOT_HERE = ['ingresses', 'ingresses/status', 'networkpolicies', 'podsecuritypolicies', 'thirdpartyresources'];
 
 /** Versions of 1.7 that nothing of the specification is in, and that were gone long before 1.36. */
 const GONE = [
@@ -31,6 +28,9 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   'pods/attach': ['kind', 'verbs'],
   'pods/exec': ['kind', 'verbs'],
   'pods/portforward': ['kind', 'verbs'],
+  'nodes/proxy': ['kind', 'verbs'],
+  'pods/proxy': ['kind', 'verbs'],
+  'services/proxy': ['kind', 'verbs'],
   // Kinds of another group say so.
   'pods/eviction': ['group', 'version'],
   'replicationcontrollers/scale': ['group', 'version'],

@@ -78,8 +78,8 @@ function serviceTarget(core: Core, service: Service, { scheme, name, port }: Pro
       'ServiceUnavailable',
       `no service port ${JSON.stringify(port)} found for service ${JSON.stringify(name)}`,
     );
-  const endpoints = core.cache.table(Endpoints).get(namespace, name)?.hub(Endpoints) as Endpoints | undefined;
-  const choices = (endpoints?.subsets ?? []).flatMap(({ addresses = [], ports: open = [] }) =>
+  const { subsets = [] } = found(core, Endpoints, namespace, name);
+  const choices = subsets.flatMap(({ addresses = [], ports: open = [] }) =>
     open
       .filter((each) => (each.name ?? '') === (wanted.name ?? ''))
       .flatMap((each) => addresses.map(({ ip, nodeName }) => ({ address: ip, node: nodeName ?? '', port: each.port }))),
