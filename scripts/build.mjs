@@ -101,6 +101,9 @@ async function keepCompiled() {
   const [code] = await once(child, 'exit');
   rmSync(directory, { recursive: true, force: true });
   if (code !== 0) throw new Error(`the built program exited with code ${code}`);
+  const env = { ...process.env, QUARTERDECK_CHECK_COMPILED: 'true' };
+  const { status } = spawnSync(process.execPath, [join(dist, 'qd.js')], { stdio: 'inherit', env });
+  if (status !== 0) throw new Error('V8 rejects the code that was compiled during the build');
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

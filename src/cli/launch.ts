@@ -8,6 +8,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
+import { limitHeapGrowth } from './process/heap-growth.ts';
 
 /** Defined by the build. */
 declare const BUNDLE_NAME: string;
@@ -15,6 +16,8 @@ declare const BUNDLE_NAME: string;
 const bundle = join(__dirname, BUNDLE_NAME);
 const compiled = `${bundle}.code`;
 
+// Before the code is loaded: V8 rejects code that was compiled with other flags.
+limitHeapGrowth();
 // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
 const source = readFileSync(bundle, 'latin1');
 const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
@@ -23,6 +26,8 @@ const script = new Script(`(function (require, module, exports, __filename, __di
 });
 // The build runs the program once and keeps the code compiled by then.
 if (process.env.QUARTERDECK_KEEP_COMPILED === 'true') process.on('exit', keep);
+// And once more, to see that V8 takes it.
+if (process.env.QUARTERDECK_CHECK_COMPILED === 'true') process.exit(script.cachedDataRejected === false ? 0 : 1);
 script.runInThisContext()(createRequire(bundle), { exports: {} }, {}, bundle, __dirname);
 
 function readIfThere(file: string): Buffer | undefined {

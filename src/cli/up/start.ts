@@ -8,7 +8,6 @@ import { clustersHome } from '../flags/cluster.ts';
 import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
-import { limitHeapGrowth } from '../process/heap-growth.ts';
 import { lowerHelperPriority } from '../process/helper-threads.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
@@ -30,7 +29,6 @@ import { openStore } from './store/open.ts';
 /** Resolves when the cluster is ready. */
 export async function start(given: GivenFlags, environment: Environment): Promise<void> {
   const { steps, cleanup, clock, random, log } = environment;
-  limitHeapGrowth();
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   const { directory, context } = await prepare(given, environment);
