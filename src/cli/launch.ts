@@ -8,7 +8,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
-import { limitHeapGrowth } from './process/heap-growth.ts';
+import { allowHeapGrowth } from './process/heap-growth.ts';
 
 /** Defined by the build. */
 declare const BUNDLE_NAME: string;
@@ -16,8 +16,6 @@ declare const BUNDLE_NAME: string;
 const bundle = join(__dirname, BUNDLE_NAME);
 const compiled = `${bundle}.code`;
 
-// Before the code is loaded: V8 rejects code that was compiled with other flags.
-limitHeapGrowth();
 // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
 const source = readFileSync(bundle, 'latin1');
 const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
@@ -39,6 +37,8 @@ function readIfThere(file: string): Buffer | undefined {
 }
 
 function keep(): void {
+  // V8 rejects code that was compiled with other flags than those of a start.
+  allowHeapGrowth();
   const next = `${compiled}.${process.pid}`;
   writeFileSync(next, script.createCachedData());
   renameSync(next, compiled);

@@ -8,6 +8,7 @@ import { clustersHome } from '../flags/cluster.ts';
 import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
+import { limitHeapGrowth } from '../process/heap-growth.ts';
 import { lowerHelperPriority } from '../process/helper-threads.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
@@ -72,6 +73,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   log.info('ready', { server: url, seconds: Number(seconds) });
   const notes = published.notes.map((note) => `${note}\n`).join('');
   steps.line(`\nReady in ${seconds} s: ${url}\n${notes}\n${nextSteps(published.file, context)}`);
+  limitHeapGrowth();
   setImmediate(() => http.prepare());
   components.start();
   renewCertificates(context, {
