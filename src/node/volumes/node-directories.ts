@@ -48,7 +48,7 @@ export async function eraseNodeDirectories(
     newest.delete(name);
     if (type === 'delete' || !isToRemove(object) || nodeDirectory(object)?.node !== nodeName) return;
     newest.set(name, object);
-    // One that failed is tried again after its delay, whoever changes the volume meanwhile.
+    // A volume that failed is tried again after its delay, and not earlier because it has changed.
     if (queue.failures(name) === 0) queue.add(name);
   });
   const erase = async (name: string) => {

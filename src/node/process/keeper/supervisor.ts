@@ -1,4 +1,4 @@
-/** The supervisor of a container: a small process that starts it, waits for it and writes its state, whoever else ends. */
+/** The supervisor of a container: a small process that starts it, waits for it and writes its state. It outlives agent and keeper. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -23,7 +23,7 @@ export class RemoteSocket extends Duplex {
   constructor(host: RemoteSocketHost) {
     super({ readableHighWaterMark: REPORTED_BYTES, writableHighWaterMark: REPORTED_BYTES });
     this.#host = host;
-    // The client has gone; whoever uses the connection sees it close.
+    // The client has disconnected; users of the connection see it close.
     this.on('error', () => undefined);
   }
 
