@@ -1,4 +1,7 @@
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { SpdySession } from '../spdy/session.ts';
+import type { SpdyStream } from '../spdy/stream.ts';
 import { openSession, type RemoteTarget } from './client.ts';
 import { PORT_PROTOCOL } from './spdy-ports.ts';
 
@@ -9,9 +12,54 @@ export async function openPort(target: RemoteTarget, port: number): Promise<Dupl
   const error = session.open({ ...headers, streamtype: 'error' });
   error.end();
   const data = session.open({ ...headers, streamtype: 'data' });
-  // At once: the end of the data follows immediately, and would look like that of a connection.
-  error.once('data', (message: Buffer) => data.destroy(new Error(message.toString('utf8'))));
-  data.once('close', () => session.close());
   await data.accepted;
-  return data;
+  return new PortConnection(session, data, text(error));
+}
+
+/**
+ * A connection through a port. Servers end the data of a connection that they could not make, and say why before that or, like
+ * containerd, only then: the end is handed on when the server has said that there was no failure, which it does as soon as a
+ * connection is over.
+ */
+class PortConnection extends Duplex {
+  readonly #session: SpdySession;
+  readonly #data: SpdyStream;
+
+  constructor(session: SpdySession, data: SpdyStream, failure: Promise<string>) {
+    super();
+    this.#session = session;
+    this.#data = data;
+    // A connection that is lost must not end the program; `close` follows, and pipelines see the error.
+    this.on('error', () => undefined);
+    const said = failure.catch(() => '');
+    data.on('data', (bytes: Buffer) => {
+      if (!this.push(bytes)) data.pause();
+    });
+    data.once('end', async () => {
+      const message = await said;
+      if (message === '') this.push(null);
+      else this.destroy(new Error(message));
+    });
+    data.once('close', () => {
+      if (!data.readableEnded) this.destroy(data.errored ?? undefined);
+    });
+  }
+
+  override _read(): void {
+    this.#data.resume();
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#data.write(bytes, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#data.end(() => done());
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#data.destroy();
+    this.#session.close();
+    done(error);
+  }
 }

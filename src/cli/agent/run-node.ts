@@ -11,6 +11,7 @@ import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
+import { rotateLogs } from '../../node/logs/rotate.ts';
 import { Housekeeping } from '../../node/machine/housekeeping.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
@@ -85,17 +86,20 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       name: shortName(options.dataDirectory, name),
     };
     await writeNodeFile(directory, file);
-    runtime = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
+    // An attempt that failed later has left one.
+    await runtime?.close();
+    const opened = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
+    runtime = opened;
     const allocatable = () => agent?.allocatable() ?? {};
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, () => runtime!.images),
+      api: volumesApi(client, () => opened.images),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
     agent = await startAgent({
-      ...{ ...common, runtime, volumes, machine, settings },
+      ...{ ...common, runtime: opened, volumes, machine, settings },
       facts: {
         hostIPs: options.addresses,
         resources: await machineResources(),
@@ -112,9 +116,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     });
     const { pods } = agent;
     housekeeping = new Housekeeping({
-      ...{ clock, log, machine, runtime, signal: stop.signal, nodeName: name },
+      ...{ clock, log, machine, runtime: opened, signal: stop.signal, nodeName: name },
       pods: () => pods.running(),
       volumesOf: (uid) => volumes.usage(uid),
+      rotateLogs: () => rotateLogs(opened, { now: clock.now(), log }),
       evict: (pod, message) => pods.evict(pod, message),
       warn: (reason, message) => log.warn(message, { reason }),
     });

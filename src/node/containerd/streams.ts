@@ -2,11 +2,11 @@
 import type { Duplex } from 'node:stream';
 import type { ProcessStreams } from '../../base/process-streams.ts';
 import { openCommand } from '../../base/remote-command/command-client.ts';
+import { openPort } from '../../base/remote-command/port-client.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../runtime/runtime.ts';
 import type { Connection } from './connection.ts';
 import { cri } from './methods.ts';
-import { openPortConnection } from './port-connection.ts';
 
 export async function execIn(connection: Connection, id: string, request: ExecRequest): Promise<ProcessStreams> {
   const streams = streamsOf(request);
@@ -21,7 +21,7 @@ export async function attachTo(connection: Connection, id: string, request: Atta
 
 export async function forwardTo(connection: Connection, sandboxId: string, port: number): Promise<Duplex> {
   const { url } = await connection.call(cri.portForward, { id: sandboxId, ports: [port] });
-  return openPortConnection(new URL(url), port).catch(unavailable);
+  return openPort({ url: new URL(url) }, port).catch(unavailable);
 }
 
 /** A terminal has one stream of output, and CRI refuses to be asked for another one. */

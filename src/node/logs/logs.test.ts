@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silent } from '../../base/log.ts';
+import type { Container } from '../runtime/runtime.ts';
 import { EntryReader } from './entries.ts';
 import { type LogSelection, readLog } from './read-log.ts';
-import { removeLogs, rotateLog } from './rotate.ts';
+import { removeLogs, rotateLog, rotateLogs } from './rotate.ts';
 
 let folder: string;
 let path: string;
@@ -198,6 +200,32 @@ describe('rotation', () => {
   it('leaves a small file alone', async () => {
     await writeFile(path, 'x'.repeat(99));
     expect(await rotateLog(path, { ...limits, now: 0, reopen: () => Promise.reject(new Error()) })).toBe(false);
+  });
+
+  it('of all running containers goes on when one fails', async () => {
+    const [ended, bad, good] = ['ended.log', 'bad.log', 'good.log'].map((name) => join(folder, name));
+    for (const file of [ended, bad, good]) await writeFile(file!, 'x'.repeat(200));
+    const containers = [
+      { id: '1', state: 'exited', logPath: ended },
+      { id: '2', state: 'running', logPath: bad },
+      { id: '3', state: 'running', logPath: good },
+    ] as Container[];
+    const failures: unknown[] = [];
+    await rotateLogs(
+      {
+        containers: async () => containers,
+        reopenLog: async (id) => {
+          if (id === '2') throw new Error('no');
+        },
+      },
+      { maxBytes: 100, now: 0, log: { ...silent, warn: (_, fields) => failures.push(fields?.file) } },
+    );
+    expect(failures).toEqual([bad]);
+    expect((await readdir(folder)).filter((name) => /bad|ended|good/.test(name)).sort()).toEqual([
+      'bad.log',
+      'ended.log',
+      'good.log.19700101-000000.000',
+    ]);
   });
 
   it('is undone when the file cannot be opened anew', async () => {

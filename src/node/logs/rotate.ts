@@ -4,6 +4,8 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import type { Logger } from '../../base/log.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 
 interface RotationLimits {
   readonly maxBytes: number;
@@ -19,6 +21,20 @@ export interface Rotation extends Partial<RotationLimits> {
   readonly now: number;
   /** Has the writer open the file anew. */
   reopen(): Promise<void>;
+}
+
+/** Rotates the logs of all running containers that are too large. A log that cannot be rotated does not hold back the others. */
+export async function rotateLogs(
+  runtime: Pick<Runtime, 'containers' | 'reopenLog'>,
+  { now, log, ...limits }: Partial<RotationLimits> & { readonly now: number; readonly log: Logger },
+): Promise<void> {
+  for (const { id, state, logPath } of await runtime.containers()) {
+    if (state !== 'running') continue;
+    const reopen = () => runtime.reopenLog(id);
+    await rotateLog(logPath, { ...limits, now, reopen }).catch((error: unknown) => {
+      log.warn('a log cannot be rotated', { file: logPath, error: String(error) });
+    });
+  }
 }
 
 /** Rotates a log that is too large; whether it was. Older files are compressed, the oldest ones removed. */

@@ -20,6 +20,7 @@ function world(parts: { spec?: object; volume?: number } = {}) {
     images: [{ id: 'sha256:unused', bytes: 400, tags: [], digests: [], isPinned: false }] as unknown as Image[],
     evicted: [] as string[],
     events: [] as string[],
+    rotations: 0,
   };
   const pod = {
     metadata: { name: 'p', namespace: 'n', uid: 'u' },
@@ -44,6 +45,7 @@ function world(parts: { spec?: object; volume?: number } = {}) {
   });
   const housekeeping = new Housekeeping({
     ...{ clock, log: silent, signal: new AbortController().signal, nodeName: 'node', machine: { observe } },
+    rotateLogs: async () => void state.rotations++,
     runtime: {
       usage: async () => [sample()],
       containers: async () => [
@@ -124,4 +126,11 @@ test('under pressure on the disk, images go before pods', async () => {
   expect(state.evicted).toEqual([]);
   await housekeeping.step();
   expect(state.evicted).toHaveLength(1);
+});
+
+test('logs are rotated in every round', async () => {
+  const { housekeeping, state } = world();
+  await housekeeping.step();
+  await housekeeping.step();
+  expect(state.rotations).toBe(2);
 });

@@ -1,6 +1,6 @@
 /**
  * What an agent does for its machine at regular intervals: it measures what pods use, evicts one when the machine runs out
- * of something, and removes images that nobody needs.
+ * of something, removes images that nobody needs, and has large logs rotated.
  */
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -28,6 +28,7 @@ export interface HousekeepingOptions {
   pods(): readonly SeenPod[];
   /** Bytes by volume of a pod. */
   volumesOf(podUid: string): Promise<ReadonlyMap<string, number>>;
+  rotateLogs(): Promise<void>;
   /** Ends a pod with the reason `Evicted`. */
   evict(pod: SeenPod, message: string): void;
   /** Reports an event about the node. */
@@ -56,7 +57,7 @@ export class Housekeeping {
     const { clock, log, signal } = this.#options;
     while (!signal.aborted) {
       await this.step().catch((error: unknown) => {
-        if (!signal.aborted) log.warn('cannot measure what pods use', { error: String(error) });
+        if (!signal.aborted) log.warn('cannot look after the machine', { error: String(error) });
       });
       await sleep(clock, INTERVAL_MS, signal).catch(() => undefined);
     }
@@ -64,7 +65,8 @@ export class Housekeeping {
 
   /** One round. */
   async step(): Promise<void> {
-    const { machine, runtime, clock } = this.#options;
+    const { machine, runtime, clock, rotateLogs } = this.#options;
+    await rotateLogs();
     const [observation, usage] = await Promise.all([machine.observe(), runtime.usage()]);
     this.#samples = addSamples(this.#samples, observation.usage, usage);
     const lacksDisk = observation.crossed.some(({ signal }) => CONDITION_OF[signal] === 'DiskPressure');

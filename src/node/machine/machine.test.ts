@@ -1,9 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { NetworkInterfaceInfo } from 'node:os';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { nodeAddress } from './addresses.ts';
 import { type DescribeSettings, describeMachine } from './describe.ts';
 import { Host } from './host.ts';
 import { observationsOf, observeMachine } from './observe.ts';
@@ -122,25 +120,4 @@ test('what is left is observed', async () => {
 test('the version of cgroups is found', async () => {
   expect(await host({}).cgroupVersion()).toBe(1);
   expect(await host({ 'sys/fs/cgroup/cgroup.controllers': 'cpu memory' }).cgroupVersion()).toBe(2);
-});
-
-const ROUTES = `Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask
-eth1\t00000000\t0102A8C0\t0003\t0\t0\t600\t00000000
-eth0\t00000000\t0102A8C0\t0003\t0\t0\t100\t00000000
-docker0\t000011AC\t00000000\t0001\t0\t0\t0\t0000FFFF
-`;
-const address = (text: string, more: Partial<NetworkInterfaceInfo> = {}) =>
-  ({ address: text, family: text.includes(':') ? 'IPv6' : 'IPv4', internal: false, ...more }) as NetworkInterfaceInfo;
-
-test.each([
-  [
-    'the default route with the lowest metric',
-    { docker0: [address('172.17.0.1')], eth1: [address('10.0.0.2')], eth0: [address('fe80::1'), address('10.0.0.1')] },
-    '10.0.0.1',
-  ],
-  ['another interface', { docker0: [address('172.17.0.1')] }, '172.17.0.1'],
-  ['IPv6', { eth0: [address('fe80::1'), address('fd00::1')] }, 'fd00::1'],
-  ['loopback', { lo: [address('127.0.0.1', { internal: true })] }, '127.0.0.1'],
-])('the address of a node is that of %s', (_, interfaces, expected) => {
-  expect(nodeAddress(ROUTES, interfaces)).toBe(expected);
 });

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { containerResources } from '../../container/resources.ts';
 import { podLogDirectory } from '../../container/sandbox.ts';
+import { removeLogs } from '../../logs/rotate.ts';
 import type { Action, Outcome } from '../../pod/plan/action.ts';
 import { containerNamed } from './containers.ts';
 import type { ActionContext, Subject } from './context.ts';
@@ -53,8 +54,7 @@ async function performAction(
     case 'stop-container':
       return stopContainer(context, subject, { action, signal });
     case 'remove-container':
-      await runtime.removeContainer(action.id);
-      return DONE;
+      return removeContainer(context, action.id);
     case 'update-resources':
       return updateResources(context, subject, action);
     case 'release-volumes':
@@ -64,6 +64,14 @@ async function performAction(
       await rm(podLogDirectory(context.logRoot, { namespace, name, uid }), { recursive: true, force: true });
       return DONE;
   }
+}
+
+/** Its log goes with it, as with kubelet. */
+async function removeContainer({ runtime }: ActionContext, id: string): Promise<Outcome> {
+  const container = await runtime.container(id);
+  await runtime.removeContainer(id);
+  if (container) await removeLogs(container.logPath);
+  return DONE;
 }
 
 async function updateResources(

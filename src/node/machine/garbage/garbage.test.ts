@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Container, Image, Sandbox } from '../../runtime/runtime.ts';
-import { type ContainerGarbageState, DEFAULT_CONTAINER_GARBAGE, planContainerGarbage } from './plan-containers.ts';
+import type { Image } from '../../runtime/runtime.ts';
 import { DEFAULT_IMAGE_GARBAGE, type ImageGarbageState, noteImages, planImageGarbage } from './plan-images.ts';
 
 const image = (id: string, bytes: number, isPinned = false) =>
@@ -65,42 +64,4 @@ test('it is noted when images came and when they were used', () => {
     ['a', { detectedAt: 5, usedAt: 5 }],
     ['c', { detectedAt: 9, usedAt: 0 }],
   ]);
-});
-
-const sandbox = (id: string, uid: string, parts: Partial<Sandbox> = {}) =>
-  ({ id, pod: { uid, name: uid, namespace: 'n' }, isReady: false, createdAt: 0, ...parts }) as Sandbox;
-const container = (id: string, sandboxId: string, parts: Partial<Container> = {}) =>
-  ({ id, sandboxId, name: 'c', state: 'exited', createdAt: 0, ...parts }) as Container;
-const plan = (parts: Partial<ContainerGarbageState>, settings = DEFAULT_CONTAINER_GARBAGE) =>
-  planContainerGarbage({ sandboxes: [], containers: [], isGone: () => false, ...parts }, settings, 1000);
-
-test('of each container the newest dead one stays', () => {
-  const containers = [
-    container('1', 's', { createdAt: 1 }),
-    container('3', 's', { createdAt: 3 }),
-    container('2', 's', { createdAt: 2 }),
-    container('other', 's', { name: 'd' }),
-    container('running', 's', { state: 'running' }),
-  ];
-  expect(plan({ sandboxes: [sandbox('s', 'p')], containers })).toEqual({ containers: ['2', '1'], sandboxes: [] });
-  const settings = { ...DEFAULT_CONTAINER_GARBAGE, maxContainers: 1 };
-  expect(plan({ sandboxes: [sandbox('s', 'p')], containers }, settings).containers).toContain('other');
-});
-
-test('nothing stays of a pod that is gone, but what runs is not removed', () => {
-  const result = plan({
-    sandboxes: [sandbox('s', 'p'), sandbox('ready', 'q', { isReady: true })],
-    containers: [container('dead', 's'), container('running', 'ready', { state: 'running' })],
-    isGone: () => true,
-  });
-  expect(result).toEqual({ containers: ['dead'], sandboxes: ['s'] });
-});
-
-test('old sandboxes without containers go; the newest of a pod stays', () => {
-  const sandboxes = [
-    sandbox('old', 'p', { createdAt: 1 }),
-    sandbox('new', 'p', { createdAt: 2 }),
-    sandbox('busy', 'p'),
-  ];
-  expect(plan({ sandboxes, containers: [container('c', 'busy')] }).sandboxes).toEqual(['old']);
 });

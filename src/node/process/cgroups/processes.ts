@@ -5,6 +5,11 @@ import type { CgroupUsage } from './cgroups.ts';
 /** The unit of processor times in /proc, on every architecture that Linux runs on today. */
 const NANOSECONDS_PER_TICK = 10_000_000;
 const PAGE_BYTES = 4_096;
+/**
+ * Below this many pages a process is measured page by page. The kernel counts the pages of a process on each processor
+ * and adds them up only now and then, so that the sum of a small process may be 0.
+ */
+const MAX_ROUGH_PAGES = 1_024;
 
 interface SeenProcess {
   readonly parent: number;
@@ -19,18 +24,28 @@ export function usageOfTrees(roots: readonly number[]): Map<number, CgroupUsage>
   for (const [pid, { parent }] of processes) children.set(parent, [...(children.get(parent) ?? []), pid]);
   return new Map(
     roots.map((root) => {
-      let [nanoseconds, pages] = [0, 0];
+      let [nanoseconds, workingSet] = [0, 0];
       const open = [root];
       for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
         const seen = processes.get(pid);
         nanoseconds += seen?.nanoseconds ?? 0;
-        pages += seen?.pages ?? 0;
+        workingSet += seen === undefined ? 0 : residentBytes(pid, seen.pages);
         open.push(...(children.get(pid) ?? []));
       }
-      const workingSet = pages * PAGE_BYTES;
       return [root, { cpuNanoseconds: nanoseconds, workingSet, rss: workingSet }];
     }),
   );
+}
+
+function residentBytes(pid: number, pages: number): number {
+  if (pages >= MAX_ROUGH_PAGES) return pages * PAGE_BYTES;
+  try {
+    const kibibytes = /^Rss:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
+    if (kibibytes !== undefined) return Number(kibibytes) * 1_024;
+  } catch {
+    // It has ended, or belongs to another user.
+  }
+  return pages * PAGE_BYTES;
 }
 
 function seenProcesses(): Map<number, SeenProcess> {
