@@ -98,7 +98,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
-    agent = await startAgent({
+    agent = startAgent({
       ...{ ...common, runtime: opened, volumes, machine, settings },
       facts: {
         hostIPs: options.addresses,
@@ -114,6 +114,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
+    await agent.registered;
     const { pods } = agent;
     housekeeping = new Housekeeping({
       ...{ clock, log, machine, runtime: opened, signal: stop.signal, nodeName: name },
