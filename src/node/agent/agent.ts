@@ -54,6 +54,8 @@ export interface Agent {
   readonly pods: AgentPods;
   /** Resolves when the node is registered, which is tried until it succeeds. Rejects when the agent stops before. */
   readonly registered: Promise<void>;
+  /** Records an event about the node. */
+  readonly event: (type: EventType, reason: string, message: string) => void;
   /** What pods of the node may use. */
   allocatable(): Readonly<Record<string, string>>;
   /** Stops to act. What runs goes on running. */
@@ -139,7 +141,7 @@ export function startAgent(options: AgentOptions): Agent {
     if (!signal.aborted) log.error('the agent cannot go on', { error: String(error) });
   });
   return {
-    ...{ pods, registered, allocatable: () => reporter.allocatable },
+    ...{ pods, registered, event: nodeEvent, allocatable: () => reporter.allocatable },
     async stop() {
       stop.abort(new Error('the agent stops'));
       leave();
