@@ -96,7 +96,7 @@ describe.skipIf(missing)('on a real containerd', () => {
         await world.runtime.images.remove(PAUSE_IMAGE);
         const opened = await Promise.all([openContainerd(options), openContainerd(options)]);
         for (const runtime of opened) await runtime.close();
-        await world.run('sleep 1000');
+        expect(await (await world.run('sleep 1000')).status()).toMatchObject({ state: 'running' });
       }));
 
     it('does not show what belongs to another node', () =>
