@@ -167,6 +167,8 @@ async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: 
 const STARTING = {
   health: async () => ({ isReady: false, isNetworkReady: false, message: 'the runtime is starting' }),
   images: { list: async () => [] } as unknown as Runtime['images'],
+  handlers: [],
+  supplementalGroupsPolicy: undefined,
 };
 
 /** Names of interfaces are short, and clusters of one machine have their own. */

@@ -24,7 +24,7 @@ export interface NodeReporterOptions {
   readonly signal: AbortSignal;
   readonly settings: NodeSettings;
   readonly machine: Machine;
-  readonly runtime: Pick<Runtime, 'health' | 'images'>;
+  readonly runtime: Pick<Runtime, 'health' | 'images' | 'handlers' | 'supplementalGroupsPolicy'>;
   /** Records an event about the node. */
   readonly emit: (node: DeepReadonly<Node>, reason: string, message: string) => void;
 }
@@ -139,7 +139,7 @@ export class NodeReporter {
     const health = await runtime.health().catch(unavailable);
     const images = await runtime.images.list().catch(() => []);
     const conditions = nodeConditions({ runtime: health, pressures: machine.pressures() }, known, clock.now());
-    return nodeStatus({ settings, description: this.#description, images, conditions });
+    return nodeStatus({ settings, description: this.#description, images, runtime, conditions });
   }
 }
 
