@@ -84,7 +84,8 @@ function failureOf(error: NodeJS.ErrnoException, { host, port }: AgentAddress): 
   if (message.startsWith('x509: ')) return `tls: failed to verify certificate: ${message}`;
   if (/CERT|SELF_SIGNED|ISSUER/.test(code)) return `tls: failed to verify certificate: x509: ${message}`;
   if (code === 'ECONNRESET') return `read tcp ${host}:${port}: read: connection reset by peer`;
-  return code.startsWith('ERR_SSL') ? `remote error: ${message}` : socketFailure(error, host, port);
+  const alert = /alert ([a-z ]+)/.exec(message)?.[1];
+  return alert ? `remote error: tls: ${alert}` : socketFailure(error, host, port);
 }
 
 /** Sends a GET over a connection of its own, and resolves with a successful response. Rejects with an ApiError. */

@@ -65,7 +65,8 @@ export function httpsConnection({ addressOf, identity, clock }: HttpsConnectionO
   return {
     refusal: (node) => (addressOf(node) ? undefined : unknown(node)),
     async logs({ node, namespace, pod, container, signal, ...selection }) {
-      const path = `${pathOf('containerLogs', { namespace, pod, container })}?${logQuery(selection)}`;
+      const query = logQuery(selection);
+      const path = `${pathOf('containerLogs', { namespace, pod, container })}${query && `?${query}`}`;
       const { host, port } = found(node);
       try {
         return chunksOf(await getFrom(await open(node, signal), path, signal), signal);
