@@ -22,6 +22,8 @@ const NODE = 'n1';
 
 export interface AgentCluster {
   readonly client: Client;
+  /** Acts as the node. */
+  readonly nodeClient: Client;
   readonly clock: ControlledClock;
   readonly runtime: FakeRuntime;
   readonly volumes: FakeVolumes;
@@ -68,6 +70,7 @@ class FakeVolumes implements Volumes {
     return { nextAt: undefined };
   }
   usage = async () => new Map();
+  followDrivers = async () => {};
 }
 
 export async function agentCluster(options: Partial<AgentOptions> = {}): Promise<AgentCluster> {
@@ -79,6 +82,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   });
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
   const client = clientFor(ADMIN);
+  const nodeClient = clientFor(nodeUser(NODE));
   const runtime = new FakeRuntime(clock);
   const volumes = new FakeVolumes();
   const complaints: LogFields[] = [];
@@ -87,7 +91,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   const resources = { cpu: '4', memory: '8Gi', pods: '110' };
   const start = () =>
     startAgent({
-      ...{ client: clientFor(nodeUser(NODE)), clock, random: systemRandom, log, runtime, volumes },
+      ...{ client: nodeClient, clock, random: systemRandom, log, runtime, volumes },
       machine: {
         describe: async () => ({ capacity: resources, allocatable: resources, nodeInfo: NODE_INFO }),
         pressures: () => [],
@@ -108,7 +112,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   let agent = await start();
   const pods = client.of(Pod).in('default');
   const cluster: AgentCluster = {
-    ...{ client, clock, runtime, volumes, complaints },
+    ...{ client, nodeClient, clock, runtime, volumes, complaints },
     get agent() {
       return agent;
     },

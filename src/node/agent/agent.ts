@@ -17,6 +17,7 @@ import { directorySelector, eraseNodeDirectories } from '../volumes/node-directo
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts } from './actions/context.ts';
 import { ImagePulls } from './images/pull.ts';
+import { ensureCsiNode } from './node/csi-node.ts';
 import { keepLease } from './node/lease.ts';
 import type { Machine } from './node/machine.ts';
 import type { NodeSettings } from './node/node-object.ts';
@@ -132,5 +133,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   working.push(
     retried(() => pods.follow(informers.of(Pod, { fieldSelector: `spec.nodeName=${name}` })), 'cannot list what runs'),
   );
+  const followDrivers = async () => {
+    await ensureCsiNode(client, name);
+    await options.volumes.followDrivers(signal);
+  };
+  working.push(retried(followDrivers, 'cannot follow CSI drivers'));
   return { pods, allocatable: () => reporter.allocatable, stop: end };
 }
