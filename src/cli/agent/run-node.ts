@@ -130,7 +130,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, () => opened.images),
+      api: volumesApi(client, { nodeName: name, images: () => opened.images, clock }),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
