@@ -13,7 +13,7 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory }: NodeDependencies,
+  { server, cleanup, clock, random, log, settings, directory, clusterDns }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
@@ -28,7 +28,7 @@ export async function startRealNodes(
       endpoint: settings.containerRuntimeEndpoint,
       addresses: [advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange)],
       podCIDR: subnets?.at(index),
-      ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
+      ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       liveConfigVolumes: settings.liveConfigVolumes === true,
       version: apiVersion.gitVersion,
     });

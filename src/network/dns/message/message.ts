@@ -13,7 +13,7 @@ export interface Question {
 }
 
 /** EDNS(0): what the OPT record of a message says. */
-export interface Edns {
+interface Edns {
   readonly udpSize: number;
   readonly version: number;
   /** Upper eight bits of the response code. */

@@ -4,7 +4,7 @@
  */
 import { MessageError } from './message-error.ts';
 
-export const MAX_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 const POINTER = 0xc0;
 const DOT = 0x2e;

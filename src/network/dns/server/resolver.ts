@@ -25,7 +25,7 @@ type Sections = Pick<MessageParts, 'code' | 'answers' | 'authorities' | 'additio
 
 const MIN_UDP_BYTES = 512;
 /** Larger datagrams may be fragmented on their way (and get lost, or be forged). */
-export const MAX_UDP_BYTES = 1_232;
+const MAX_UDP_BYTES = 1_232;
 const MAX_TCP_BYTES = 65_535;
 
 export class Resolver {
