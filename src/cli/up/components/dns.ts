@@ -16,25 +16,29 @@ import type { Server } from '../../../server/index.ts';
 import type { Say } from '../../output/steps.ts';
 import type { StartContext } from '../context.ts';
 import { advertisedAddress, machineAddresses, serviceAddress } from '../listeners/addresses.ts';
-import { openDnsServer } from './dns-thread.ts';
+import { type OpenDnsServer, openDnsServer } from './dns-thread.ts';
 import { hasRealPods } from './plan-nodes.ts';
 
 const DNS_PORT = 53;
 /** By convention, the tenth address of the range. */
 const SERVICE_INDEX = 10;
 
-/** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
-export async function startDns(context: StartContext, server: Server, say: Say): Promise<readonly string[]> {
-  const { settings, inputs, cleanup, clock, random, log } = context;
-  if (!hasRealPods(inputs.nodes)) {
-    say('none: no pods are really run');
-    return [];
-  }
+/** The server, while its thread loads and before it knows any names. */
+export interface OpeningDns {
+  readonly server: Promise<OpenDnsServer>;
+  /** Where pods reach it. */
+  readonly address: string;
+  /** The address that its Service should have; undefined: any. */
+  readonly serviceAddress: string | undefined;
+}
+
+/** Starts to listen, while the rest of the program starts. Undefined when no pods are really run. */
+export function openDns({ settings, inputs, cleanup, clock, random, log }: StartContext): OpeningDns | undefined {
+  if (!hasRealPods(inputs.nodes)) return undefined;
   const { bindAddress, serviceClusterIpRange, clusterDomain } = settings;
-  const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
   const address = advertisedAddress(bindAddress, serviceClusterIpRange);
   const wanted = serviceAddress(serviceClusterIpRange, SERVICE_INDEX);
-  const dns = await openDnsServer(
+  const opened = openDnsServer(
     {
       domain: clusterDomain,
       ranges: [serviceClusterIpRange, inputs.nodes.clusterCidr],
@@ -45,7 +49,30 @@ export async function startDns(context: StartContext, server: Server, say: Say):
     { address, port: DNS_PORT },
     { clock, random, log },
   );
-  cleanup.add(() => dns.close());
+  // A failure is reported when it is waited for.
+  opened.catch(() => {});
+  cleanup.add(() =>
+    opened.then(
+      (server) => server.close(),
+      () => {},
+    ),
+  );
+  return { server: opened, address, serviceAddress: wanted };
+}
+
+/** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
+export async function startDns(
+  { settings: { clusterDomain }, cleanup, clock, random, log }: StartContext,
+  { opening, server }: { readonly opening: OpeningDns | undefined; readonly server: Server },
+  say: Say,
+): Promise<readonly string[]> {
+  if (!opening) {
+    say('none: no pods are really run');
+    return [];
+  }
+  const { address, serviceAddress: wanted } = opening;
+  const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
+  const dns = await opening.server;
   const publish = async () => {
     const found = await ensureDnsService(client, wanted, dns.port);
     await publishDnsEndpoint(client, { address, port: dns.port });
