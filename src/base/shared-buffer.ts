@@ -4,9 +4,21 @@ const MIN_SHARED_BYTES = 128 * 1024;
 const MAX_UNCOLLECTED_BYTES = 48 * 1024 * 1024;
 
 let uncollectedBytes = 0;
+let releasedBytes = 0;
 const collected = new FinalizationRegistry<number>((bytes) => {
   uncollectedBytes -= bytes;
+  releasedBytes += bytes;
 });
+
+/**
+ * Returns how much shared memory this thread has let go since the last call. It is freed when the threads that it was sent to
+ * have collected their references to it as well, which V8 sees no reason to do.
+ */
+export function takeReleasedBytes(): number {
+  const bytes = releasedBytes;
+  releasedBytes = 0;
+  return bytes;
+}
 
 /** Joins buffers into one that other threads can read in place if it is large. */
 export function joinSharable(parts: readonly Uint8Array[]): Buffer {

@@ -55,11 +55,9 @@ class FrontThread implements OpenExchangeHost {
     });
     this.#port.onMessage((message, take) => {
       this.#watchdog.begin(SENDING);
-      this.#handle(message, (bytes) => {
-        this.#buffers.passed(bytes);
-        return take(bytes);
-      });
+      this.#handle(message, take);
     });
+    this.#port.onMemory((bytes) => this.#buffers.passed(bytes));
   }
 
   #handle(message: ApiMessage, take: TakeBytes): void {
@@ -194,6 +192,10 @@ class FrontThread implements OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void {
     if (bytes) this.#buffers.passed(bytes.length);
     this.#port.send(message, bytes);
+  }
+
+  get collections(): number {
+    return this.#buffers.collections;
   }
 
   closed(id: number, largeBytes: number): void {
