@@ -86,6 +86,7 @@ it('tells the other thread of large memory that it alone refers to', async () =>
   const kept = allocateSharable(400_000);
   send(kept);
   send(kept);
+  send(makeMovable(ofBytes(200_000)));
   send(ofBytes(100_000));
   await once(channel.port2, 'message');
   expect(counted).toEqual([100_000]);

@@ -1,5 +1,5 @@
 /** Sends messages to another thread and back, several at a time: posting costs more than a message itself. */
-import { isMovable, isShared, takeReleasedBytes } from '../../../base/shared-buffer.ts';
+import { isMovable, isShared, makeMovable, takeReleasedBytes } from '../../../base/shared-buffer.ts';
 
 /** One end of a channel between threads. */
 export interface Port {
@@ -96,7 +96,10 @@ export class BatchedPort<Out, In> {
     });
   }
 
-  /** Calls the listener with the size of large memory that only this thread refers to from now on. */
+  /**
+   * Calls the listener with the size of large memory that only this thread refers to from now on. Buffers that were moved are
+   * left out: they are counted, or freed, when they are not needed any more.
+   */
   onMemory(listener: (bytes: number) => void): void {
     this.#onMemory = listener;
   }
@@ -107,12 +110,14 @@ export class BatchedPort<Out, In> {
     let index = 0;
     const take = (length: number) => {
       const buffer = separate?.get(index++);
-      if (buffer) return Buffer.from(buffer.buffer, buffer.byteOffset, length);
+      // Memory that was moved here may be moved on, or freed.
+      if (buffer) return makeMovable(Buffer.from(buffer.buffer, buffer.byteOffset, length), { isAlone: true });
       offset += length;
       return Buffer.from(bytes.buffer, bytes.byteOffset + offset - length, length);
     };
     for (const message of messages) listener(message, take);
-    if (large + released > 0) this.#onMemory?.(large + released);
+    const left = large - movedBytes(separate) + released;
+    if (left > 0) this.#onMemory?.(left);
     if (large > 0) this.#port.postMessage({ received: large } satisfies Confirmation, []);
   }
 
@@ -183,4 +188,10 @@ export class BatchedPort<Out, In> {
     this.#size = 0;
     return all;
   }
+}
+
+function movedBytes(separate: ReadonlyMap<number, Uint8Array> | undefined): number {
+  let moved = 0;
+  if (separate) for (const bytes of separate.values()) if (!isShared(bytes)) moved += bytes.length;
+  return moved;
 }

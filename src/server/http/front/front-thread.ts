@@ -1,6 +1,7 @@
 /** The front thread: owns the sockets, reads requests and writes responses, and does not know what they mean. */
 import type { Clock } from '../../../base/clock.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
+import { free } from '../../../base/shared-buffer.ts';
 import { ShortLivedMap } from '../../../base/short-lived-map.ts';
 import { Watchdog, type Work } from '../../../base/watchdog.ts';
 import { Disconnected } from '../errors.ts';
@@ -65,7 +66,9 @@ class FrontThread implements OpenExchangeHost {
       case 'reply': {
         const [, id, code, contentType, extra, bytes] = message;
         const body = take(bytes);
-        this.#exchanges.get(id)?.reply(code, contentType, { body, extra });
+        const exchange = this.#exchanges.get(id);
+        if (exchange) exchange.reply(code, contentType, { body, extra });
+        else free(body);
         return;
       }
       case 'events':
@@ -73,7 +76,9 @@ class FrontThread implements OpenExchangeHost {
         return;
       case 'chunk': {
         const chunk = take(message[2]);
-        this.#exchanges.get(message[1])?.chunk(chunk);
+        const exchange = this.#exchanges.get(message[1]);
+        if (exchange) exchange.chunk(chunk);
+        else free(chunk);
         return;
       }
       case 'open': {

@@ -1,7 +1,7 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
 import type { Duplex, Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
-import { isShared, makeMovable } from '../../../base/shared-buffer.ts';
+import { free, isShared, makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
 import {
   type EventBytes,
@@ -20,7 +20,7 @@ export interface OpenExchangeHost {
   reportProgress(exchange: OpenExchange): void;
   /** How often the garbage of this thread was collected because of large buffers. */
   readonly collections: number;
-  /** No more messages about this exchange are sent or expected. Its large response, of this size, is not needed any more. */
+  /** No more messages about this exchange are sent or expected. Of its response, so many bytes are left to be collected. */
   closed(id: number, largeBytes: number): void;
 }
 
@@ -31,8 +31,9 @@ export class OpenExchange {
   #socket: Duplex | undefined;
   #received = 0;
   #consumed = 0;
-  /** Bytes of a streamed response: written, and reported to the API thread as sent. */
+  /** Bytes of a streamed response: written, of those of chunks sent, and reported to the API thread as sent. */
   #written = 0;
+  #sent = 0;
   #reported = 0;
   /** The size of a large response, and the number of collections when it was written if its memory is shared. */
   #largeBytes = 0;
@@ -113,7 +114,11 @@ export class OpenExchange {
     this.#written += bytes.length;
     const total = this.#written;
     this.#text?.write(bytes, (error) => {
-      if (!error) this.host.send(['sent', this.id, total]);
+      // After an error, its memory might still be in use.
+      if (error) return;
+      free(bytes);
+      this.#sent = total;
+      this.host.send(['sent', this.id, total]);
     });
   }
 
@@ -153,7 +158,8 @@ export class OpenExchange {
     this.#isClosed = true;
     // The API thread says when shared memory can be collected. What was still being sent by then has to be counted again.
     const isCounted = this.#sharedSince !== undefined && this.#sharedSince === this.host.collections;
-    this.host.closed(this.id, isCounted ? 0 : this.#largeBytes);
+    const unsentBytes = this.#text ? this.#written - this.#sent : 0;
+    this.host.closed(this.id, unsentBytes + (isCounted ? 0 : this.#largeBytes));
   }
 }
 
