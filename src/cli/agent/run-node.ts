@@ -1,23 +1,27 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
+import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import { rotateLogs } from '../../node/logs/rotate.ts';
 import { Housekeeping } from '../../node/machine/housekeeping.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
-import { machineResources, text, thisMachine } from './machine.ts';
-import { nodeDirectory, writeNodeFile } from './node-file.ts';
+import { MAX_PODS, machineResources, text, thisMachine } from './machine.ts';
+import { nodeDirectory, readNodeFile, writeNodeFile } from './node-file.ts';
+import { openEndpoint } from './open-endpoint.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
 export interface RunNodeOptions {
@@ -39,13 +43,21 @@ export interface RunNodeOptions {
   readonly liveConfigVolumes: boolean;
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
+  /** Holds the manifests of static pods. Undefined: there are none. */
+  readonly staticPodDirectory?: string | undefined;
   readonly watchSeconds?: number;
+  /**
+   * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
+   * this process reaches it.
+   */
+  readonly authority?: (() => string) | undefined;
 }
 
 export interface RunningNode {
-  /** Undefined until the runtime has come up. */
-  readonly agent: Agent | undefined;
-  readonly runtime: Runtime | undefined;
+  /** Logs, exec, attach and ports of its pods. */
+  readonly streams: PodStreams;
+  /** Opens a connection to the endpoint of its agent, which may do everything. */
+  connect(): Duplex;
   /** Resolves when pods can run. Stays pending when the node is stopped before. */
   readonly ready: Promise<void>;
   /** Undefined until it was measured. */
@@ -56,7 +68,10 @@ export interface RunningNode {
 
 const RETRY_MS = 2_000;
 
-/** Resolves when the node is registered. Its runtime comes up after that. */
+/**
+ * Resolves when the node is registered; its runtime comes up after that. A node that has run before does not wait for the
+ * server: what it ran is taken over, and its static pods run.
+ */
 export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const { client, clock, random, log, name, version } = options;
   const stop = new AbortController();
@@ -67,8 +82,23 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   let keeping: Promise<void> | undefined;
   const runtimeVersion = () => runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock });
+  const endpoint = await openEndpoint({
+    ...{ client, clock, random, log, name, directory, addresses: options.addresses, authority: options.authority },
+    parts: {
+      get agent() {
+        return agent;
+      },
+      get runtime() {
+        return runtime;
+      },
+      get housekeeping() {
+        return housekeeping;
+      },
+    },
+    config: kubeletConfiguration(options),
+  });
   const settings: NodeSettings = {
-    ...{ name, labels: {}, taints: [], port: undefined },
+    ...{ name, labels: {}, taints: [], port: endpoint.port },
     addresses: [
       ...options.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname', address: name },
@@ -79,7 +109,13 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const registration = new NodeReporter({
     ...{ ...common, settings, machine, signal: stop.signal, runtime: STARTING, emit: () => {} },
   });
-  const node = await registration.register();
+  const before = await readNodeFile(directory);
+  const node = await registration.register().catch((error: unknown) => {
+    if (!before) throw error;
+    log.warn('the server does not answer; the node goes on with what it knows', { error: String(error) });
+    return undefined;
+  });
+  endpoint.serve();
   const open = async (ranges: readonly string[]) => {
     const file = {
       ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
@@ -94,11 +130,11 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, () => opened.images),
+      api: volumesApi(client, { nodeName: name, images: () => opened.images, clock }),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
-    agent = await startAgent({
+    agent = startAgent({
       ...{ ...common, runtime: opened, volumes, machine, settings },
       facts: {
         hostIPs: options.addresses,
@@ -112,36 +148,39 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       logRoot: join(directory, 'logs'),
       seccompDirectory: join(directory, 'seccomp'),
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
+      staticPodDirectory: options.staticPodDirectory,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
-    const { pods } = agent;
+    const { pods, event } = agent;
     housekeeping = new Housekeeping({
       ...{ clock, log, machine, runtime: opened, signal: stop.signal, nodeName: name },
       pods: () => pods.running(),
       volumesOf: (uid) => volumes.usage(uid),
       rotateLogs: () => rotateLogs(opened, { now: clock.now(), log }),
       evict: (pod, message) => pods.evict(pod, message),
-      warn: (reason, message) => log.warn(message, { reason }),
+      warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
+    await agent.registered;
+  };
+  const rangesOf = async (registered: DeepReadonly<Node>) => {
+    const isKnown = registered.spec.podCIDRs?.length;
+    const { spec } = isKnown ? registered : await client.of(Node).get(name, { signal: stop.signal });
+    return spec.podCIDRs ?? [];
   };
   const ready = until(stop.signal, options, async () => {
-    const known = node.spec.podCIDRs?.length ? node : await client.of(Node).get(name, { signal: stop.signal });
-    const ranges = known.spec.podCIDRs ?? [];
+    const ranges = node ? await rangesOf(node) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     await open(ranges);
   });
   return {
-    get agent() {
-      return agent;
-    },
-    get runtime() {
-      return runtime;
-    },
+    streams: new PodStreams(endpoint.node),
+    connect: () => endpoint.endpoint.connect(),
     ready,
     usage: async () => housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
+      await endpoint.close();
       await keeping;
       await registration.stopped();
       await agent?.stop();
@@ -170,6 +209,18 @@ const STARTING = {
   handlers: [],
   supplementalGroupsPolicy: undefined,
 };
+
+/** The settings of the agent as kubelet names them, for `/configz`. */
+function kubeletConfiguration({ clusterDomain, clusterDns, staticPodDirectory }: RunNodeOptions): object {
+  return {
+    ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
+    authentication: { x509: {}, webhook: { enabled: true }, anonymous: { enabled: false } },
+    authorization: { mode: 'Webhook' },
+    ...{ clusterDomain, clusterDNS: clusterDns, maxPods: MAX_PODS },
+    ...(staticPodDirectory === undefined ? {} : { staticPodPath: staticPodDirectory }),
+    ...{ rotateCertificates: true, serverTLSBootstrap: true },
+  };
+}
 
 /** Names of interfaces are short, and clusters of one machine have their own. */
 function shortName(dataDirectory: string, node: string): string {
