@@ -92,7 +92,9 @@ export class AgentPods {
   evict(pod: SeenPod, message: string): void {
     const reason = 'Evicted';
     this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
-    this.#followed.get(uidOf(pod))?.worker.fail({ reason, message, graceSeconds: EVICTION_GRACE_SECONDS });
+    this.#followed.get(uidOf(pod))?.worker.fail({
+      ...{ reason, message, disruption: message, graceSeconds: EVICTION_GRACE_SECONDS },
+    });
   }
 
   /** Takes over what runs. Rejects when the runtime cannot be listed. */
