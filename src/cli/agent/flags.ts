@@ -34,6 +34,16 @@ export const agentFlags = [
     defaultText: "that of the machine's containerd, or one that qd runs",
   }),
   flag('--node-address <address>', { help: 'address of the node', defaultText: 'the first one that is not loopback' }),
+  flag('--cluster-dns <addresses>', {
+    help: 'addresses for the resolv.conf of pods, separated by commas',
+    parse: value.list,
+    defaultText: 'that of the Service kube-dns',
+  }),
+  flag('--cluster-domain <domain>', {
+    help: 'domain of the names of services and pods, as the cluster has it',
+    parse: value.domain,
+    default: 'cluster.local',
+  }),
   flag('--live-config-volumes [bool]', {
     help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
     parse: value.boolean,

@@ -14,6 +14,7 @@ import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
 import { openDns, startDns } from './components/dns.ts';
 import { startNodes } from './components/nodes.ts';
+import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
 import { isDetached } from './detach/ready.ts';
@@ -64,8 +65,15 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   const isShared = storeDriver(settings.store).shared;
   const clusterDns = await steps.run('DNS', (say) => startDns(context, { opening, server }, say));
-  const nodes = { ...context, server, isShared, clusterDns };
-  const leftOut = await steps.run('nodes', (say) => startNodes(inputs.nodes, nodes, say));
+  let current = pki;
+  const remote = remoteConnection(server, () => current, environment);
+  const leftOut = await steps.run('nodes', (say) =>
+    startNodes(
+      inputs.nodes,
+      { ...context, server, isShared, clusterDns, remote, authority: () => current.authority },
+      say,
+    ),
+  );
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
   const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));
@@ -84,6 +92,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     pki,
     store,
     async apply(next) {
+      current = next;
       http.renew(await tlsOf(next, settings));
       tokens.use(next);
       await components.use(next);

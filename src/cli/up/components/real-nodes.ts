@@ -3,6 +3,7 @@ import { createClient } from '../../../client/client.ts';
 import { nodeUser } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
+import { connectionByNode } from '../../../server/nodes/by-node.ts';
 import type { RealRuntime } from '../../agent/open-runtime.ts';
 import type { RunningNode } from '../../agent/run-node.ts';
 import { apiVersion } from '../../version.ts';
@@ -13,13 +14,14 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory, clusterDns }: NodeDependencies,
+  { server, cleanup, clock, random, log, settings, directory, clusterDns, remote, authority }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
   const running = new Map<string, RunningNode>();
-  server.reachNodesBy(localConnection((name) => running.get(name)));
+  const local = localConnection((name) => running.get(name));
+  server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
   for (const [index, name] of names.entries()) {
     const client = createClient(directTransport(server.direct(nodeUser(name))));
@@ -30,7 +32,7 @@ export async function startRealNodes(
       podCIDR: subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       liveConfigVolumes: settings.liveConfigVolumes === true,
-      version: apiVersion.gitVersion,
+      ...{ version: apiVersion.gitVersion, authority },
     });
     running.set(name, node);
     cleanup.add(() => node.stop());
