@@ -25,7 +25,7 @@ export const agentFlags = [
     defaultText: '~/.quarterdeck/agent',
   }),
   flag('--runtime <runtime>', {
-    help: 'what runs pods; auto: containerd if it is installed and this is root, else process',
+    help: 'what runs pods; auto: containerd where it is installed and this is root, else process',
     choices: ['auto', 'containerd', 'process'],
     default: 'auto',
   }),

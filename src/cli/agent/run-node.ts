@@ -143,11 +143,12 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const { spec } = isKnown ? registered : await client.of(Node).get(name, { signal: stop.signal });
     return spec.podCIDRs ?? [];
   };
-  const ready = until(stop.signal, options, async () => {
+  const opening = until(stop.signal, options, async () => {
     const ranges = node ? await rangesOf(node) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     await open(ranges);
   });
+  const ready = opening.then((isOpen) => (isOpen ? undefined : new Promise<never>(() => {})));
   return {
     get agent() {
       return agent;
@@ -159,6 +160,8 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     usage: async () => housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
+      // What is being opened is closed below.
+      await opening;
       await keeping;
       await registration.stopped();
       await agent?.stop();
@@ -167,18 +170,19 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   };
 }
 
-/** Tries until it succeeds. */
-async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: () => Promise<void>): Promise<void> {
-  for (;;) {
+/** Tries until it succeeds. Resolves with whether it did; false: it was aborted before. */
+async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: () => Promise<void>): Promise<boolean> {
+  while (!signal.aborted) {
     try {
       await work();
-      return;
+      return true;
     } catch (error) {
-      if (signal.aborted) return new Promise(() => {});
+      if (signal.aborted) break;
       log.warn('the runtime cannot be used yet', { error: String(error) });
       await sleep(clock, RETRY_MS, signal).catch(() => undefined);
     }
   }
+  return false;
 }
 
 const STARTING = {

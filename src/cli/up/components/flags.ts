@@ -11,13 +11,13 @@ export const componentFlags = [
     default: ['*'] as readonly string[],
   }),
   flag('--runtime <runtime>', {
-    help: 'what runs pods; auto: the best that this machine has, which for now is simulated',
+    help: 'what runs pods; auto: containerd where it is installed and this is root, else process',
     choices: ['auto', ...runtimes],
     default: 'auto',
     remembered: true,
   }),
   flag('--container-runtime-endpoint <socket>', {
-    help: 'CRI socket of --runtime containerd; "" for none',
+    help: 'CRI socket of containerd; "" for none',
     defaultText: "that of the machine's containerd, or one that qd runs",
     remembered: true,
   }),
@@ -28,7 +28,7 @@ export const componentFlags = [
     remembered: true,
   }),
   flag('--nodes <count>', {
-    help: 'number of nodes; one with --runtime containerd and process',
+    help: 'number of nodes; at most 32 unless they are simulated',
     parse: nodeCount,
     defaultText: '1; 0 with --store etcd, unless --runtime is given',
     remembered: true,

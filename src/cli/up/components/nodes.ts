@@ -34,16 +34,17 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
   return leftOut;
 }
 
-function describe({ runtime, names }: NodePlan): string {
+function describe({ runtime, why, names }: NodePlan): string {
   if (names.length === 0) return 'none';
   const which = names.length === 1 ? names[0] : names.length;
+  const because = why === undefined ? '' : ` (${why})`;
   switch (runtime) {
     case 'simulated':
       return `${which}, simulated: pods are not really run`;
     case 'containerd':
-      return `${which}, containers of containerd`;
+      return `${which}, containers of containerd${because}`;
     case 'process':
-      return `${which}, processes of this machine`;
+      return `${which}, processes of this machine${because}`;
   }
 }
 
