@@ -141,8 +141,12 @@ export async function runQd(
 }
 
 /** Runs `qd up` until the cluster is ready, stops it, and resolves with what it printed. */
-export async function runUntilReady(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const child = spawnProgram('qd', ['up', '--log-level', 'warn', ...flags], { env });
+export async function runUntilReady(
+  flags: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  options: Pick<RunOptions, 'uid'> = {},
+): Promise<string> {
+  const child = spawnProgram('qd', ['up', '--log-level', 'warn', ...flags], { env, ...options });
   let said = '';
   child.stderr?.on('data', (chunk) => {
     said += chunk;

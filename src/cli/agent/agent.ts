@@ -14,6 +14,7 @@ import { apiVersion } from '../version.ts';
 import { type NodeCertificate, renewalTime, requestCertificate, storedCertificate } from './certificate.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags } from './flags.ts';
+import { checkNodeFlags, nodeConfig } from './node-config.ts';
 import type { RealRuntime } from './open-runtime.ts';
 import { runNode } from './run-node.ts';
 
@@ -29,6 +30,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const random = systemRandom;
   const log = createLogger('info');
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  await checkNodeFlags(flags);
   const runtime = await runtimeOf(flags);
   const ca = await authorityOf(flags, server);
   const cluster: Connection = { server, ca };
@@ -46,7 +48,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
       endpoint: flags.containerRuntimeEndpoint,
       addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
       podCIDR: undefined,
-      ...{ clusterDomain: 'cluster.local', clusterDns: [], liveConfigVolumes: flags.liveConfigVolumes },
+      ...{ clusterDomain: 'cluster.local', clusterDns: [], config: nodeConfig(flags) },
       ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     });
     process.stdout.write(`Node ${node} joined ${server}.\n`);

@@ -1,5 +1,4 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -18,7 +17,9 @@ import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { machineResources, text, thisMachine } from './machine.ts';
-import { nodeDirectory, readNodeFile, writeNodeFile } from './node-file.ts';
+import type { NodeNetwork } from './network-plan.ts';
+import type { NodeConfig } from './node-config.ts';
+import { nodeDirectory, nodeId, readNodeFile, writeNodeFile } from './node-file.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
 export interface RunNodeOptions {
@@ -37,12 +38,17 @@ export interface RunNodeOptions {
   readonly dataDirectory: string;
   readonly clusterDomain: string;
   readonly clusterDns: readonly string[];
-  readonly liveConfigVolumes: boolean;
+  readonly config: NodeConfig;
+  /** A network of its own; undefined: that of the machine. */
+  readonly network?: OwnNetwork | undefined;
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
-  /** Holds the manifests of static pods. Undefined: there are none. */
-  readonly staticPodDirectory?: string | undefined;
   readonly watchSeconds?: number;
+}
+
+export interface OwnNetwork extends NodeNetwork {
+  /** Makes it, and the way to the node's pods. */
+  open(podCIDR: string): Promise<void>;
 }
 
 export interface RunningNode {
@@ -64,17 +70,21 @@ const RETRY_MS = 2_000;
  * server: what it ran is taken over, and its static pods run.
  */
 export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
-  const { client, clock, random, log, name, version } = options;
+  const { client, clock, random, log, name, version, config, network } = options;
   const stop = new AbortController();
   const directory = await nodeDirectory(options.dataDirectory, name);
   let runtime: Runtime | undefined;
   let agent: Agent | undefined;
   let housekeeping: Housekeeping | undefined;
   let keeping: Promise<void> | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
+  });
+  aborted.catch(() => undefined);
   const runtimeVersion = () => runtime?.version ?? `${options.runtime}://unknown`;
-  const machine = thisMachine({ version, runtimeVersion, directory, clock });
+  const machine = thisMachine({ version, runtimeVersion, directory, clock, config });
   const settings: NodeSettings = {
-    ...{ name, labels: {}, taints: [], port: undefined },
+    ...{ name, labels: config.labels, taints: config.taints, port: undefined },
     addresses: [
       ...options.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname', address: name },
@@ -94,21 +104,24 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const open = async (ranges: readonly string[]) => {
     const file = {
       ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
-      name: shortName(options.dataDirectory, name),
+      ...{ name: nodeId(options.dataDirectory, name), networkNamespace: network?.namespace },
+      ...{ streamAddress: network?.address, registries: config.registries },
     };
     await writeNodeFile(directory, file);
     // An attempt that failed later has left one.
     await runtime?.close();
+    await network?.open(ranges[0]!);
     const opened = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
     runtime = opened;
     const allocatable = () => agent?.allocatable() ?? {};
     const volumes = openVolumes({
-      ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
+      ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: config.liveConfigVolumes },
       root: directory,
       api: volumesApi(client, () => opened.images),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
+    stop.signal.throwIfAborted();
     agent = startAgent({
       ...{ ...common, runtime: opened, volumes, machine, settings },
       facts: {
@@ -123,7 +136,8 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       logRoot: join(directory, 'logs'),
       seccompDirectory: join(directory, 'seccomp'),
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
-      staticPodDirectory: options.staticPodDirectory,
+      staticPodDirectory: config.podManifestPath,
+      allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
     const { pods, event } = agent;
@@ -136,7 +150,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
-    await agent.registered;
+    await Promise.race([agent.registered, aborted]);
   };
   const rangesOf = async (registered: DeepReadonly<Node>) => {
     const isKnown = registered.spec.podCIDRs?.length;
@@ -191,8 +205,3 @@ const STARTING = {
   handlers: [],
   supplementalGroupsPolicy: undefined,
 };
-
-/** Names of interfaces are short, and clusters of one machine have their own. */
-function shortName(dataDirectory: string, node: string): string {
-  return `qd${createHash('sha256').update(`${dataDirectory}\0${node}`).digest('hex').slice(0, 8)}`;
-}

@@ -5,6 +5,7 @@
 
 import type { AdmissionPlugin } from '../../server/admission/plugin.ts';
 import type { FlowControlSettings } from '../../server/fairness/create-flow-control.ts';
+import { checkNodeFlags } from '../agent/node-config.ts';
 import { rangesOverlap } from '../flags/values.ts';
 import { CliError } from '../output/cli-error.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
@@ -34,6 +35,7 @@ export async function readInputs(settings: Settings, options: PlanOptions): Prom
   const { kubeconfig, encryptionKeyFile, volumesDir } = settings;
   checkControllers(settings);
   checkRanges(settings);
+  await checkNodeFlags(settings);
   const inputs = {
     admission: admission(settings),
     flowControl: flowControlSettings(settings),

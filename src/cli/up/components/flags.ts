@@ -1,4 +1,5 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
+import { nodeFlags } from '../../agent/node-flags.ts';
 import * as value from '../../flags/values.ts';
 import { runtimes } from './runtimes.ts';
 
@@ -14,17 +15,6 @@ export const componentFlags = [
     help: 'what runs pods; auto: containerd where it is installed and this is root, else process',
     choices: ['auto', ...runtimes],
     default: 'auto',
-    remembered: true,
-  }),
-  flag('--container-runtime-endpoint <socket>', {
-    help: 'CRI socket of containerd; "" for none',
-    defaultText: "that of the machine's containerd, or one that qd runs",
-    remembered: true,
-  }),
-  flag('--live-config-volumes [bool]', {
-    help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
-    parse: value.boolean,
-    defaultText: 'off',
     remembered: true,
   }),
   flag('--nodes <count>', {
@@ -49,6 +39,7 @@ export const componentFlags = [
     parse: value.file,
     defaultText: 'DIR/volumes',
   }),
+  ...nodeFlags,
 ] as const;
 
 export type ComponentFlags = ValuesOf<typeof componentFlags>;

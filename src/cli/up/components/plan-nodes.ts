@@ -5,6 +5,8 @@ import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
 import { type StoreName, storeDriver } from '../../../store/drivers.ts';
 import { type ChosenRuntime, chooseRuntime } from '../../agent/choose-runtime.ts';
+import { checkNetworkPrograms } from '../../agent/network.ts';
+import { machineNetwork } from '../../agent/network-plan.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ComponentFlags } from './flags.ts';
@@ -58,6 +60,14 @@ export async function planNodes(settings: NodeSettings, options: PlanOptions): P
   const clusterCidr = givenCidr ?? (count > NODES_IN_DEFAULT_CIDR ? '10.128.0.0/9' : '10.244.0.0/16');
   if (!subnetsOf(clusterCidr, count)) {
     throw new CliError(`--cluster-cidr: ${clusterCidr} has no room for the pods of ${count} nodes`);
+  }
+  if (runtime !== 'simulated' && count > 1 && process.getuid?.() === 0) {
+    await checkNetworkPrograms(options.path);
+    if (!machineNetwork(options.directory, clusterCidr, count)) {
+      throw new CliError(
+        `--cluster-cidr: ${clusterCidr} has no room for the addresses of ${count} nodes and their pods`,
+      );
+    }
   }
   const names = Array.from({ length: count }, (_, index) => `${name}-node-${index + 1}`);
   return { runtime, why, names, clusterCidr, rules: await rulesOf(simulation) };
