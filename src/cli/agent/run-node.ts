@@ -1,5 +1,6 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -11,6 +12,7 @@ import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
+import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import { rotateLogs } from '../../node/logs/rotate.ts';
 import { Housekeeping } from '../../node/machine/housekeeping.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
@@ -20,6 +22,7 @@ import { machineResources, text, thisMachine } from './machine.ts';
 import type { NodeNetwork } from './network-plan.ts';
 import type { NodeConfig } from './node-config.ts';
 import { nodeDirectory, nodeId, readNodeFile, writeNodeFile } from './node-file.ts';
+import { openEndpoint } from './open-endpoint.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
 export interface RunNodeOptions {
@@ -44,6 +47,11 @@ export interface RunNodeOptions {
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
   readonly watchSeconds?: number;
+  /**
+   * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
+   * this process reaches it.
+   */
+  readonly authority?: (() => string) | undefined;
 }
 
 export interface OwnNetwork extends NodeNetwork {
@@ -52,9 +60,10 @@ export interface OwnNetwork extends NodeNetwork {
 }
 
 export interface RunningNode {
-  /** Undefined until the runtime has come up. */
-  readonly agent: Agent | undefined;
-  readonly runtime: Runtime | undefined;
+  /** Logs, exec, attach and ports of its pods. */
+  readonly streams: PodStreams;
+  /** Opens a connection to the endpoint of its agent, which may do everything. */
+  connect(): Duplex;
   /** Resolves when pods can run. Stays pending when the node is stopped before. */
   readonly ready: Promise<void>;
   /** Undefined until it was measured. */
@@ -83,8 +92,23 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   aborted.catch(() => undefined);
   const runtimeVersion = () => runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock, config });
+  const endpoint = await openEndpoint({
+    ...{ client, clock, random, log, name, directory, addresses: options.addresses, authority: options.authority },
+    parts: {
+      get agent() {
+        return agent;
+      },
+      get runtime() {
+        return runtime;
+      },
+      get housekeeping() {
+        return housekeeping;
+      },
+    },
+    config: kubeletConfiguration(options),
+  });
   const settings: NodeSettings = {
-    ...{ name, labels: config.labels, taints: config.taints, port: undefined },
+    ...{ name, labels: config.labels, taints: config.taints, port: endpoint.port },
     addresses: [
       ...options.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname', address: name },
@@ -101,6 +125,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     log.warn('the server does not answer; the node goes on with what it knows', { error: String(error) });
     return undefined;
   });
+  endpoint.serve();
   const open = async (ranges: readonly string[]) => {
     const file = {
       ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
@@ -117,7 +142,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: config.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, () => opened.images),
+      api: volumesApi(client, { nodeName: name, images: () => opened.images, clock }),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
@@ -164,18 +189,15 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   });
   const ready = opening.then((isOpen) => (isOpen ? undefined : new Promise<never>(() => {})));
   return {
-    get agent() {
-      return agent;
-    },
-    get runtime() {
-      return runtime;
-    },
+    streams: new PodStreams(endpoint.node),
+    connect: () => endpoint.endpoint.connect(),
     ready,
     usage: async () => housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
       // What is being opened is closed below.
       await opening;
+      await endpoint.close();
       await keeping;
       await registration.stopped();
       await agent?.stop();
@@ -205,3 +227,15 @@ const STARTING = {
   handlers: [],
   supplementalGroupsPolicy: undefined,
 };
+
+/** The settings of the agent as kubelet names them, for `/configz`. */
+function kubeletConfiguration({ clusterDomain, clusterDns, config }: RunNodeOptions): object {
+  return {
+    ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
+    authentication: { x509: {}, webhook: { enabled: true }, anonymous: { enabled: false } },
+    authorization: { mode: 'Webhook' },
+    ...{ clusterDomain, clusterDNS: clusterDns, maxPods: config.maxPods },
+    ...(config.podManifestPath === undefined ? {} : { staticPodPath: config.podManifestPath }),
+    ...{ rotateCertificates: true, serverTLSBootstrap: true },
+  };
+}

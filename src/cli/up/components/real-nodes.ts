@@ -3,6 +3,7 @@ import { createClient } from '../../../client/client.ts';
 import { nodeUser } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
+import { connectionByNode } from '../../../server/nodes/by-node.ts';
 import { machineNetwork, nodeNetwork } from '../../agent/network-plan.ts';
 import { nodeConfig } from '../../agent/node-config.ts';
 import { nodeId } from '../../agent/node-file.ts';
@@ -16,13 +17,14 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory }: NodeDependencies,
+  { server, cleanup, clock, random, log, settings, directory, remote, authority }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
   const running = new Map<string, RunningNode>();
-  server.reachNodesBy(localConnection((name) => running.get(name)));
+  const local = localConnection((name) => running.get(name));
+  server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
   const networks = await ownNetworks({ names, clusterCidr }, directory);
   const machineAddress = advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange);
@@ -35,8 +37,9 @@ export async function startRealNodes(
       addresses: [network?.address ?? machineAddress],
       podCIDR: subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
-      ...{ config: nodeConfig(settings), network },
-      version: apiVersion.gitVersion,
+      ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion },
+      // From this process, the address of a node with a network of its own cannot be listened on.
+      authority: network ? undefined : authority,
     });
     running.set(name, node);
     cleanup.add(() => node.stop());
