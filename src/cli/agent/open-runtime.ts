@@ -27,6 +27,8 @@ export interface RuntimeRequest {
   readonly networkNamespace?: string | undefined;
   /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
   readonly streamAddress?: string | undefined;
+  /** Whether an agent may use it at the same time: an own containerd that runs is used as it is. */
+  readonly isBeside?: boolean;
   readonly path: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -44,14 +46,18 @@ export async function openRuntime(request: RuntimeRequest): Promise<Runtime> {
 }
 
 async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
-  const { endpoint, directory, name, podCIDRs, path, clock, log, networkNamespace, streamAddress } = request;
+  const { endpoint, directory, name, podCIDRs, path, clock, log, networkNamespace, streamAddress, isBeside } = request;
   const { openContainerd } = await import('../../node/containerd/open.ts');
   const registries = containerdRegistries(request.registries);
-  const shared = endpoint ? { socket: endpoint.replace(/^unix:\/\//, '') } : ('auto' as const);
+  const shared = endpoint
+    ? { socket: endpoint.replace(/^unix:\/\//, '') }
+    : isBeside
+      ? ('existing' as const)
+      : ('auto' as const);
   const runtime = await openContainerd({
     ...{ directory: join(directory, 'containerd'), name, podCIDRs, path, clock, log, registries },
     // Only an own one can have another network.
-    endpoint: networkNamespace === undefined ? shared : 'own',
+    endpoint: networkNamespace === undefined || isBeside ? shared : 'own',
     ...(networkNamespace === undefined ? {} : { networkNamespace }),
     ...(streamAddress === undefined ? {} : { streamAddress }),
   });

@@ -70,7 +70,15 @@ async function openFromContainerd(directory: string, file: NodeFile): Promise<Op
   // A cluster that was stopped has no namespaces, which images do not need.
   const hasNamespace = file.networkNamespace !== undefined && (await exists(file.networkNamespace));
   const { networkNamespace } = hasNamespace ? file : { networkNamespace: undefined };
-  const runtime = await openRuntime({ ...TOOLS, ...file, networkNamespace, podCIDRs: [], directory, path });
+  const runtime = await openRuntime({
+    ...TOOLS,
+    ...file,
+    networkNamespace,
+    podCIDRs: [],
+    directory,
+    path,
+    isBeside: true,
+  });
   return {
     images: runtime.images,
     async close() {
