@@ -9,14 +9,15 @@ import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
-import { findProgram } from '../../node/containerd/own/machine.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
 import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
+import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags } from './flags.ts';
+import { checkNodeFlags, nodeConfig } from './node-config.ts';
 import type { RealRuntime } from './open-runtime.ts';
 import { runNode } from './run-node.ts';
 
@@ -32,6 +33,8 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const random = systemRandom;
   const log = createLogger('info');
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  await checkNodeFlags(flags);
+  const runtime = await runtimeOf(flags);
   const ca = await authorityOf(flags, server);
   const cluster: Connection = { server, ca };
   const purpose = 'client';
@@ -46,11 +49,11 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const client = createClient(transport);
   const running = await runNode({
     ...{ client, clock, random, log, name: node, dataDirectory: directory },
-    runtime: await runtimeOf(flags),
+    runtime,
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: flags.clusterDomain, liveConfigVolumes: flags.liveConfigVolumes },
+    ...{ clusterDomain: flags.clusterDomain, config: nodeConfig(flags) },
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
@@ -100,9 +103,10 @@ async function dnsServiceAddress(client: Client, log: Logger): Promise<readonly 
   }
 }
 
-async function runtimeOf({ runtime }: AgentFlags): Promise<RealRuntime> {
+async function runtimeOf(flags: AgentFlags): Promise<RealRuntime> {
+  const { runtime, containerRuntimeEndpoint: endpoint, dataDir: dataDirectory } = flags;
   if (runtime !== 'auto') return runtime as RealRuntime;
-  const isRoot = process.getuid?.() === 0;
-  const hasContainerd = (await findProgram('containerd', process.env.PATH ?? '')) !== undefined;
-  return isRoot && hasContainerd ? 'containerd' : 'process';
+  const chosen = await chooseRuntime({ endpoint, dataDirectory, path: process.env.PATH ?? '', clock: systemClock });
+  process.stdout.write(`Pods are run by ${chosen.runtime} (${chosen.why}).\n`);
+  return chosen.runtime;
 }
