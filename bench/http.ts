@@ -12,6 +12,10 @@ export function mergePatch(target: Target, path: string, body: string, agent: Ag
   return send(target, { method: 'PATCH', path, type: 'application/merge-patch+json', body }, agent);
 }
 
+export function remove(target: Target, path: string, agent: Agent): Promise<string> {
+  return send(target, { method: 'DELETE', path, type: 'application/json', body: '' }, agent);
+}
+
 interface Sent {
   readonly method: string;
   readonly path: string;

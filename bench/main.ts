@@ -1,5 +1,5 @@
 /**
- * Measures the built program beside the bare server (bare.ts), figure by figure, in one run of about two minutes.
+ * Measures the built program beside the bare server (bare.ts), figure by figure, in one run of about nine minutes.
  *
  * --json       print the figures as JSON
  * --seconds N  how long each load lasts (default 5)
@@ -18,6 +18,7 @@ import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
 import { measureRollingUpdate, measureRollout } from './nodes.ts';
+import { measurePods } from './pods/figures.ts';
 import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
 import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
@@ -111,6 +112,7 @@ async function main(): Promise<void> {
   await measureFloods();
   await measureEtcd();
   await measureNodes();
+  await measurePods({ root, directory: join(work, 'pods'), wanted, record, say });
   await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);

@@ -31,10 +31,21 @@ export async function startQd(root: string, directory: string, flags: readonly s
   return start(join(root, 'dist', 'qd.js'), args, /^Ready .*(https:\S+)/m);
 }
 
+/** The built `qd agent`, until it has joined. */
+export function startAgent(root: string, flags: readonly string[]): Promise<Program> {
+  return start(join(root, 'dist', 'qd.js'), ['agent', ...flags], /^Node .* joined/m);
+}
+
 export const tokenFile = `${TOKEN},bench,1,"system:masters"\n${READER_TOKEN},reader,2\n${VISITOR_TOKEN},visitor,3\n`;
 
 export async function startBare(root: string, options: BareOptions): Promise<Program> {
   return start(join(root, '.cache', 'bench', 'bare.mjs'), [JSON.stringify(options)], /^\d+$/m);
+}
+
+/** The TLS server of pods/relay.ts, with the certificate of a cluster. */
+export function startRelay(root: string, data: string, source: string): Promise<Program> {
+  const files = ['apiserver.crt', 'apiserver.key'].map((name) => join(data, 'pki', name));
+  return start(join(root, '.cache', 'bench', 'pods', 'relay.mjs'), [...files, source], /^\d+$/m);
 }
 
 async function start(script: string, args: readonly string[], ready: RegExp): Promise<Program> {

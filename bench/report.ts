@@ -2,16 +2,17 @@
 
 export interface Figure {
   readonly name: string;
-  readonly unit: '/s' | 'ms' | 'MB' | '%';
+  readonly unit: '/s' | 'MB/s' | 'ms' | 'MB' | '%';
   readonly qd: number;
-  /** The bare server's, measured in the same run; absent where there is nothing to compare. */
+  /** The bare server's or another peer's, measured in the same run; absent where there is nothing to compare. */
   readonly bare?: number;
   /** What the project promises: at least for rates, at most for all else. */
   readonly promise?: number;
 }
 
-const isKept = ({ unit, qd, promise }: Figure) =>
-  promise === undefined || (unit === '/s' ? qd >= promise : qd <= promise);
+const isRate = ({ unit }: Figure) => unit === '/s' || unit === 'MB/s';
+const isKept = (figure: Figure) =>
+  figure.promise === undefined || (isRate(figure) ? figure.qd >= figure.promise : figure.qd <= figure.promise);
 
 export function table(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
@@ -21,7 +22,7 @@ export function table(figures: readonly Figure[]): string {
     figure.bare === undefined ? '' : (figure.qd / figure.bare).toFixed(2),
     figure.promise === undefined
       ? ''
-      : `${figure.unit === '/s' ? '≥' : '≤'} ${amount(figure.promise, figure.unit)} ${isKept(figure) ? '✓' : '✗'}`,
+      : `${isRate(figure) ? '≥' : '≤'} ${amount(figure.promise, figure.unit)} ${isKept(figure) ? '✓' : '✗'}`,
   ]);
   const all = [['figure', 'qd', 'bare server', 'ratio', 'promise'], ...rows];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));

@@ -10,7 +10,8 @@ const { build: bundle } = await import('esbuild');
 // Bundled, so that the bare server starts as fast as it can.
 await bundle({
   absWorkingDir: root,
-  entryPoints: ['bench/main.ts', 'bench/bare.ts'],
+  entryPoints: ['bench/main.ts', 'bench/bare.ts', 'bench/pods/relay.ts'],
+  outbase: 'bench',
   outdir: '.cache/bench',
   outExtension: { '.js': '.mjs' },
   bundle: true,

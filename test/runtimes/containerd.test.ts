@@ -10,6 +10,7 @@ import { bridgeOf } from '../../src/node/containerd/network/cni.ts';
 import { openContainerd } from '../../src/node/containerd/open.ts';
 import type { ContainerdOptions } from '../../src/node/containerd/options.ts';
 import { stopOwnContainerd } from '../../src/node/containerd/own/stop.ts';
+import { PAUSE_IMAGE } from '../../src/node/images/pause/pause-image.ts';
 import { describeRuntime } from './contract.ts';
 import { BUSYBOX, World } from './world.ts';
 
@@ -88,6 +89,14 @@ describe.skipIf(missing)('on a real containerd', () => {
         expect(await pidOf(options)).not.toBe(before);
         const run = { command: ['/bin/echo', 'still here'], timeoutMs: 10_000, maxBytes: 100 };
         expect(String((await world.runtime.run(container.id, run)).stdout)).toBe('still here\n');
+      }));
+
+    it('gets the image of its sandboxes from two programs that open it at the same time', () =>
+      inWorld(async (world, options) => {
+        await world.runtime.images.remove(PAUSE_IMAGE);
+        const opened = await Promise.all([openContainerd(options), openContainerd(options)]);
+        for (const runtime of opened) await runtime.close();
+        expect(await (await world.run('sleep 1000')).status()).toMatchObject({ state: 'running' });
       }));
 
     it('does not show what belongs to another node', () =>

@@ -1,5 +1,6 @@
 /** The agent of a node on a server in this process, with a runtime in memory and a clock that stands still. */
 import { ControlledClock } from '../../src/base/clock.ts';
+import { ApiError } from '../../src/base/errors.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
@@ -27,6 +28,8 @@ export interface AgentCluster {
   readonly volumes: FakeVolumes;
   readonly complaints: LogFields[];
   readonly agent: Agent;
+  /** While it is down, the agent gets no answer from the server; this test does. */
+  readonly api: { isDown: boolean };
   /** Stops the agent, and starts it anew. What runs goes on. */
   restart(between?: () => Promise<void>): Promise<void>;
   run(name: string, fields?: { spec?: object; metadata?: object }): Promise<void>;
@@ -79,15 +82,25 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   });
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
   const client = clientFor(ADMIN);
+  const api = { isDown: false };
+  const nodeClient = () => {
+    const handle = server.direct(nodeUser(NODE));
+    return createClient(
+      directTransport(async (call) => {
+        if (api.isDown) throw new ApiError('ServiceUnavailable', 'the server does not answer');
+        return handle(call);
+      }),
+    );
+  };
   const runtime = new FakeRuntime(clock);
   const volumes = new FakeVolumes();
   const complaints: LogFields[] = [];
   const complain = (message: string, fields: LogFields = {}) => void complaints.push({ message, ...fields });
   const log = { ...silent, with: () => log, warn: complain, error: complain };
   const resources = { cpu: '4', memory: '8Gi', pods: '110' };
-  const start = () =>
-    startAgent({
-      ...{ client: clientFor(nodeUser(NODE)), clock, random: systemRandom, log, runtime, volumes },
+  const start = async (): Promise<Agent> => {
+    const started = startAgent({
+      ...{ client: nodeClient(), clock, random: systemRandom, log, runtime, volumes },
       machine: {
         describe: async () => ({ capacity: resources, allocatable: resources, nodeInfo: NODE_INFO }),
         pressures: () => [],
@@ -105,10 +118,13 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       ...{ logRoot: '/nowhere/logs', seccompDirectory: '/nowhere/seccomp', userAgent: 'kube-probe/1.36' },
       ...options,
     });
+    if (!api.isDown) await started.registered;
+    return started;
+  };
   let agent = await start();
   const pods = client.of(Pod).in('default');
   const cluster: AgentCluster = {
-    ...{ client, clock, runtime, volumes, complaints },
+    ...{ client, clock, runtime, volumes, complaints, api },
     get agent() {
       return agent;
     },

@@ -17,6 +17,8 @@ const unused = () => Promise.reject(new RuntimeError('Unsupported', 'not in this
 
 export class FakeRuntime implements Runtime {
   readonly version = 'fake://1.0';
+  handlers: Runtime['handlers'] = [];
+  supplementalGroupsPolicy: boolean | undefined;
   /** What was called, for example `start web/c/0`. */
   readonly calls: string[] = [];
   readonly present = new Set<string>(['nginx:1']);

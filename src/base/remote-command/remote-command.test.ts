@@ -7,7 +7,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { systemClock } from '../clock.ts';
+import { type Clock, ControlledClock, systemClock } from '../clock.ts';
 import { isApiError } from '../errors.ts';
 import type { ProcessStreams, TerminalSize } from '../process-streams.ts';
 import type { CommandStreams } from './command-channels.ts';
@@ -78,11 +78,11 @@ interface CommandServer {
   readonly children: ChildProcess[];
 }
 
-async function serveShell(command: string, streams = ALL): Promise<CommandServer> {
+async function serveShell(command: string, streams = ALL, clock: Clock = systemClock): Promise<CommandServer> {
   const resized: TerminalSize[] = [];
   const children: ChildProcess[] = [];
   const port = await serve(
-    (request) => commandUpgrade({ method: request.method ?? '', headers: request.headers }, streams, systemClock),
+    (request) => commandUpgrade({ method: request.method ?? '', headers: request.headers }, streams, clock),
     async (channels) => {
       const running = run(command, streams, resized);
       children.push(running.child);
@@ -136,6 +136,21 @@ describe('a command over a WebSocket', () => {
     const succeeded = await overWebSocket((await serveShell('echo fine')).port, protocol);
     expect(succeeded.channels).toEqual([undefined, 'fine\n', ...succeeded.channels.slice(2)]);
     expect(succeeded.channels[3]).toBeUndefined();
+  });
+
+  it('holds its output back until the client knows its channels', async () => {
+    const clock = new ControlledClock();
+    const { port, children } = await serveShell('echo out; exit 3', ALL, clock);
+    let isEnded = false;
+    const ended = overWebSocket(port, 'v5.channel.k8s.io').then((received) => {
+      isEnded = true;
+      return received;
+    });
+    await expect.poll(() => children[0]?.exitCode).toBe(3);
+    await nextTurn();
+    expect(isEnded).toBe(false);
+    await clock.advance(20);
+    expect((await ended).channels[1]).toBe('out\n');
   });
 
   it('closes standard input with the close signal of v5', async () => {

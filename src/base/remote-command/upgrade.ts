@@ -41,7 +41,7 @@ export function commandUpgrade(
     const protocol = WEBSOCKET_PROTOCOLS.find((each) => each.name === name) ?? UNNAMED_PROTOCOL;
     return {
       headers: websocketHeaders(request.headers, name),
-      start: async (socket) => websocketChannels(socket, protocol, streams),
+      start: async (socket) => websocketChannels(socket, { protocol, streams, clock }),
     };
   }
   const protocol = spdyProtocol(request, SPDY_COMMAND_PROTOCOLS) ?? 'channel.k8s.io';

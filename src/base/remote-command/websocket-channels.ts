@@ -1,5 +1,6 @@
 /** The channels of a command over a WebSocket: the first byte of a message, or its first character in base64, is the channel. */
 import { type Duplex, PassThrough, Writable } from 'node:stream';
+import { type Clock, sleep } from '../clock.ts';
 import { type DataPiece, WebSocketConnection } from '../websocket/connection.ts';
 import { type CommandChannels, type CommandStreams, ResizeReader } from './command-channels.ts';
 import type { CommandStatus } from './command-status.ts';
@@ -31,13 +32,19 @@ export const UNNAMED_PROTOCOL: WebSocketProtocol = {
   hasClose: false,
 };
 
+/**
+ * How long after the handshake the first output is held back. kubectl before 1.34 starts to read before it knows its own
+ * channels, and discards what arrives for them: a command that ends at once would print nothing.
+ */
+const FIRST_OUTPUT_DELAY_MS = 20;
+
 const Channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
 export function websocketChannels(
   socket: Duplex,
-  protocol: WebSocketProtocol,
-  streams: CommandStreams,
+  { protocol, streams, clock }: { protocol: WebSocketProtocol; streams: CommandStreams; clock: Clock },
 ): CommandChannels {
+  const isReading = sleep(clock, FIRST_OUTPUT_DELAY_MS);
   const stdin = streams.stdin ? new PassThrough() : undefined;
   const resize = new ResizeReader();
   const channels = new ChannelReader(protocol.isBase64, (channel, bytes) => {
@@ -49,7 +56,10 @@ export function websocketChannels(
   const connection = new WebSocketConnection(socket, { onData: (piece) => channels.push(piece) });
   const send = messageSender(connection, protocol.isBase64);
   const output = (channel: number) =>
-    new Writable({ write: (bytes: Buffer, _encoding, done) => send(channel, bytes, done) });
+    new Writable({
+      construct: (done) => void isReading.then(() => done()),
+      write: (bytes: Buffer, _encoding, done) => send(channel, bytes, done),
+    });
   const stdout = streams.stdout ? output(Channel.stdout) : undefined;
   const stderr = streams.stderr ? output(Channel.stderr) : undefined;
   // Tells the client that the connection is established.
@@ -59,9 +69,11 @@ export function websocketChannels(
     ...{ stdin, stdout, stderr, closed },
     onResize: (listener) => resize.onResize(listener),
     finish: (status) => {
-      const report = reportOf(status, protocol.hasStatus);
-      if (report) send(Channel.error, Buffer.from(report));
-      connection.close();
+      void isReading.then(() => {
+        const report = reportOf(status, protocol.hasStatus);
+        if (report) send(Channel.error, Buffer.from(report));
+        connection.close();
+      });
     },
     destroy: () => connection.destroy(),
   };

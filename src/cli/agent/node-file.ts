@@ -25,14 +25,20 @@ export async function writeNodeFile(directory: string, file: NodeFile): Promise<
   await writeFile(join(directory, FILE), `${JSON.stringify(file, undefined, 2)}\n`);
 }
 
+/** Undefined for a node that has never opened a runtime. */
+export async function readNodeFile(directory: string): Promise<NodeFile | undefined> {
+  const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as NodeFile);
+}
+
 /** The nodes of a data directory that have opened a runtime. */
 export async function nodesIn(dataDirectory: string): Promise<readonly { directory: string; file: NodeFile }[]> {
   const names = await readdir(join(dataDirectory, NODES)).catch(() => []);
   const found = await Promise.all(
     names.map(async (name) => {
       const directory = join(dataDirectory, NODES, name);
-      const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
-      return text === undefined ? [] : [{ directory, file: JSON.parse(text) as NodeFile }];
+      const file = await readNodeFile(directory);
+      return file ? [{ directory, file }] : [];
     }),
   );
   return found.flat();

@@ -5,6 +5,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
@@ -17,7 +18,7 @@ import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { machineResources, text, thisMachine } from './machine.ts';
-import { nodeDirectory, writeNodeFile } from './node-file.ts';
+import { nodeDirectory, readNodeFile, writeNodeFile } from './node-file.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
 export interface RunNodeOptions {
@@ -39,6 +40,8 @@ export interface RunNodeOptions {
   readonly liveConfigVolumes: boolean;
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
+  /** Holds the manifests of static pods. Undefined: there are none. */
+  readonly staticPodDirectory?: string | undefined;
   readonly watchSeconds?: number;
 }
 
@@ -56,7 +59,10 @@ export interface RunningNode {
 
 const RETRY_MS = 2_000;
 
-/** Resolves when the node is registered. Its runtime comes up after that. */
+/**
+ * Resolves when the node is registered; its runtime comes up after that. A node that has run before does not wait for the
+ * server: what it ran is taken over, and its static pods run.
+ */
 export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const { client, clock, random, log, name, version } = options;
   const stop = new AbortController();
@@ -79,7 +85,12 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const registration = new NodeReporter({
     ...{ ...common, settings, machine, signal: stop.signal, runtime: STARTING, emit: () => {} },
   });
-  const node = await registration.register();
+  const before = await readNodeFile(directory);
+  const node = await registration.register().catch((error: unknown) => {
+    if (!before) throw error;
+    log.warn('the server does not answer; the node goes on with what it knows', { error: String(error) });
+    return undefined;
+  });
   const open = async (ranges: readonly string[]) => {
     const file = {
       ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
@@ -98,7 +109,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
-    agent = await startAgent({
+    agent = startAgent({
       ...{ ...common, runtime: opened, volumes, machine, settings },
       facts: {
         hostIPs: options.addresses,
@@ -112,22 +123,28 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       logRoot: join(directory, 'logs'),
       seccompDirectory: join(directory, 'seccomp'),
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
+      staticPodDirectory: options.staticPodDirectory,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
-    const { pods } = agent;
+    const { pods, event } = agent;
     housekeeping = new Housekeeping({
       ...{ clock, log, machine, runtime: opened, signal: stop.signal, nodeName: name },
       pods: () => pods.running(),
       volumesOf: (uid) => volumes.usage(uid),
       rotateLogs: () => rotateLogs(opened, { now: clock.now(), log }),
       evict: (pod, message) => pods.evict(pod, message),
-      warn: (reason, message) => log.warn(message, { reason }),
+      warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
+    await agent.registered;
+  };
+  const rangesOf = async (registered: DeepReadonly<Node>) => {
+    const isKnown = registered.spec.podCIDRs?.length;
+    const { spec } = isKnown ? registered : await client.of(Node).get(name, { signal: stop.signal });
+    return spec.podCIDRs ?? [];
   };
   const ready = until(stop.signal, options, async () => {
-    const known = node.spec.podCIDRs?.length ? node : await client.of(Node).get(name, { signal: stop.signal });
-    const ranges = known.spec.podCIDRs ?? [];
+    const ranges = node ? await rangesOf(node) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     await open(ranges);
   });
@@ -167,6 +184,8 @@ async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: 
 const STARTING = {
   health: async () => ({ isReady: false, isNetworkReady: false, message: 'the runtime is starting' }),
   images: { list: async () => [] } as unknown as Runtime['images'],
+  handlers: [],
+  supplementalGroupsPolicy: undefined,
 };
 
 /** Names of interfaces are short, and clusters of one machine have their own. */

@@ -63,7 +63,7 @@ async function openStore(directory: string) {
 async function openFromContainerd(directory: string, name: string, endpoint: string | undefined) {
   const { openContainerd } = await import('../../node/containerd/open.ts');
   const runtime = await openContainerd({
-    endpoint: endpoint === undefined ? 'auto' : { socket: endpoint.replace(/^unix:\/\//, '') },
+    endpoint: !endpoint ? 'auto' : { socket: endpoint.replace(/^unix:\/\//, '') },
     directory: join(directory, 'containerd'),
     name,
     podCIDRs: [],

@@ -1,20 +1,37 @@
 /** Critical pods, which a node runs before all others. */
+import { MIRROR } from '../../kinds/shapes/pod/pod-annotations.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 
 const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
-const SOURCE = 'kubernetes.io/config.source';
-const MIRROR = 'kubernetes.io/config.mirror';
 const FROM_API = 'api';
+export const FROM_FILE = 'file';
+
+/** Annotations of static pods. The hash is their UID; their mirror in the API names it. */
+export const CONFIG_SOURCE = 'kubernetes.io/config.source';
+export const CONFIG_HASH = 'kubernetes.io/config.hash';
+export const CONFIG_SEEN = 'kubernetes.io/config.seen';
+export const CONFIG_MIRROR = MIRROR;
 
 /** Whether it comes from a file on the node. */
 export function isStatic({ metadata: { annotations } }: SeenPod): boolean {
-  const source = annotations?.[SOURCE];
+  const source = annotations?.[CONFIG_SOURCE];
   return source !== undefined && source !== FROM_API;
 }
 
+/** Removes what a client may have claimed: that a pod of the API comes from a file. */
+export function fromApi(pod: SeenPod): SeenPod {
+  if (!isStatic(pod)) return pod;
+  const { [CONFIG_SOURCE]: _, ...annotations } = pod.metadata.annotations ?? {};
+  return { ...pod, metadata: { ...pod.metadata, annotations } };
+}
+
+/** Whether it shows a static pod in the API. */
+export function isMirror({ metadata: { annotations } }: SeenPod): boolean {
+  return annotations?.[MIRROR] !== undefined;
+}
+
 export function isCritical(pod: SeenPod): boolean {
-  const isMirror = pod.metadata.annotations?.[MIRROR] !== undefined;
-  return isStatic(pod) || isMirror || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
+  return isStatic(pod) || isMirror(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }
 
 /** Whether the first pod may take the place of the second one. */

@@ -4,13 +4,14 @@ import { sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
-import { createEventRecorder } from '../../client/events/event-recorder.ts';
+import { createEventRecorder, type EventType } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { admission } from '../admission/admit.ts';
+import { isStatic } from '../admission/critical.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
 import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
@@ -23,6 +24,7 @@ import type { NodeSettings } from './node/node-object.ts';
 import { NodeReporter } from './node/node-reporter.ts';
 import { referredObjects } from './objects.ts';
 import { AgentPods } from './pods.ts';
+import { ManifestDirectory } from './static/manifest-directory.ts';
 import { Records } from './worker/records.ts';
 
 export interface AgentOptions {
@@ -42,12 +44,18 @@ export interface AgentOptions {
   readonly seccompDirectory: string;
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
+  /** Holds the manifests of static pods. Undefined: there are none. */
+  readonly staticPodDirectory?: string | undefined;
   /** Limits the duration of watches over a network. */
   readonly watchSeconds?: number;
 }
 
 export interface Agent {
   readonly pods: AgentPods;
+  /** Resolves when the node is registered, which is tried until it succeeds. Rejects when the agent stops before. */
+  readonly registered: Promise<void>;
+  /** Records an event about the node. */
+  readonly event: (type: EventType, reason: string, message: string) => void;
   /** What pods of the node may use. */
   allocatable(): Readonly<Record<string, string>>;
   /** Stops to act. What runs goes on running. */
@@ -56,25 +64,22 @@ export interface Agent {
 
 const RETRY_MS = 1_000;
 
-/** Resolves when the node is registered and follows its pods. */
-export async function startAgent(options: AgentOptions): Promise<Agent> {
+/** Static pods run at once, all others when the node is registered. */
+export function startAgent(options: AgentOptions): Agent {
   const { client, clock, random, log, runtime, settings } = options;
+  const { name } = settings;
   const stop = new AbortController();
   const { signal } = stop;
   const common = { client, clock, random, log, signal };
   const recorder = createEventRecorder({ ...common, component: 'kubelet', host: settings.name });
+  // Kubelets use the node's name as its UID in events, and some clients look for that.
+  const nodeEvent = (type: EventType, reason: string, message: string) =>
+    recorder.event({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }, type, reason, message);
   const { watchSeconds } = options;
   const informers = new InformerFactory({ ...common, ...(watchSeconds ? { watchSeconds } : {}) });
   const reporter = new NodeReporter({
     ...{ ...common, settings, machine: options.machine, runtime },
-    // Kubelets use the node's name as its UID in events, and some clients look for that.
-    emit: ({ apiVersion, kind }, reason, message) =>
-      recorder.event(
-        { apiVersion, kind, metadata: { name: settings.name, uid: settings.name } },
-        'Normal',
-        reason,
-        message,
-      ),
+    emit: (_, reason, message) => nodeEvent('Normal', reason, message),
   });
   const context: ActionContext = {
     ...{ runtime, clock, volumes: options.volumes, logRoot: options.logRoot, userAgent: options.userAgent },
@@ -83,20 +88,22 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
   };
-  const own = informers.of(Node, { fieldSelector: `metadata.name=${settings.name}` });
+  const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
   const pods = new AgentPods({
     ...{ context, client, log, signal, recorder },
     async admission(pod, others) {
-      await own.until((nodes) => nodes.get(settings.name) !== undefined, signal);
-      return admission(pod, own.lister.get(settings.name)!, others);
+      if (isStatic(pod)) return admission(pod, own.lister.get(name) ?? (await reporter.expected()), others);
+      await own.until((nodes) => nodes.get(name) !== undefined, signal);
+      return admission(pod, own.lister.get(name)!, others);
     },
+    nodeName: name,
+    nodeUid: () => reporter.uid,
     recordsOf: () => {
       const scheme = runtime.version.split('://')[0] ?? '';
       return new Records({ volumes: options.volumes, scheme, hostIPs: () => options.facts.hostIPs });
     },
     hostIP: () => options.facts.hostIPs[0] ?? '',
   });
-  const working: Promise<unknown>[] = [];
   const retried = async (work: () => Promise<unknown>, what: string) => {
     while (!signal.aborted) {
       try {
@@ -109,28 +116,48 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       }
     }
   };
-  const end = async () => {
-    stop.abort(new Error('the agent stops'));
-    leave();
-    await Promise.all([pods.stopped(), reporter.stopped(), informers.stopped(), recorder.flushed(), ...working]);
-  };
   const leave = runtime.onChange(() => {
     pods.refresh();
     reporter.check();
   });
-  try {
-    await reporter.register();
-  } catch (error) {
-    await end();
-    throw error;
-  }
-  const { name } = settings;
-  working.push(keepLease({ ...common, node: name, uid: () => reporter.uid }));
-  const directories = informers.of(PersistentVolume, { labelSelector: directorySelector(name) });
-  // It only reads the mount table.
-  working.push(eraseNodeDirectories(directories, { ...common, nodeName: name, mounter: hostMounter(false) }));
-  working.push(
-    retried(() => pods.follow(informers.of(Pod, { fieldSelector: `spec.nodeName=${name}` })), 'cannot list what runs'),
+  const manifests = options.staticPodDirectory === undefined ? undefined : manifestsOf(options.staticPodDirectory);
+  const takenOver = retried(() => pods.takeOver(), 'cannot list what runs').then(() =>
+    signal.aborted ? undefined : retried(async () => manifests?.start(), 'cannot read the manifests of static pods'),
   );
-  return { pods, allocatable: () => reporter.allocatable, stop: end };
+  const registered = retried(() => reporter.register(), 'cannot register the node').then(() => signal.throwIfAborted());
+  const following = registered.then(async () => {
+    const directories = informers.of(PersistentVolume, { labelSelector: directorySelector(name) });
+    await Promise.all([
+      keepLease({ ...common, node: name, uid: () => reporter.uid }),
+      // It only reads the mount table.
+      eraseNodeDirectories(directories, { ...common, nodeName: name, mounter: hostMounter(false) }),
+      takenOver.then(() => {
+        signal.throwIfAborted();
+        return pods.follow(informers.of(Pod, { fieldSelector: `spec.nodeName=${name}` }));
+      }),
+    ]);
+  });
+  following.catch((error: unknown) => {
+    if (!signal.aborted) log.error('the agent cannot go on', { error: String(error) });
+  });
+  return {
+    ...{ pods, registered, event: nodeEvent, allocatable: () => reporter.allocatable },
+    async stop() {
+      stop.abort(new Error('the agent stops'));
+      leave();
+      await Promise.all([takenOver, following.catch(() => undefined), manifests?.stopped()]);
+      await Promise.all([pods.stopped(), reporter.stopped(), informers.stopped(), recorder.flushed()]);
+    },
+  };
+
+  function manifestsOf(directory: string): ManifestDirectory {
+    return new ManifestDirectory({
+      ...{ clock, signal, directory, node: name },
+      onPods: (found) => pods.setStatic(found),
+      onInvalid: (path, error) => {
+        log.error('a manifest of a static pod is invalid', { path, error });
+        nodeEvent('Warning', 'InvalidStaticPod', `${path}: ${error}`);
+      },
+    });
+  }
 }

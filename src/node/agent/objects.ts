@@ -17,8 +17,8 @@ export function referredObjects(
   return {
     configMap: (namespace, name) => found(client.of(ConfigMap).in(namespace).get(name, { signal })) as never,
     secret: (namespace, name) => found(client.of(Secret).in(namespace).get(name, { signal })) as never,
-    async services() {
-      await services.synced;
+    async services(waits) {
+      if (waits) await services.synced;
       return services.lister.list() as unknown as Iterable<ServiceAddress>;
     },
     async runtimeHandler(name) {

@@ -5,12 +5,15 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Admission, PREEMPTED } from '../admission/admit.ts';
+import { fromApi, isMirror, isStatic } from '../admission/critical.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodFailure } from '../pod/plan/state.ts';
 import type { ActionContext } from './actions/context.ts';
 import { orphanOf } from './orphan.ts';
 import { RuntimeView } from './runtime-view.ts';
+import { MirrorPods } from './static/mirror-pods.ts';
+import { StaticPods } from './static/static-pods.ts';
 import { StatusWriter } from './status/status-writer.ts';
 import { eventSubject } from './worker/events.ts';
 import { PodWorker } from './worker/pod-worker.ts';
@@ -24,6 +27,9 @@ export interface AgentPodsOptions {
   readonly recorder: EventRecorder;
   readonly recordsOf: () => Records;
   readonly hostIP: () => string;
+  readonly nodeName: string;
+  /** The UID of the Node object. Undefined until it is registered. */
+  readonly nodeUid: () => string | undefined;
   /** Whether the node runs a pod, given those that it runs already. */
   readonly admission: (pod: SeenPod, others: readonly SeenPod[]) => Promise<Admission>;
 }
@@ -41,14 +47,25 @@ export class AgentPods {
   readonly #view: RuntimeView;
   /** By UID. */
   readonly #followed = new Map<string, Followed>();
+  readonly #mirrors: MirrorPods;
+  readonly #statics: StaticPods;
   /** Admits one pod at a time: each takes resources from the next. */
   #admitting: Promise<unknown> = Promise.resolve();
+  #isTakenOver = false;
   #isFollowing = false;
 
   constructor(options: AgentPodsOptions) {
     this.#options = options;
-    const { runtime } = options.context;
+    const { runtime, clock } = options.context;
     this.#view = new RuntimeView({ runtime, onChange: (uids) => this.#wake(uids) });
+    this.#mirrors = new MirrorPods({ ...options, clock });
+    this.#statics = new StaticPods({
+      mirrors: this.#mirrors,
+      now: () => clock.now(),
+      start: (pod) => this.#start(uidOf(pod), pod).worker.wake(),
+      end: (pod) => this.#followed.get(uidOf(pod))?.worker.update(pod),
+      isOccupied: (pod) => this.#isOccupied(pod),
+    });
   }
 
   /** Returns the pod of that name which the agent runs now. */
@@ -75,18 +92,29 @@ export class AgentPods {
   evict(pod: SeenPod, message: string): void {
     const reason = 'Evicted';
     this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
-    this.#followed.get(pod.metadata.uid ?? '')?.worker.fail({ reason, message, graceSeconds: EVICTION_GRACE_SECONDS });
+    this.#followed.get(uidOf(pod))?.worker.fail({ reason, message, graceSeconds: EVICTION_GRACE_SECONDS });
   }
 
-  /** Takes over what runs, and follows the pods of the API from then on. Rejects when the runtime cannot be listed. */
+  /** Takes over what runs. Rejects when the runtime cannot be listed. */
+  async takeOver(): Promise<void> {
+    await this.#view.refresh();
+    this.#isTakenOver = true;
+  }
+
+  /** Runs these static pods, and ends those that it ran before. What runs must have been taken over. */
+  setStatic(pods: readonly SeenPod[]): void {
+    this.#statics.set(pods);
+  }
+
+  /** Follows the pods of the API. What runs must have been taken over, and static pods must have been set. */
   async follow(pods: Informer<Pod>): Promise<void> {
     const { signal, log } = this.#options;
-    await this.#view.refresh();
     if (this.#isFollowing) return;
     this.#isFollowing = true;
     const leave = pods.onChange(({ type, object }) => (type === 'delete' ? this.#remove(object) : this.#put(object)));
     signal.addEventListener('abort', leave, { once: true });
     await pods.synced;
+    this.#mirrors.connect();
     for (const uid of this.#view.uids()) this.#endOrphan(uid);
     await this.#releaseLeftovers().catch((error: unknown) => {
       log.warn('cannot release volumes that were left behind', { error: String(error) });
@@ -95,18 +123,26 @@ export class AgentPods {
 
   /** Lists the runtime again, since something has changed. */
   refresh(): void {
-    if (!this.#isFollowing) return;
+    if (!this.#isTakenOver) return;
     this.#view.refresh().catch((error: unknown) => {
       if (!this.#options.signal.aborted) this.#options.log.warn('cannot list what runs', { error: String(error) });
     });
   }
 
   async stopped(): Promise<void> {
-    await Promise.all([...this.#followed.values()].flatMap(({ worker, status }) => [worker.stop(), status.stopped()]));
+    await Promise.all([
+      this.#mirrors.stopped(),
+      ...[...this.#followed.values()].flatMap(({ worker, status }) => [worker.stop(), status.stopped()]),
+    ]);
   }
 
-  #put(pod: SeenPod): void {
-    const uid = pod.metadata.uid ?? '';
+  #put(object: SeenPod): void {
+    if (isMirror(object)) {
+      this.#putMirror(object);
+      return;
+    }
+    const pod = fromApi(object);
+    const uid = uidOf(pod);
     const known = this.#followed.get(uid);
     if (known) {
       known.worker.update(pod);
@@ -117,7 +153,29 @@ export class AgentPods {
   }
 
   #remove(pod: SeenPod): void {
-    this.#followed.get(pod.metadata.uid ?? '')?.worker.remove();
+    if (isMirror(pod)) this.#mirrors.remove(pod);
+    else this.#followed.get(uidOf(pod))?.worker.remove();
+  }
+
+  #putMirror(mirror: SeenPod): void {
+    this.#mirrors.put(mirror);
+    for (const { worker, status } of this.#followed.values()) {
+      if (!isStatic(worker.pod) || this.#mirrors.of(worker.pod) !== mirror) continue;
+      status.verify(mirror);
+      status.report();
+    }
+  }
+
+  /** Whether something of that name is on the node. What nobody knows of is ended. */
+  #isOccupied(wanted: SeenPod): boolean {
+    const { namespace, name } = wanted.metadata;
+    for (const uid of this.#view.uids()) {
+      const { pod } = this.#view.of(uid).sandboxes[0] ?? {};
+      if (pod?.namespace === namespace && pod?.name === name && uid !== uidOf(wanted)) this.#endOrphan(uid);
+    }
+    return [...this.workers()].some(
+      ({ pod: { metadata } }) => metadata.namespace === namespace && metadata.name === name,
+    );
   }
 
   #endOrphan(uid: string): void {
@@ -143,7 +201,7 @@ export class AgentPods {
     });
     const status = new StatusWriter(worker, {
       ...{ client, log, signal, hostIP, clock: context.clock },
-      shownAs: (each) => each,
+      shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
     const followed = { worker, status };
     this.#followed.set(uid, followed);
@@ -182,21 +240,23 @@ export class AgentPods {
   #preempt(victim: SeenPod): void {
     const { reason, message } = PREEMPTED;
     this.#options.recorder.event(eventSubject(victim, undefined), 'Warning', reason, message);
-    this.#followed.get(victim.metadata.uid ?? '')?.worker.fail(PREEMPTED);
+    this.#followed.get(uidOf(victim))?.worker.fail(PREEMPTED);
   }
 
   #report(uid: string): void {
     const followed = this.#followed.get(uid);
     if (!followed) return;
     const { worker, status } = followed;
-    if (worker.isRemoved && worker.isFinished) this.#forget(uid);
+    if (worker.isFinished && (worker.isRemoved || isStatic(worker.pod))) this.#forget(uid);
     else status.report();
   }
 
   #forget(uid: string): void {
     const followed = this.#followed.get(uid);
     this.#followed.delete(uid);
-    void followed?.worker.stop();
+    if (!followed) return;
+    void followed.worker.stop();
+    this.#statics.ended(followed.worker.pod);
   }
 
   #wake(uids: readonly string[]): void {
@@ -206,3 +266,5 @@ export class AgentPods {
     }
   }
 }
+
+const uidOf = ({ metadata: { uid = '' } }: SeenPod) => uid;

@@ -43,7 +43,7 @@ describe('envFrom', () => {
       { configMapRef: { name: 'two' } },
       { secretRef: { name: 'hidden' } },
     ];
-    expect(variables({ envFrom }, sources)).toEqual({ A: 'secret', B: 'two' });
+    expect(variables({ envFrom }, sources)).toEqual({ A: 'secret', B: 'two', 'not-valid': 'x', '1ST': 'y' });
   });
 
   it('is overridden by env, which can refer to it', () => {
@@ -54,19 +54,25 @@ describe('envFrom', () => {
     });
   });
 
-  it('puts a prefix before keys, which can make them valid', () => {
+  it('puts a prefix before keys', () => {
     expect(variables({ envFrom: [{ prefix: 'P_', configMapRef: { name: 'two' } }] }, sources)).toEqual({
       P_B: 'two',
       P_1ST: 'y',
+      'P_not-valid': 'x',
     });
   });
 
-  it('reports keys that are no C identifiers in one event for each source', () => {
+  it('has keys that are no C identifiers, and reports them in one event for each source', () => {
     const container = seenContainer({ envFrom: [{ configMapRef: { name: 'two' } }, { secretRef: { name: 'odd' } }] });
     const secrets = new Map([['odd', found({ data: { 'a.b': base64('x') } })]]);
     const { env: made, events } = environmentOf(seenPod(), container, inputs({ ...sources, secrets }));
-    expect(made).toEqual([{ name: 'B', value: 'two' }]);
-    const tail = 'were skipped since they are considered invalid environment variable names.';
+    expect(made).toEqual([
+      { name: 'B', value: 'two' },
+      { name: 'not-valid', value: 'x' },
+      { name: '1ST', value: 'y' },
+      { name: 'a.b', value: 'x' },
+    ]);
+    const tail = 'are no C identifiers: shells cannot read them.';
     expect(events).toEqual([
       {
         type: 'Warning',

@@ -41,7 +41,10 @@ export function environmentOf(pod: SeenPod, container: SeenContainer, inputs: In
   return { env: [...variables].map(([name, value]) => ({ name, value })), events };
 }
 
-/** The last source wins. Keys that are no C identifiers are skipped, and reported in one event per source. */
+/**
+ * The last source wins. Keys that are no C identifiers are variables like others, as in Kubernetes since 1.34; since shells
+ * cannot read them, they are reported in one event per source.
+ */
 function fromSources({ metadata }: SeenPod, { envFrom = [] }: SeenContainer, { configMaps, secrets }: Inputs) {
   const variables = new Map<string, string>();
   const events: ConfigEvent[] = [];
@@ -56,14 +59,14 @@ function fromSources({ metadata }: SeenPod, { envFrom = [] }: SeenContainer, { c
     for (const [key, value] of Object.entries(object?.data ?? {})) {
       const variable = prefix + key;
       if (cIdentifier(variable).length) invalid.push(variable);
-      else variables.set(variable, configMapRef ? value : decode(value));
+      variables.set(variable, configMapRef ? value : decode(value));
     }
     if (!invalid.length) continue;
     const source = `${configMapRef ? 'configMap' : 'secret'} ${metadata.namespace}/${name}`;
     events.push({
       type: 'Warning',
       reason: 'InvalidEnvironmentVariableNames',
-      message: `Keys [${invalid.sort().join(', ')}] from the EnvFrom ${source} were skipped since they are considered invalid environment variable names.`,
+      message: `Keys [${invalid.sort().join(', ')}] from the EnvFrom ${source} are no C identifiers: shells cannot read them.`,
     });
   }
   return { variables, events };

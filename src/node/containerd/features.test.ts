@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SeenPod } from '../pod/container-run.ts';
-import { featuresOf, plainVersion } from './features.ts';
+import { featuresOf, handlersOf, plainVersion } from './features.ts';
 import { refusalOf } from './refusal.ts';
 
 const status = (features: { recursiveReadOnly: boolean; userNamespaces: boolean } | undefined) => ({
@@ -75,6 +75,18 @@ describe('features', () => {
       imageVolumes,
       stopSignals,
     });
+  });
+
+  it('of handlers, by name', () => {
+    const features = { recursiveReadOnly: true, userNamespaces: false };
+    const handlers = [
+      { name: 'runc', features },
+      { name: '', features: undefined },
+    ];
+    expect(handlersOf({ ...status(undefined), handlers })).toEqual([
+      { name: '', recursiveReadOnlyMounts: false, userNamespaces: false },
+      { name: 'runc', recursiveReadOnlyMounts: true, userNamespaces: false },
+    ]);
   });
 
   it.each([

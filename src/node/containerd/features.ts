@@ -1,5 +1,6 @@
 /** What a runtime can do, as it says itself or as its version tells. */
 import type { Decoded } from '../../base/protobuf/message.ts';
+import type { RuntimeHandler } from '../runtime/runtime.ts';
 import type { StatusResponse, VersionResponse } from './messages/status.ts';
 
 export interface Features {
@@ -35,6 +36,17 @@ export function featuresOf(
     stopSignals: isAtLeast('2.2', '1.33'),
     hostPorts,
   };
+}
+
+/** Sorted by name, as kubelet reports them. containerd tells since 2.0. */
+export function handlersOf({ handlers }: Decoded<typeof StatusResponse>): RuntimeHandler[] {
+  return handlers
+    .map(({ name, features }) => ({
+      name,
+      recursiveReadOnlyMounts: features?.recursiveReadOnly ?? false,
+      userNamespaces: features?.userNamespaces ?? false,
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** `1.6.20` of `v1.6.20~ds1`. */

@@ -1,10 +1,10 @@
 import type { Decoded } from '../../base/protobuf/message.ts';
 import type { SeenPod } from '../pod/container-run.ts';
-import type { Images, RuntimeHealth } from '../runtime/runtime.ts';
+import type { Images, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.ts';
 import { Changes } from './changes.ts';
 import { Connection } from './connection.ts';
 import { CriContainers } from './containers.ts';
-import { type Features, featuresOf, plainVersion } from './features.ts';
+import { type Features, featuresOf, handlersOf, plainVersion } from './features.ts';
 import { CriImages } from './images.ts';
 import { loadArchive } from './load/load.ts';
 import type { StatusResponse } from './messages/status.ts';
@@ -60,6 +60,8 @@ async function connected(
   return new Containerd({
     version: `${version.runtimeName}://${plainVersion(version.runtimeVersion)}`,
     features: featuresOf(version, status, { hostPorts }),
+    handlers: handlersOf(status),
+    supplementalGroupsPolicy: status.features?.supplementalGroupsPolicy,
     socket,
     isOwn,
     connection,
@@ -75,7 +77,9 @@ async function connected(
   });
 }
 
-interface ContainerdParts extends Pick<ContainerdRuntime, 'version' | 'socket' | 'isOwn' | 'configureNetwork'> {
+type Described = 'version' | 'handlers' | 'supplementalGroupsPolicy' | 'socket' | 'isOwn' | 'configureNetwork';
+
+interface ContainerdParts extends Pick<ContainerdRuntime, Described> {
   readonly features: Features;
   readonly connection: Connection;
   readonly owner: string;
@@ -86,6 +90,8 @@ interface ContainerdParts extends Pick<ContainerdRuntime, 'version' | 'socket' |
 
 class Containerd extends CriContainers implements ContainerdRuntime {
   readonly version: string;
+  readonly handlers: readonly RuntimeHandler[];
+  readonly supplementalGroupsPolicy: boolean | undefined;
   readonly socket: string;
   readonly isOwn: boolean;
   readonly images: Images;
@@ -97,6 +103,8 @@ class Containerd extends CriContainers implements ContainerdRuntime {
     const { connection, owner, clock, log } = parts;
     super({ connection, owner, changed: () => this.#changes.hint() });
     this.version = parts.version;
+    this.handlers = parts.handlers;
+    this.supplementalGroupsPolicy = parts.supplementalGroupsPolicy;
     this.socket = parts.socket;
     this.isOwn = parts.isOwn;
     this.images = parts.images;

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { PAUSE_IMAGE, writePauseImage } from '../images/pause/pause-image.ts';
@@ -15,8 +15,13 @@ export async function ensurePauseImage(
   const { image } = await connection.call(cri.imageStatus, { image: { image: wanted } });
   if (image) return;
   await mkdir(directory, { recursive: true });
-  const archive = join(directory, 'pause.tar');
-  await writePauseImage(archive, process.arch);
-  await loadArchive(archive, { connection, clock, as: wanted });
-  await rm(archive);
+  // A directory of its own: `qd image` may open the runtime while the node is starting.
+  const folder = await mkdtemp(join(directory, 'pause-'));
+  try {
+    const archive = join(folder, 'pause.tar');
+    await writePauseImage(archive, process.arch);
+    await loadArchive(archive, { connection, clock, as: wanted });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

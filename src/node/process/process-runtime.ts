@@ -1,4 +1,5 @@
 /** Opens the runtime that runs pods as processes of this machine. */
+import { release } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { ImageStore } from '../images/image-store.ts';
@@ -63,6 +64,11 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   const runtime: ProcessRuntime = {
     version: `process://${process.versions.node}`,
     images: imagesWithHost(store),
+    // Containers without namespaces have no mounts of their own.
+    handlers: [
+      { name: '', recursiveReadOnlyMounts: facts.isolation !== 'none' && hasMountAttributes(), userNamespaces: false },
+    ],
+    supplementalGroupsPolicy: facts.isolation === 'root',
     limitation: limitationOf(facts),
     refusal: (pod) => refusal(pod, facts),
     health: async () =>
@@ -128,6 +134,12 @@ function limitationOf({ isolation, whyNotIsolated, whyNoNetwork }: KeeperFacts):
     case 'none':
       return `Containers share files, processes and network of the node: ${whyNotIsolated}.`;
   }
+}
+
+/** Since Linux 5.12, a tree of mounts is made read-only at once. */
+function hasMountAttributes(): boolean {
+  const [major = 0, minor = 0] = release().split('.').map(Number);
+  return major > 5 || (major === 5 && minor >= 12);
 }
 
 /** JSON leaves out what is undefined. */

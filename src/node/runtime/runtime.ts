@@ -9,6 +9,10 @@ export interface Runtime extends Containers {
   /** The value of `containerRuntimeVersion` in the node's status, for example `containerd://1.6.20`. */
   readonly version: string;
   readonly images: Images;
+  /** What its handlers can do, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
+  readonly handlers: readonly RuntimeHandler[];
+  /** Whether `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */
+  readonly supplementalGroupsPolicy: boolean | undefined;
   /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
   refusal(pod: SeenPod): string | undefined;
   health(): Promise<RuntimeHealth>;
@@ -18,6 +22,13 @@ export interface Runtime extends Containers {
   usage(): Promise<readonly ContainerUsage[]>;
   /** Disconnects; what runs goes on running. */
   close(): Promise<void>;
+}
+
+/** What a RuntimeClass chooses by name. */
+export interface RuntimeHandler {
+  readonly name: string;
+  readonly recursiveReadOnlyMounts: boolean;
+  readonly userNamespaces: boolean;
 }
 
 export interface RuntimeHealth {

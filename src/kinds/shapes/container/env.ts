@@ -144,7 +144,7 @@ export const EnvFrom = s.list(
   {
     description:
       'ConfigMaps and Secrets whose keys become environment variables. Keys that are not C identifiers are ' +
-      'skipped and reported in an event when the container starts. If a key occurs several times, the last ' +
+      'reported in an event when the container starts. If a key occurs several times, the last ' +
       'source wins; env wins over all of them.',
     rules: [oneSourceEach],
   },

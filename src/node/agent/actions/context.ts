@@ -25,7 +25,8 @@ export interface NodeFacts {
 export interface ReferredObjects {
   configMap(namespace: string, name: string): Promise<Found<ConfigMapData>>;
   secret(namespace: string, name: string): Promise<Found<SecretData & PullSecret>>;
-  services(): Promise<Iterable<ServiceAddress>>;
+  /** `waits`: for the first answer of the server; otherwise what is known now. */
+  services(waits: boolean): Promise<Iterable<ServiceAddress>>;
   /** The handler of a RuntimeClass. Rejects when there is no such class. */
   runtimeHandler(className: string): Promise<string>;
 }

@@ -1,4 +1,5 @@
 /** Reads what the environment of a container refers to. */
+import { isStatic } from '../../admission/critical.ts';
 import { fileKey, type Inputs } from '../../container/inputs.ts';
 import { referencesOf } from '../../container/references.ts';
 import type { SeenContainer } from '../../pod/container-run.ts';
@@ -20,7 +21,8 @@ export async function inputsOf(context: ActionContext, subject: Subject, contain
         files.map(async (file) => [fileKey(file.volumeName, file.path), await volumes.readFile(pod, file)] as const),
       ),
     ),
-    services: await objects.services(),
+    // A static pod does not wait for the server.
+    services: await objects.services(!isStatic(pod)),
     podIPs: addressesOf(subject, node),
     hostIPs: node.hostIPs,
     allocatable: node.allocatable,

@@ -79,7 +79,7 @@ async function configOf(
   const image = await runtime.images.find(action.imageId);
   const podIPs = addressesOf(subject, node);
   const { mounts, devices } = await volumes.mounts(pod, container, {
-    ...{ attempt: action.attempt, env, supportsRecursiveReadOnly: false },
+    ...{ attempt: action.attempt, env, supportsRecursiveReadOnly: await supportsRecursiveReadOnly(context, subject) },
     idMappings: await volumes.idMappings(pod),
     hosts: hostsFileOf(pod, { clusterDomain: node.dns.clusterDomain, podIPs, nodeHosts: node.hosts }),
   });
@@ -90,6 +90,12 @@ async function configOf(
     image: { id: action.imageId, user: image?.user },
     targetContainerId: targetState?.records[0]?.id,
   });
+}
+
+async function supportsRecursiveReadOnly({ runtime, objects }: ActionContext, { pod }: Subject): Promise<boolean> {
+  const { runtimeClassName } = pod.spec;
+  const handler = runtimeClassName ? await objects.runtimeHandler(runtimeClassName) : '';
+  return runtime.handlers.find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false;
 }
 
 /** A hook that fails ends the container. */

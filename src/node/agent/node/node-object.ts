@@ -2,7 +2,7 @@
 import { timestamp } from '../../../base/timestamp.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
-import type { Image, RuntimeHealth } from '../../runtime/runtime.ts';
+import type { Image, Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
 import type { MachineDescription, NodeAddress, Pressure } from './machine.ts';
 
 export interface NodeSettings {
@@ -67,11 +67,13 @@ export interface StatusParts {
   readonly settings: NodeSettings;
   readonly description: MachineDescription;
   readonly images: readonly Image[];
+  readonly runtime: Pick<Runtime, 'handlers' | 'supplementalGroupsPolicy'>;
   readonly conditions: readonly NodeCondition[];
 }
 
-export function nodeStatus({ settings, description, images, conditions }: StatusParts) {
+export function nodeStatus({ settings, description, images, runtime, conditions }: StatusParts) {
   const { addresses, port } = settings;
+  const { handlers, supplementalGroupsPolicy } = runtime;
   return {
     addresses,
     capacity: description.capacity,
@@ -79,6 +81,10 @@ export function nodeStatus({ settings, description, images, conditions }: Status
     nodeInfo: description.nodeInfo,
     conditions,
     images: imagesOf(images),
+    ...(handlers.length === 0
+      ? {}
+      : { runtimeHandlers: handlers.map(({ name, ...features }) => ({ name, features })) }),
+    ...(supplementalGroupsPolicy === undefined ? {} : { features: { supplementalGroupsPolicy } }),
     ...(port === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: port } } }),
   };
 }

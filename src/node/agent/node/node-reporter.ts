@@ -24,7 +24,7 @@ export interface NodeReporterOptions {
   readonly signal: AbortSignal;
   readonly settings: NodeSettings;
   readonly machine: Machine;
-  readonly runtime: Pick<Runtime, 'health' | 'images'>;
+  readonly runtime: Pick<Runtime, 'health' | 'images' | 'handlers' | 'supplementalGroupsPolicy'>;
   /** Records an event about the node. */
   readonly emit: (node: DeepReadonly<Node>, reason: string, message: string) => void;
 }
@@ -58,11 +58,18 @@ export class NodeReporter {
     return this.#description?.allocatable ?? {};
   }
 
+  /** The node as it would register itself: what is known of it while the server does not answer. */
+  async expected(): Promise<DeepReadonly<Node>> {
+    const { settings } = this.#options;
+    const status = await this.#status([]);
+    return newNode(settings, status as never, architectureOf(status)) as unknown as DeepReadonly<Node>;
+  }
+
   /** Resolves when the node is registered. */
   async register(): Promise<DeepReadonly<Node>> {
     const { client, settings, signal, emit } = this.#options;
     const status = await this.#status([]);
-    const architecture = String(status.nodeInfo.architecture ?? 'amd64');
+    const architecture = architectureOf(status);
     const nodes = client.of(Node);
     try {
       this.#node = await nodes.create(newNode(settings, status as never, architecture), { signal });
@@ -84,6 +91,7 @@ export class NodeReporter {
 
   /** Something may have changed. */
   check(): void {
+    if (!this.#node) return;
     this.#isAgain = true;
     this.#working ??= this.#work();
   }
@@ -139,9 +147,11 @@ export class NodeReporter {
     const health = await runtime.health().catch(unavailable);
     const images = await runtime.images.list().catch(() => []);
     const conditions = nodeConditions({ runtime: health, pressures: machine.pressures() }, known, clock.now());
-    return nodeStatus({ settings, description: this.#description, images, conditions });
+    return nodeStatus({ settings, description: this.#description, images, runtime, conditions });
   }
 }
+
+const architectureOf = ({ nodeInfo }: Status) => String(nodeInfo.architecture ?? 'amd64');
 
 const unavailable = (error: unknown): RuntimeHealth => ({
   ...{ isReady: false, isNetworkReady: false, message: error instanceof Error ? error.message : String(error) },

@@ -26,6 +26,8 @@ interface BlobInput {
 /** containerd accepts messages up to 16 MB. */
 const CHUNK_BYTES = 2 ** 20;
 
+const ALREADY_EXISTS = /(?:content|blob with expected digest) (sha256:[0-9a-f]{64})(?:: already)? exists/;
+
 type Response = Decoded<typeof WriteResponse>;
 
 /** Writes blobs into containerd's content store. They are garbage after the lease ends, unless something refers to them. */
@@ -57,8 +59,8 @@ export class ContentStore {
       const response = await exchange.send({ action: 'commit', ref, total: size, expected: digest, offset, labels });
       return { digest: response.digest, size };
     } catch (error) {
-      // Without the digest, only containerd knows that it has this blob already.
-      const existing = /content (sha256:[0-9a-f]{64}): already exists/.exec(String(error))?.[1];
+      // Without the digest, only containerd knows that it has this blob already; with it, another program may have been faster.
+      const existing = ALREADY_EXISTS.exec(String(error))?.[1];
       if (!existing) throw error;
       if (labels) await this.#label(existing, labels);
       return { digest: existing, size };
