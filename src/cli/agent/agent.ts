@@ -10,6 +10,7 @@ import { findProgram } from '../../node/containerd/own/machine.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
+import { startServices } from '../up/components/services.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
 import { type NodeCertificate, renewalTime, requestCertificate, storedCertificate } from './certificate.ts';
@@ -39,14 +40,18 @@ export async function agent(flags: AgentFlags): Promise<void> {
   });
   while (!stop.signal.aborted) {
     const transport = httpsTransport({ ...cluster, ...certificate, clock, userAgent: 'qd-agent' });
+    const client = createClient(transport);
     const running = await runNode({
-      ...{ client: createClient(transport), clock, random, log, name: node, dataDirectory: directory },
+      ...{ client, clock, random, log, name: node, dataDirectory: directory },
       runtime: await runtimeOf(flags),
       endpoint: flags.containerRuntimeEndpoint,
       addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
       podCIDR: undefined,
       ...{ clusterDomain: 'cluster.local', clusterDns: [], liveConfigVolumes: flags.liveConfigVolumes },
       ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
+      startServices: (each) =>
+        // Pods go on without the agent, and so do their services.
+        startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
     });
     process.stdout.write(`Node ${node} joined ${server}.\n`);
     const due = renewalTime(certificate, random) - clock.now();

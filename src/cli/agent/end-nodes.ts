@@ -1,10 +1,11 @@
 /** Ends everything that the nodes of a data directory run. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { VolumesApi } from '../../node/volumes/api.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
+import { removeServiceRules } from '../up/components/services.ts';
 import { type NodeFile, nodesIn } from './node-file.ts';
 import { openRuntime } from './open-runtime.ts';
 
@@ -21,6 +22,7 @@ export async function endNodes(options: EndNodesOptions): Promise<number> {
   let ended = 0;
   for (const { directory, file } of await nodesIn(options.dataDirectory)) {
     ended += await endPods(options, directory, file);
+    await removeServiceRules(basename(directory), file.name, options.path);
     await releaseVolumes(options, directory);
     if (file.runtime !== 'containerd') continue;
     const { stopOwnContainerd } = await import('../../node/containerd/own/stop.ts');

@@ -43,6 +43,17 @@ export interface RunNodeOptions {
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
   readonly watchSeconds?: number;
+  /** Makes Services work on the node, and returns what stops that. Called again when the runtime is opened again. */
+  readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
+}
+
+/** What is known of the node when its runtime is open. */
+export interface ServicesNode {
+  readonly name: string;
+  /** Identifies the node on this machine. */
+  readonly shortName: string;
+  readonly addresses: readonly string[];
+  readonly podCIDRs: readonly string[];
 }
 
 export interface RunningNode {
@@ -71,6 +82,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   let agent: Agent | undefined;
   let housekeeping: Housekeeping | undefined;
   let keeping: Promise<void> | undefined;
+  let stopServices: (() => Promise<void>) | undefined;
   const runtimeVersion = () => runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock });
   const settings: NodeSettings = {
@@ -159,6 +171,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     usage: async () => housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
+      await stopServices?.();
       await keeping;
       await registration.stopped();
       await agent?.stop();

@@ -19,11 +19,22 @@ export interface LocalKernelOptions {
 const FORWARDING = ['net/ipv4/ip_forward', 'net/ipv6/conf/all/forwarding'];
 const BRIDGE_FILTERS = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge-nf-call-ip6tables'];
 
+/** Nobody else uses it. */
+const PROBE_TABLE = 'qd-probe';
+
 export class LocalKernel implements Kernel {
   readonly #options: LocalKernelOptions;
 
   constructor(options: LocalKernelOptions) {
     this.#options = options;
+  }
+
+  /** Whether this process may change nftables. */
+  isUsable(): Promise<boolean> {
+    return this.#nft(removalText(PROBE_TABLE)).then(
+      () => true,
+      () => false,
+    );
   }
 
   async apply(table: string, commands: readonly Command[]): Promise<void> {

@@ -1,6 +1,6 @@
 /** Nodes with real pods in the process of the cluster. */
 import { createClient } from '../../../client/client.ts';
-import { nodeUser } from '../../../client/component-users.ts';
+import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { RealRuntime } from '../../agent/open-runtime.ts';
@@ -18,6 +18,8 @@ export async function startRealNodes(
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
+  const { startServices } = await import('./services.ts');
+  const services = { client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log };
   const running = new Map<string, RunningNode>();
   server.reachNodesBy(localConnection((name) => running.get(name)));
   const subnets = subnetsOf(clusterCidr, names.length);
@@ -31,6 +33,7 @@ export async function startRealNodes(
       ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
       liveConfigVolumes: settings.liveConfigVolumes === true,
       version: apiVersion.gitVersion,
+      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
     });
     running.set(name, node);
     cleanup.add(() => node.stop());
