@@ -43,7 +43,7 @@ export interface RunNodeOptions {
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
   readonly watchSeconds?: number;
-  /** Makes Services work on the node, and returns what stops that. Called again when the runtime is opened again. */
+  /** Makes Services work on the node, and returns what stops that. */
   readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
 }
 
@@ -148,6 +148,9 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
+    stopServices ??= await options.startServices?.({
+      ...{ name, shortName: file.name, addresses: options.addresses, podCIDRs: ranges },
+    });
     await agent.registered;
   };
   const rangesOf = async (registered: DeepReadonly<Node>) => {

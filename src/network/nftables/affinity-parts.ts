@@ -3,9 +3,9 @@
  * those that did not come back in time. It goes with the endpoint.
  */
 import type { Destination, PortRules } from '../rules/rule-set.ts';
+import type { Balance } from './balance.ts';
 import { ip } from './layout.ts';
 import type { Part } from './part.ts';
-import type { Balance } from './service-parts.ts';
 import { shortHash } from './short-hash.ts';
 
 export function stickyBalance({ id, family, protocol }: PortRules, timeoutSeconds: number): Balance {

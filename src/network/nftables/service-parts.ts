@@ -1,19 +1,11 @@
 /** What one port of a service adds to the table. */
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
-import type { Choice, Destination, ExternalTraffic, PortRules } from '../rules/rule-set.ts';
+import type { Choice, ExternalTraffic, PortRules } from '../rules/rule-set.ts';
 import { stickyBalance } from './affinity-parts.ts';
+import type { Balance } from './balance.ts';
 import { ip, MASQUERADE, ofIp, REJECT_CHAIN, SETS } from './layout.ts';
 import type { Part } from './part.ts';
 import { shortHash } from './short-hash.ts';
-
-/** Traffic to the cluster IP; to external addresses from this node and its pods; and from elsewhere, when it stays on this node. */
-type Role = 'internal' | 'inside' | 'outside';
-
-/** Sets up the distribution of connections over endpoints. */
-export type Balance = (
-  role: Role,
-  endpoints: readonly Destination[],
-) => { readonly chain: string; readonly parts: readonly Part[] };
 
 export function portParts(rules: PortRules): readonly Part[] {
   const { family, protocol, clusterIP, port, internal, external } = rules;

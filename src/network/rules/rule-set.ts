@@ -12,7 +12,7 @@ export interface Destination {
 }
 
 /** What happens to traffic when there is no endpoint for it: `reject` answers at once, `drop` does not. */
-export type NoEndpoint = 'reject' | 'drop';
+type NoEndpoint = 'reject' | 'drop';
 
 /** Endpoints among which connections are distributed; when there are none, what happens to the traffic. */
 export interface Choice {
