@@ -33,6 +33,8 @@ import { type DirectHandle, directCalls } from './direct.ts';
 import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
 import type { FlowControl } from './fairness/flow-control.ts';
 import { handler } from './handle.ts';
+import { agentAddress } from './nodes/agent-address.ts';
+import type { AgentAddress } from './nodes/agent-connection.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
 import { SpecInterner } from './objects/spec-interner.ts';
 import type { ServerAddress } from './peers/endpoints.ts';
@@ -97,6 +99,8 @@ export interface Server {
   readonly flowControl: FlowControl | undefined;
   /** Looks an object up in the cache, synchronously and without authorization. */
   readonly find: Find;
+  /** Where the agent of a node listens; undefined if its status does not say. */
+  readonly agentAddress: (node: string) => AgentAddress | undefined;
   /** Sets how bearer tokens are authenticated for token reviews; until then no token is valid. */
   identifyBy(identify: Core['identify']): void;
   /** Sets what explains the scheduling of pods; until then nothing does. */
@@ -183,6 +187,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     authorizer: core.authorizer,
     flowControl,
     find: findIn((kind) => cache.table(kind)),
+    agentAddress: (node) => agentAddress(cache, node),
     identifyBy(next) {
       identify = next;
     },

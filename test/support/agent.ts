@@ -23,6 +23,8 @@ const NODE = 'n1';
 
 export interface AgentCluster {
   readonly client: Client;
+  /** Acts as the node. */
+  readonly nodeClient: Client;
   readonly clock: ControlledClock;
   readonly runtime: FakeRuntime;
   readonly volumes: FakeVolumes;
@@ -71,6 +73,7 @@ class FakeVolumes implements Volumes {
     return { nextAt: undefined };
   }
   usage = async () => new Map();
+  followDrivers = async () => {};
 }
 
 export async function agentCluster(options: Partial<AgentOptions> = {}): Promise<AgentCluster> {
@@ -124,7 +127,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   let agent = await start();
   const pods = client.of(Pod).in('default');
   const cluster: AgentCluster = {
-    ...{ client, clock, runtime, volumes, complaints, api },
+    ...{ client, nodeClient: nodeClient(), clock, runtime, volumes, complaints, api },
     get agent() {
       return agent;
     },

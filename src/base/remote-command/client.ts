@@ -1,16 +1,13 @@
 /** Opens a SPDY session with a server that serves commands or ports: a container runtime's, or an agent's. */
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
-import { request as tlsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { ConnectionOptions } from 'node:tls';
 import { ApiError, type Reason, reasons, type Status } from '../errors.ts';
 import { SpdySession } from '../spdy/session.ts';
 
 export interface RemoteTarget {
-  /** `http:` or `https:`. */
   readonly url: URL;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'checkServerIdentity'>;
+  /** An open connection to the server; by default a new one is opened to the host of the URL, without TLS. */
+  readonly connection?: Duplex | undefined;
   /** Ends connecting, and the connection. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -18,7 +15,7 @@ export interface RemoteTarget {
 /** Of a response that refuses the upgrade. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Rejects with the Status that the server sent, as an ApiError, or with an Error that has its text. */
+/** Rejects with the Status that the server sent, as an ApiError, or with a RefusedUpgrade. */
 export async function openSession(target: RemoteTarget, protocols: readonly string[]): Promise<SpdySession> {
   const socket = await upgraded(target, protocols);
   const session = new SpdySession(socket, { role: 'client' });
@@ -29,19 +26,17 @@ export async function openSession(target: RemoteTarget, protocols: readonly stri
   return session;
 }
 
-function upgraded({ url, headers, tls, signal }: RemoteTarget, protocols: readonly string[]): Promise<Duplex> {
+function upgraded({ url, connection, signal }: RemoteTarget, protocols: readonly string[]): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const request: ClientRequest = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, {
+    const request: ClientRequest = plainRequest(url, {
       method: 'POST',
-      agent: false,
       headers: {
-        ...headers,
         Connection: 'Upgrade',
         Upgrade: 'SPDY/3.1',
         'X-Stream-Protocol-Version': protocols as string[],
         'Content-Length': '0',
       },
-      ...tls,
+      ...(connection ? { createConnection: () => connection } : { agent: false as const }),
       ...(signal ? { signal } : {}),
     });
     request.on('upgrade', (_response, socket, head) => {
@@ -56,6 +51,19 @@ function upgraded({ url, headers, tls, signal }: RemoteTarget, protocols: readon
   });
 }
 
+/** A server that does not switch protocols. The message is what it answered. */
+export class RefusedUpgrade extends Error {
+  override readonly name = 'RefusedUpgrade';
+
+  constructor(
+    message: string,
+    /** Of the response. */
+    readonly code: number,
+  ) {
+    super(message);
+  }
+}
+
 async function refusal(response: IncomingMessage): Promise<Error> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -65,7 +73,10 @@ async function refusal(response: IncomingMessage): Promise<Error> {
     parts.push(part);
   }
   const text = Buffer.concat(parts).toString('utf8').trim();
-  return statusError(text) ?? new Error(text || `the server answered ${response.statusCode}`);
+  return (
+    statusError(text) ??
+    new RefusedUpgrade(text || `the server answered ${response.statusCode}`, response.statusCode ?? 0)
+  );
 }
 
 /** The error that a Status in JSON stands for; undefined if the text is something else. */

@@ -47,6 +47,7 @@ export function exitOf(status: string): ProcessExit {
   const cause =
     parsed.reason === 'NonZeroExitCode' && parsed.details?.causes.find(({ reason }) => reason === 'ExitCode');
   const exitCode = cause ? Number(cause.message) : Number.NaN;
-  if (!Number.isInteger(exitCode)) throw new Error(parsed.message ?? status);
+  // The cause is what failed, without the words that the status puts before it.
+  if (!Number.isInteger(exitCode)) throw new Error(parsed.details?.causes[0]?.message ?? parsed.message ?? status);
   return { exitCode };
 }

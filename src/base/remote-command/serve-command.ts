@@ -22,7 +22,10 @@ export async function serveCommand(
     isGone = true;
     process.close();
   });
-  const ended = process.exit.then(exitStatus, (error: Error) => failureStatus(`${failure}: ${error.message}`));
+  const ended = process.exit.then(exitStatus, ({ message }: Error) =>
+    // Another server on the way, the agent's or the runtime's, may have said so already.
+    failureStatus(message.startsWith(`${failure}: `) ? message : `${failure}: ${message}`),
+  );
   const status = await Promise.race([ended, gone]);
   if (status && !isGone) {
     await Promise.race([output, gone]);

@@ -1,6 +1,6 @@
 /** `qd agent`: a node in a process of its own. */
 import { mkdir, readFile } from 'node:fs/promises';
-import { sleep, systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
@@ -13,14 +13,13 @@ import { untilStopSignal } from '../process/signals.ts';
 import { startServices } from '../up/components/services.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
-import { type NodeCertificate, renewalTime, requestCertificate, storedCertificate } from './certificate.ts';
+import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
 import type { AgentFlags } from './flags.ts';
 import type { RealRuntime } from './open-runtime.ts';
 import { runNode } from './run-node.ts';
 
 /** Watches end after this time, so that a dead connection is noticed. */
 const WATCH_SECONDS = 300;
-const RETRY_MS = 5_000;
 const PIN_TIMEOUT_MS = 10_000;
 
 export async function agent(flags: AgentFlags): Promise<void> {
@@ -32,55 +31,50 @@ export async function agent(flags: AgentFlags): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const ca = await authorityOf(flags, server);
   const cluster: Connection = { server, ca };
-  let certificate = (await storedCertificate(directory, clock.now())) ?? (await join(flags, cluster));
+  const purpose = 'client';
+  const stored = await storedCertificate({ purpose, directory, authority: ca }, clock.now());
+  const certificate = stored ?? (await join(flags, cluster));
   const stop = new AbortController();
   const signalled = untilStopSignal(clock).then((signal) => {
     log.info('stopping', { signal });
-    stop.abort();
+    stop.abort(new Error('the agent stops'));
   });
-  while (!stop.signal.aborted) {
-    const transport = httpsTransport({ ...cluster, ...certificate, clock, userAgent: 'qd-agent' });
-    const client = createClient(transport);
-    const running = await runNode({
-      ...{ client, clock, random, log, name: node, dataDirectory: directory },
-      runtime: await runtimeOf(flags),
-      endpoint: flags.containerRuntimeEndpoint,
-      addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
-      podCIDR: undefined,
-      ...{ clusterDomain: 'cluster.local', clusterDns: [], liveConfigVolumes: flags.liveConfigVolumes },
-      ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
-      startServices: (each) =>
-        // Pods go on without the agent, and so do their services.
-        startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
-    });
-    process.stdout.write(`Node ${node} joined ${server}.\n`);
-    const due = renewalTime(certificate, random) - clock.now();
-    await sleep(clock, Math.max(0, due), stop.signal).catch(() => undefined);
-    if (!stop.signal.aborted) certificate = await renewed({ ...cluster, ...certificate }, certificate);
-    await running.stop();
-    transport.close();
-  }
+  const transport = httpsTransport({ ...cluster, ...certificate, clock, userAgent: 'qd-agent' });
+  const client = createClient(transport);
+  const running = await runNode({
+    ...{ client, clock, random, log, name: node, dataDirectory: directory },
+    runtime: await runtimeOf(flags),
+    endpoint: flags.containerRuntimeEndpoint,
+    addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
+    podCIDR: undefined,
+    ...{ clusterDomain: 'cluster.local', clusterDns: [], liveConfigVolumes: flags.liveConfigVolumes },
+    ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
+    authority: () => ca,
+    // Pods go on without the agent, and so do their services.
+    startServices: (each) =>
+      startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
+  });
+  process.stdout.write(`Node ${node} joined ${server}.\n`);
+  await keepCertificate({
+    ...{ client, purpose, node, directory, clock, random, log, signal: stop.signal, first: certificate },
+    use: (issued) => transport.renew(issued),
+  });
+  await running.stop();
+  transport.close();
   await signalled;
-
-  /** The old one is used until there is a new one. */
-  async function renewed(connection: Connection, old: NodeCertificate): Promise<NodeCertificate> {
-    while (!stop.signal.aborted) {
-      try {
-        return await requestCertificate({ connection, node, directory, clock, random });
-      } catch (error) {
-        log.warn('the certificate of the node was not renewed', { error: String(error) });
-        await sleep(clock, RETRY_MS, stop.signal).catch(() => undefined);
-      }
-    }
-    return old;
-  }
 }
 
-function join(flags: AgentFlags, cluster: Connection): Promise<NodeCertificate> {
+async function join(flags: AgentFlags, cluster: Connection): Promise<NodeCertificate> {
   const { token, nodeName: node, dataDir: directory } = flags;
   if (token === undefined) throw new CliError('--token is needed to join: qd token create makes one');
-  const connection = { ...cluster, token };
-  return requestCertificate({ connection, node, directory, clock: systemClock, random: systemRandom });
+  const transport = httpsTransport({ ...cluster, token, clock: systemClock, userAgent: 'qd-agent' });
+  const client = createClient(transport);
+  try {
+    const purpose = 'client';
+    return await requestCertificate({ client, purpose, node, directory, clock: systemClock, random: systemRandom });
+  } finally {
+    transport.close();
+  }
 }
 
 /** Without one of the flags, the machine could not tell the cluster from another one that wants its token. */

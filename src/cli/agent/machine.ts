@@ -6,7 +6,7 @@ import type { MachineResources } from '../../node/container/resources.ts';
 import { Host } from '../../node/machine/host.ts';
 import { LocalMachine } from '../../node/machine/local-machine.ts';
 
-const MAX_PODS = 110;
+export const MAX_PODS = 110;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
 /** As Go and container images name it. */

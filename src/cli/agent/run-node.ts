@@ -1,6 +1,7 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -12,13 +13,15 @@ import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
+import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import { rotateLogs } from '../../node/logs/rotate.ts';
 import { Housekeeping } from '../../node/machine/housekeeping.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
-import { machineResources, text, thisMachine } from './machine.ts';
+import { MAX_PODS, machineResources, text, thisMachine } from './machine.ts';
 import { nodeDirectory, readNodeFile, writeNodeFile } from './node-file.ts';
+import { openEndpoint } from './open-endpoint.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
 export interface RunNodeOptions {
@@ -45,6 +48,11 @@ export interface RunNodeOptions {
   readonly watchSeconds?: number;
   /** Makes Services work on the node, and returns what stops that. */
   readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
+  /**
+   * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
+   * this process reaches it.
+   */
+  readonly authority?: (() => string) | undefined;
 }
 
 /** What is known of the node when its runtime is open. */
@@ -57,9 +65,10 @@ export interface ServicesNode {
 }
 
 export interface RunningNode {
-  /** Undefined until the runtime has come up. */
-  readonly agent: Agent | undefined;
-  readonly runtime: Runtime | undefined;
+  /** Logs, exec, attach and ports of its pods. */
+  readonly streams: PodStreams;
+  /** Opens a connection to the endpoint of its agent, which may do everything. */
+  connect(): Duplex;
   /** Resolves when pods can run. Stays pending when the node is stopped before. */
   readonly ready: Promise<void>;
   /** Undefined until it was measured. */
@@ -85,8 +94,23 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   let stopServices: (() => Promise<void>) | undefined;
   const runtimeVersion = () => runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock });
+  const endpoint = await openEndpoint({
+    ...{ client, clock, random, log, name, directory, addresses: options.addresses, authority: options.authority },
+    parts: {
+      get agent() {
+        return agent;
+      },
+      get runtime() {
+        return runtime;
+      },
+      get housekeeping() {
+        return housekeeping;
+      },
+    },
+    config: kubeletConfiguration(options),
+  });
   const settings: NodeSettings = {
-    ...{ name, labels: {}, taints: [], port: undefined },
+    ...{ name, labels: {}, taints: [], port: endpoint.port },
     addresses: [
       ...options.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname', address: name },
@@ -103,6 +127,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     log.warn('the server does not answer; the node goes on with what it knows', { error: String(error) });
     return undefined;
   });
+  endpoint.serve();
   const open = async (ranges: readonly string[]) => {
     const file = {
       ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
@@ -117,7 +142,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, () => opened.images),
+      api: volumesApi(client, { nodeName: name, images: () => opened.images, clock }),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
@@ -164,17 +189,14 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     await open(ranges);
   });
   return {
-    get agent() {
-      return agent;
-    },
-    get runtime() {
-      return runtime;
-    },
+    streams: new PodStreams(endpoint.node),
+    connect: () => endpoint.endpoint.connect(),
     ready,
     usage: async () => housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
       await stopServices?.();
+      await endpoint.close();
       await keeping;
       await registration.stopped();
       await agent?.stop();
@@ -203,6 +225,18 @@ const STARTING = {
   handlers: [],
   supplementalGroupsPolicy: undefined,
 };
+
+/** The settings of the agent as kubelet names them, for `/configz`. */
+function kubeletConfiguration({ clusterDomain, clusterDns, staticPodDirectory }: RunNodeOptions): object {
+  return {
+    ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
+    authentication: { x509: {}, webhook: { enabled: true }, anonymous: { enabled: false } },
+    authorization: { mode: 'Webhook' },
+    ...{ clusterDomain, clusterDNS: clusterDns, maxPods: MAX_PODS },
+    ...(staticPodDirectory === undefined ? {} : { staticPodPath: staticPodDirectory }),
+    ...{ rotateCertificates: true, serverTLSBootstrap: true },
+  };
+}
 
 /** Names of interfaces are short, and clusters of one machine have their own. */
 function shortName(dataDirectory: string, node: string): string {

@@ -63,7 +63,7 @@ async function openStore(directory: string) {
 async function openFromContainerd(directory: string, name: string, endpoint: string | undefined) {
   const { openContainerd } = await import('../../node/containerd/open.ts');
   const runtime = await openContainerd({
-    endpoint: !endpoint ? 'auto' : { socket: endpoint.replace(/^unix:\/\//, '') },
+    endpoint: !endpoint ? 'existing' : { socket: endpoint.replace(/^unix:\/\//, '') },
     directory: join(directory, 'containerd'),
     name,
     podCIDRs: [],

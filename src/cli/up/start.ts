@@ -13,6 +13,7 @@ import { lowerHelperPriority } from '../process/helper-threads.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
 import { startNodes } from './components/nodes.ts';
+import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
 import { isDetached } from './detach/ready.ts';
@@ -61,7 +62,11 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   const isShared = storeDriver(settings.store).shared;
-  const leftOut = await steps.run('nodes', (say) => startNodes(inputs.nodes, { ...context, server, isShared }, say));
+  let current = pki;
+  const remote = remoteConnection(server, () => current, environment);
+  const leftOut = await steps.run('nodes', (say) =>
+    startNodes(inputs.nodes, { ...context, server, isShared, remote, authority: () => current.authority }, say),
+  );
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
   const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));
@@ -80,6 +85,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     pki,
     store,
     async apply(next) {
+      current = next;
       http.renew(await tlsOf(next, settings));
       tokens.use(next);
       await components.use(next);

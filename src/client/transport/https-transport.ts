@@ -18,6 +18,8 @@ export interface HttpsTransportOptions extends Connection {
 }
 
 export interface HttpsTransport extends Transport {
+  /** Shows another client certificate from the next connection on. */
+  renew(identity: { readonly cert: string; readonly key: string }): void;
   /** Closes all connections, including those of running watches. */
   close(): void;
 }
@@ -49,16 +51,20 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   const { clock = systemClock, timeout = 60_000 } = options;
   const base = new URL(options.server);
   const plain = base.protocol === 'http:';
-  const agent = plain
-    ? new http.Agent({ keepAlive: true })
-    : new https.Agent({
-        keepAlive: true,
-        ...(options.ca ? { ca: options.ca } : {}),
-        ...(options.cert ? { cert: options.cert } : {}),
-        ...(options.key ? { key: options.key } : {}),
-        ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
-        ...(options.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
-      });
+  const agentWith = ({ cert, key }: Pick<Connection, 'cert' | 'key'>): http.Agent =>
+    plain
+      ? new http.Agent({ keepAlive: true })
+      : new https.Agent({
+          keepAlive: true,
+          ...(options.ca ? { ca: options.ca } : {}),
+          ...(cert ? { cert } : {}),
+          ...(key ? { key } : {}),
+          ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
+          ...(options.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+        });
+  let agent = agentWith(options);
+  /** The one before, with the calls and watches that began with it. */
+  let former: http.Agent | undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const authorization = authorizationOf(options);
 
@@ -177,7 +183,16 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
         return stream(response, request);
       }),
 
-    close: () => agent.destroy(),
+    renew(identity) {
+      former?.destroy();
+      former = agent;
+      agent = agentWith(identity);
+    },
+
+    close() {
+      former?.destroy();
+      agent.destroy();
+    },
   };
 }
 

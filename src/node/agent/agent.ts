@@ -18,6 +18,7 @@ import { directorySelector, eraseNodeDirectories } from '../volumes/node-directo
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts } from './actions/context.ts';
 import { ImagePulls } from './images/pull.ts';
+import { ensureCsiNode } from './node/csi-node.ts';
 import { keepLease } from './node/lease.ts';
 import type { Machine } from './node/machine.ts';
 import type { NodeSettings } from './node/node-object.ts';
@@ -131,6 +132,10 @@ export function startAgent(options: AgentOptions): Agent {
       keepLease({ ...common, node: name, uid: () => reporter.uid }),
       // It only reads the mount table.
       eraseNodeDirectories(directories, { ...common, nodeName: name, mounter: hostMounter(false) }),
+      retried(async () => {
+        await ensureCsiNode(client, name);
+        await options.volumes.followDrivers(signal);
+      }, 'cannot follow CSI drivers'),
       takenOver.then(() => {
         signal.throwIfAborted();
         return pods.follow(informers.of(Pod, { fieldSelector: `spec.nodeName=${name}` }));

@@ -1,22 +1,45 @@
 /** What volumes read from the API, as the node. */
+import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
+import { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
 import type { Images } from '../runtime/runtime.ts';
 import type { IssuedToken, VolumesApi } from '../volumes/api.ts';
+import { ImagePulls, type PullPolicy } from './images/pull.ts';
+import { podCredentials } from './images/pull-secrets.ts';
+import { addCsiDriver, removeCsiDriver } from './node/csi-node.ts';
 
-export function volumesApi(client: Client, images: () => Pick<Images, 'find' | 'pull'>): VolumesApi {
+export interface VolumesApiOptions {
+  readonly nodeName: string;
+  readonly images: () => Pick<Images, 'find' | 'pull'>;
+  readonly clock: Clock;
+}
+
+export function volumesApi(client: Client, { nodeName, images, clock }: VolumesApiOptions): VolumesApi {
+  const secret = (namespace: string, name: string) => ifThere(client.of(Secret).in(namespace).get(name));
+  let pulls: ImagePulls | undefined;
   return {
     configMap: (namespace, name) => ifThere(client.of(ConfigMap).in(namespace).get(name)),
-    secret: (namespace, name) => ifThere(client.of(Secret).in(namespace).get(name)),
+    secret,
     claim: (namespace, name) => ifThere(client.of(PersistentVolumeClaim).in(namespace).get(name)),
     persistentVolume: (name) => ifThere(client.of(PersistentVolume).get(name)),
     csiDriver: (name) => ifThere(client.of(CSIDriver).get(name)),
+    csiDriverAdded: (driver) => addCsiDriver(client, nodeName, driver),
+    csiDriverRemoved: (name) => removeCsiDriver(client, nodeName, name),
+    volumeAttachment: (name) => ifThere(client.of(VolumeAttachment).get(name)),
+    async reportVolumesInUse(names) {
+      const changes = { status: { volumesInUse: names.length > 0 ? names : null } } as never;
+      await client.of(Node).patchStatus(nodeName, { type: 'merge', changes });
+    },
+    claimExpanded: (claim, size) => claimExpanded(client, claim, size),
     async createToken(namespace, account, { audiences, expirationSeconds, boundPod }) {
       const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', ...boundPod };
       const body = {
@@ -26,13 +49,34 @@ export function volumesApi(client: Client, images: () => Pick<Images, 'find' | '
       const answer = await client.of(ServiceAccount).in(namespace).subresource(account, 'token').create(body);
       return answer.status as IssuedToken;
     },
-    async pullImage(_pod, reference, policy) {
-      const present = policy === 'Always' ? undefined : await images().find(reference);
-      if (present) return present.id;
-      if (policy === 'Never') throw new Error(`image "${reference}" is not present with pull policy of Never`);
-      return images().pull(reference, undefined);
+    async pullImage(pod, image, policy) {
+      pulls ??= new ImagePulls({ images: images(), clock });
+      const credentials = async () => (await podCredentials(pod, image, secret)).credentials;
+      const result = await pulls.ensure({ image, policy: pullPolicy(image, policy), credentials }, () => {});
+      if (result.type === 'done') return result.imageId;
+      throw new Error(`${result.reason}: ${result.message}`);
     },
   };
+}
+
+/** As the API defaults it for containers. */
+function pullPolicy(image: string, policy: string | undefined): PullPolicy {
+  if (policy) return policy as PullPolicy;
+  return /:latest$/.test(image) || !/[:@][^/]*$/.test(image) ? 'Always' : 'IfNotPresent';
+}
+
+async function claimExpanded(client: Client, claim: DeepReadonly<PersistentVolumeClaim>, size: string): Promise<void> {
+  const { name = '', namespace = '' } = claim.metadata;
+  const { allocatedResourceStatuses, conditions = [] } = claim.status;
+  const others = conditions.filter(({ type }) => type !== 'FileSystemResizePending' && type !== 'Resizing');
+  const changes = {
+    status: {
+      capacity: { storage: size },
+      conditions: others.length > 0 ? others : null,
+      ...(allocatedResourceStatuses?.storage === undefined ? {} : { allocatedResourceStatuses: { storage: null } }),
+    },
+  } as never;
+  await client.of(PersistentVolumeClaim).in(namespace).patchStatus(name, { type: 'merge', changes });
 }
 
 async function ifThere<T>(read: Promise<T>): Promise<T | undefined> {

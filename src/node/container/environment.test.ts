@@ -72,7 +72,8 @@ describe('envFrom', () => {
       { name: '1ST', value: 'y' },
       { name: 'a.b', value: 'x' },
     ]);
-    const tail = 'are no C identifiers: shells cannot read them.';
+    const tail =
+      'are considered invalid environment variable names: they are not C identifiers, and shells cannot read them.';
     expect(events).toEqual([
       {
         type: 'Warning',

@@ -66,7 +66,7 @@ function fromSources({ metadata }: SeenPod, { envFrom = [] }: SeenContainer, { c
     events.push({
       type: 'Warning',
       reason: 'InvalidEnvironmentVariableNames',
-      message: `Keys [${invalid.sort().join(', ')}] from the EnvFrom ${source} are no C identifiers: shells cannot read them.`,
+      message: `Keys [${invalid.sort().join(', ')}] from the EnvFrom ${source} are considered invalid environment variable names: they are not C identifiers, and shells cannot read them.`,
     });
   }
   return { variables, events };

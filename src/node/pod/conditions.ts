@@ -14,7 +14,7 @@ export interface Condition {
 }
 
 /** In the order of the status. */
-export const CONDITION_TYPES = [
+const CONDITION_TYPES = [
   'PodReadyToStartContainers',
   'Initialized',
   'Ready',
@@ -38,6 +38,8 @@ export interface Observed {
   readonly now: number;
   /** A change of resources that is not done. */
   readonly resize?: Resize | undefined;
+  /** Why an ended pod was ended for the sake of the node. */
+  readonly disruption?: string | undefined;
 }
 
 interface Resize {
@@ -48,7 +50,10 @@ interface Resize {
 
 const TRUE: ConditionResult = { holds: true };
 
-/** Returns all conditions that the kubelet owns; those of a resize only while it is not done. The transition time changes only with the status. */
+/**
+ * Returns all conditions that the kubelet owns; those of a resize only while it is not done. The transition time changes only
+ * with the status.
+ */
 export function conditionsOf(observed: Observed, before: readonly Condition[]): Condition[] {
   const { pod, now } = observed;
   const containers = containersReady(observed);
@@ -70,6 +75,10 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
   if (observed.resize) {
     const { type, ...why } = observed.resize;
     conditions.push(condition(type, { holds: true, ...why }));
+  }
+  if (observed.disruption !== undefined) {
+    const why = { reason: 'TerminationByKubelet', message: observed.disruption };
+    conditions.push(condition('DisruptionTarget', { holds: true, ...why }));
   }
   return conditions;
 }

@@ -24,11 +24,19 @@ export interface ContainerProbesOptions extends CheckTarget {
   readonly onEvent: (reason: 'Unhealthy' | 'ProbeWarning', message: string) => void;
 }
 
+/** How often a probe has had a result since the container started. */
+export interface ProbeCount {
+  readonly type: ProbeType;
+  readonly result: 'successful' | 'failed' | 'unknown';
+  readonly count: number;
+}
+
 /** How often a check that could not be performed is tried again at once. */
 const MAX_ATTEMPTS = 3;
 
 interface Running {
   readonly type: ProbeType;
+  readonly counts: Map<ProbeCount['result'], number>;
   readonly probe: Probe;
   progress: ProbeProgress;
   timer: Timer | undefined;
@@ -73,6 +81,12 @@ export class ContainerProbes {
     return undefined;
   }
 
+  get counts(): readonly ProbeCount[] {
+    return [...this.#probes.values()].flatMap(({ type, counts }) =>
+      [...counts].map(([result, count]) => ({ type, result, count })),
+    );
+  }
+
   stop(): void {
     this.#isStopped = true;
     for (const running of this.#probes.values()) running.timer?.cancel();
@@ -80,7 +94,8 @@ export class ContainerProbes {
 
   #add(type: ProbeType, probe: Probe): void {
     const { clock, startedAt } = this.#options;
-    this.#probes.set(type, { type, probe, progress: firstProbe(probe, startedAt, clock.now()), timer: undefined });
+    const progress = firstProbe(probe, startedAt, clock.now());
+    this.#probes.set(type, { type, probe, counts: new Map(), progress, timer: undefined });
   }
 
   #startOthers(): void {
@@ -108,6 +123,8 @@ export class ContainerProbes {
     if (this.#isStopped) return;
     const before = this.results;
     this.#report(type, outcome);
+    const result = RESULTS[outcome.type];
+    running.counts.set(result, (running.counts.get(result) ?? 0) + 1);
     running.progress = afterProbe(type, probe, running.progress, { outcome: passed(outcome), now: clock.now() });
     if (type === 'Startup' && running.progress.result === true) this.#startOthers();
     this.#arm(type);
@@ -138,6 +155,9 @@ export class ContainerProbes {
     }
   }
 }
+
+/** A warning is a success that somebody should look at. */
+const RESULTS = { success: 'successful', warning: 'successful', failure: 'failed', error: 'unknown' } as const;
 
 function passed({ type }: Outcome): boolean | undefined {
   return type === 'error' ? undefined : type !== 'failure';

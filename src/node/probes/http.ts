@@ -2,7 +2,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Clock } from '../../base/clock.ts';
-import { socketFailure } from './dial-error.ts';
+import { socketFailure } from '../../base/dial-error.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
 
 export interface HttpTarget {

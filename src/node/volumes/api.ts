@@ -5,6 +5,7 @@ import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume
 import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
+import type { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 
 /** Reads return undefined for what does not exist, and reject with the API's error otherwise. */
@@ -19,8 +20,26 @@ export interface VolumesApi {
   trustBundles?(selector: TrustBundleSelector): Promise<readonly string[]>;
   /** Settings of a CSI driver; undefined: its defaults. */
   csiDriver?(name: string): Promise<DeepReadonly<CSIDriver> | undefined>;
+  /** Records a driver of the node with what it says about it. */
+  csiDriverAdded?(driver: CsiDriverInfo): Promise<void>;
+  csiDriverRemoved?(name: string): Promise<void>;
+  volumeAttachment?(name: string): Promise<DeepReadonly<VolumeAttachment> | undefined>;
+  /** Replaces the list of attached volumes that pods of the node use, by their unique names. */
+  reportVolumesInUse?(names: readonly string[]): Promise<void>;
+  /** Records that the file system of a claim's volume has grown to this size. */
+  claimExpanded?(claim: DeepReadonly<PersistentVolumeClaim>, size: string): Promise<void>;
   /** Pulls the image according to the policy, with the pod's credentials, and returns its id. */
   pullImage(pod: SeenPod, reference: string, policy: string | undefined): Promise<string>;
+}
+
+export interface CsiDriverInfo {
+  readonly name: string;
+  /** How the storage system calls the node. */
+  readonly nodeId: string;
+  /** 0: no limit. */
+  readonly maxVolumes: number;
+  /** Labels of the node that say where it is. */
+  readonly topology: Readonly<Record<string, string>>;
 }
 
 export interface TokenRequest {

@@ -7,16 +7,21 @@ import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { VolumesApi } from './api.ts';
 import { containerMounts } from './container-mounts.ts';
+import type { CsiSource } from './csi/describe-volume.ts';
 import { CsiDrivers } from './csi/drivers.ts';
+import { csiDirectory, VolumesInUse } from './csi/in-use.ts';
+import { refreshCsi } from './csi/prepare-csi.ts';
 import { ServiceAccountTokens } from './files/service-account-tokens.ts';
 import { isFileVolume } from './files/sources.ts';
 import { Layout } from './host/layout.ts';
 import { hostMounter } from './host/mounter.ts';
+import { namesIn } from './host/names-in.ts';
 import { descriptorPath, openInside } from './host/safe-path.ts';
+import { boundVolume } from './kinds/claim.ts';
 import { refreshFileVolume } from './kinds/file-volume.ts';
 import { prepareVolume, setUpFailure } from './kinds/prepare-volume.ts';
-import type { VolumeHost } from './kinds/setup.ts';
-import { namesIn, releasePod } from './release.ts';
+import type { PodVolume, VolumeHost, VolumeSetup } from './kinds/setup.ts';
+import { releasePod } from './release.ts';
 import { SerialByKey } from './serial-by-key.ts';
 import { volumeUsage } from './usage.ts';
 import { userNamespaceOf } from './user-namespaces.ts';
@@ -48,7 +53,7 @@ export interface VolumesOptions {
 export function openVolumes(options: VolumesOptions): Volumes {
   const { root, nodeName, api, allocatable, liveConfigVolumes, clock, random, log } = options;
   const layout = new Layout(root);
-  const csi = new CsiDrivers({ registry: layout.pluginRegistry, clock, log });
+  const csi = new CsiDrivers({ registry: layout.pluginRegistry, api, clock, log });
   return new NodeVolumes({
     nodeName,
     layout,
@@ -56,6 +61,8 @@ export function openVolumes(options: VolumesOptions): Volumes {
     api,
     tokens: new ServiceAccountTokens(api, clock, log),
     csi,
+    inUse: new VolumesInUse(layout, api),
+    staging: new SerialByKey(),
     allocatable,
     liveConfigVolumes,
     clock,
@@ -127,12 +134,33 @@ class NodeVolumes implements Volumes {
         });
         if (renewAt !== undefined) nextAt = Math.min(nextAt ?? renewAt, renewAt);
       }
+      for (const volume of this.#csiVolumes(pod)) {
+        const setup = { pod, uid: uidOf(pod), volume, host: this.#host };
+        const renewAt = await refreshCsi(setup, await csiSource(setup)).catch((error) => {
+          throw setUpFailure(volume.name, error);
+        });
+        if (renewAt !== undefined) nextAt = Math.min(nextAt ?? renewAt, renewAt);
+      }
       return { nextAt };
     });
   }
 
+  followDrivers(signal: AbortSignal): Promise<void> {
+    return this.#host.csi.follow(signal);
+  }
+
   usage(podUid: string): Promise<ReadonlyMap<string, number>> {
     return volumeUsage(this.#host.layout, podUid);
+  }
+
+  /** Those of the pod's prepared volumes that a CSI driver has published. */
+  #csiVolumes(pod: SeenPod): readonly PodVolume[] {
+    const prepared = this.#prepared.get(uidOf(pod));
+    const published = `${csiDirectory(this.#host.layout, uidOf(pod))}/`;
+    return (pod.spec.volumes ?? []).filter(({ name }) => {
+      const volume = prepared?.get(name);
+      return volume?.type === 'directory' && volume.path.startsWith(published);
+    });
   }
 
   async #preparedVolumes(pod: SeenPod): Promise<PreparedVolumes> {
@@ -148,6 +176,11 @@ class NodeVolumes implements Volumes {
     this.#prepared.set(uid, prepared);
     return prepared;
   }
+}
+
+async function csiSource(setup: VolumeSetup): Promise<CsiSource> {
+  const { csi } = setup.volume;
+  return csi ? { type: 'inline', source: csi } : { type: 'persistent', ...(await boundVolume(setup)) };
 }
 
 /** The turn of what looks at all pods; no pod has this UID. */

@@ -1,37 +1,49 @@
 /** Removes what a pod has on the node. It works from what is on disk and what is mounted, without the pod's object. */
-import { readdir, rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type CsiDrivers, DriverNotFoundError } from './csi/drivers.ts';
-import { NodeUnpublishVolume, NodeUnstageVolume } from './csi/messages.ts';
-import { type CsiVolumeData, readVolumeData } from './csi/volume-data.ts';
+import { csiDirectory, csiVolumes, type PublishedVolume, type VolumesInUse } from './csi/in-use.ts';
+import { csi as methods } from './csi/messages.ts';
 import type { Layout } from './host/layout.ts';
 import { mountPointsBelow } from './host/mount-table.ts';
 import type { Mounter } from './host/mounter.ts';
+import { namesIn } from './host/names-in.ts';
+import type { SerialByKey } from './serial-by-key.ts';
 import { VolumeError } from './volumes.ts';
 
 export interface ReleaseContext {
   readonly layout: Layout;
   readonly mounter: Mounter;
   readonly csi: CsiDrivers;
+  readonly inUse: VolumesInUse;
+  /** By staging path: a volume is not unstaged while another pod stages it. */
+  readonly staging: SerialByKey;
 }
 
 /** Idempotent. Rejects with a VolumeError when something cannot be unmounted; nothing below a mount is ever removed. */
-export async function releasePod(uid: string, { layout, mounter, csi }: ReleaseContext): Promise<void> {
+export async function releasePod(uid: string, context: ReleaseContext): Promise<void> {
+  const { layout, mounter, csi, inUse } = context;
   const directory = layout.pod(uid);
   const published = await csiVolumes(layout, uid);
   await unmountBelow(join(directory, 'volume-subpaths'), mounter);
-  for (const { path, data } of published) await unpublish(join(path, 'mount'), data, { layout, mounter, csi });
+  for (const { path, data } of published) {
+    const targetPath = join(path, 'mount');
+    const request = { volumeId: data.volumeHandle, targetPath };
+    await giveUp(targetPath, mounter, () => csi.call(data.driverName, methods.unpublish, request));
+  }
   await unmountBelow(directory, mounter);
+  for (const volume of published) await forget(volume, context);
+  // The directory stays until this was reported, so that another attempt reports it, too.
+  if (await isThere(csiDirectory(layout, uid))) await inUse.report();
   await rm(directory, { recursive: true, force: true });
-  for (const { data } of published) await unstage(data, { layout, mounter, csi });
 }
 
 /** Without its driver, a volume can be given up only when it is not mounted. */
-async function unpublish(targetPath: string, data: CsiVolumeData, { mounter, csi }: ReleaseContext): Promise<void> {
+async function giveUp(path: string, mounter: Mounter, call: () => Promise<unknown>): Promise<void> {
   try {
-    await csi.call(data.driverName, NodeUnpublishVolume, { volumeId: data.volumeHandle, targetPath });
+    await call();
   } catch (error) {
-    const isMounted = mountPointsBelow(await mounter.entries(), targetPath).length > 0;
+    const isMounted = mountPointsBelow(await mounter.entries(), path).length > 0;
     if (isMounted || !(error instanceof DriverNotFoundError)) throw error;
   }
 }
@@ -42,34 +54,31 @@ async function unmountBelow(directory: string, mounter: Mounter): Promise<void> 
   if (left.length) throw new VolumeError(`still mounted: ${left.join(', ')}`);
 }
 
-async function csiVolumes(layout: Layout, uid: string): Promise<{ path: string; data: CsiVolumeData }[]> {
-  const parent = join(layout.volumes(uid), 'kubernetes.io~csi');
-  const found: { path: string; data: CsiVolumeData }[] = [];
-  for (const name of await namesIn(parent)) {
-    const path = join(parent, name);
-    const data = await readVolumeData(path);
-    if (data) found.push({ path, data });
-  }
-  return found;
-}
-
-/** A volume stays staged while another pod of the node has it. */
-async function unstage(data: CsiVolumeData, { layout, mounter, csi }: ReleaseContext): Promise<void> {
+/** Removes the record of a volume. It stays staged while another pod of the node has it. */
+async function forget({ path, data }: PublishedVolume, context: ReleaseContext): Promise<void> {
+  const { layout, mounter, csi, staging } = context;
   const { driverName, volumeHandle, stagingPath } = data;
-  if (!stagingPath) return;
-  for (const uid of await namesIn(layout.pods)) {
-    const volumes = await csiVolumes(layout, uid);
-    if (volumes.some((other) => other.data.stagingPath === stagingPath)) return;
-  }
-  await csi.call(driverName, NodeUnstageVolume, { volumeId: volumeHandle, stagingPath });
-  await unmountBelow(stagingPath, mounter);
-  await rm(dirname(stagingPath), { recursive: true, force: true });
-}
-
-/** Empty for a directory that does not exist. */
-export async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
-    throw error;
+  await staging.run(stagingPath || path, async () => {
+    if (stagingPath && !(await isStagedForOthers(layout, { path, data }))) {
+      const request = { volumeId: volumeHandle, stagingPath };
+      await giveUp(stagingPath, mounter, () => csi.call(driverName, methods.unstage, request));
+      await unmountBelow(stagingPath, mounter);
+      await rm(dirname(stagingPath), { recursive: true, force: true });
+    }
+    await rm(path, { recursive: true, force: true });
   });
 }
+
+async function isStagedForOthers(layout: Layout, { path, data }: PublishedVolume): Promise<boolean> {
+  for (const uid of await namesIn(layout.pods)) {
+    const volumes = await csiVolumes(layout, uid);
+    if (volumes.some((other) => other.path !== path && other.data.stagingPath === data.stagingPath)) return true;
+  }
+  return false;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

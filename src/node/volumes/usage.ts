@@ -2,7 +2,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Layout } from './host/layout.ts';
-import { namesIn } from './release.ts';
+import { namesIn } from './host/names-in.ts';
 
 /** Volumes that hold nothing of the pod itself are not counted: others, or other machines, have them. */
 const COUNTED = ['empty-dir', 'configmap', 'secret', 'downward-api', 'projected'];

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { Layout } from './host/layout.ts';
-import { namesIn } from './release.ts';
+import { namesIn } from './host/names-in.ts';
 import { VolumeError } from './volumes.ts';
 
 /** As many ids as a pod usually has; ranges begin at multiples of it, and the first one is the node's own. */

@@ -25,6 +25,8 @@ export interface Volumes {
   refresh(pod: SeenPod): Promise<RefreshResult>;
   /** What its volumes take on disk, for eviction and statistics: bytes by volume name. */
   usage(podUid: string): Promise<ReadonlyMap<string, number>>;
+  /** Registers the CSI drivers of the node as they come and go, until the signal is aborted. */
+  followDrivers(signal: AbortSignal): Promise<void>;
 }
 
 export interface MountRequest {
@@ -66,4 +68,14 @@ export type PreparedVolume =
 /** Why volumes cannot be used (yet). The message is that of the event FailedMount. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError';
+}
+
+/** A failure of another step than the set-up of a volume. */
+export class VolumeStepError extends VolumeError {
+  readonly step: 'WaitForAttach' | 'MountDevice';
+
+  constructor(step: VolumeStepError['step'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.step = step;
+  }
 }

@@ -1,5 +1,6 @@
 /** A CSI driver for tests: a gRPC server of Node's own HTTP/2, with messages encoded by a library that shares nothing with ours. */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, rmdir } from 'node:fs/promises';
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import { join } from 'node:path';
@@ -47,6 +48,21 @@ const CSI: Descriptors = {
     volumeContext: texts(8),
   }),
   NodeUnpublishVolumeRequest: fields({ volumeId: text(1), targetPath: text(2) }),
+  CapacityRange: fields({ requiredBytes: message(1, 'int64'), limitBytes: message(2, 'int64') }),
+  NodeExpandVolumeRequest: fields({
+    volumeId: text(1),
+    volumePath: text(2),
+    capacityRange: message(3, 'CapacityRange'),
+    stagingTargetPath: text(4),
+    volumeCapability: message(5, 'VolumeCapability'),
+    secrets: texts(6),
+  }),
+  Topology: fields({ segments: texts(1) }),
+  NodeGetInfoResponse: fields({
+    nodeId: text(1),
+    maxVolumesPerNode: message(2, 'int64'),
+    accessibleTopology: message(3, 'Topology'),
+  }),
   NodeRpc: fields({ type: message(1, 'int32') }),
   NodeServiceCapability: fields({ rpc: message(1, 'NodeRpc') }),
   NodeGetCapabilitiesResponse: fields({ capabilities: { id: 1, type: 'NodeServiceCapability', rule: 'repeated' } }),
@@ -56,6 +72,8 @@ const CSI: Descriptors = {
       NodeUnstageVolume: rpc('NodeUnstageVolumeRequest', 'Empty'),
       NodePublishVolume: rpc('NodePublishVolumeRequest', 'Empty'),
       NodeUnpublishVolume: rpc('NodeUnpublishVolumeRequest', 'Empty'),
+      NodeExpandVolume: rpc('NodeExpandVolumeRequest', 'Empty'),
+      NodeGetInfo: rpc('Empty', 'NodeGetInfoResponse'),
       NodeGetCapabilities: rpc('Empty', 'NodeGetCapabilitiesResponse'),
     },
   },
@@ -98,6 +116,8 @@ export interface CsiDriverOptions {
   /** What volumes show: it is mounted at the target. */
   readonly data: string;
   readonly stages: boolean;
+  /** Further numbers of NodeServiceCapability.RPC.Type. */
+  readonly capabilities?: readonly number[];
   readonly canMount: boolean;
 }
 
@@ -163,16 +183,23 @@ export class CsiDriver implements AsyncDisposable {
   }
 
   async #perform(method: string, { targetPath }: Record<string, unknown>): Promise<object> {
-    const { name, data, stages, canMount } = this.#options;
+    const { name, data, stages, capabilities = [], canMount } = this.#options;
     const target = String(targetPath);
     switch (method) {
       case 'GetInfo':
         return { type: 'CSIPlugin', name, endpoint: this.#endpoint, supportedVersions: ['1.0.0'] };
       case 'NodeGetCapabilities':
-        return { capabilities: stages ? [{ rpc: { type: 2 } }, { rpc: { type: 1 } }] : [] };
+        return { capabilities: [...(stages ? [2, 1] : []), ...capabilities].map((type) => ({ rpc: { type } })) };
+      case 'NodeGetInfo':
+        return {
+          nodeId: `${name} on this node`,
+          maxVolumesPerNode: 7,
+          accessibleTopology: { segments: { 'disk.example.com/rack': 'r1' } },
+        };
       case 'NodePublishVolume':
         await mkdir(target, { recursive: true });
-        if (canMount) execFileSync('mount', ['--bind', data, target]);
+        // It may be published again, to bring it up to date.
+        if (canMount && !isMounted(target)) execFileSync('mount', ['--bind', data, target]);
         return {};
       case 'NodeUnpublishVolume':
         if (canMount) execFileSync('umount', [target]);
@@ -183,3 +210,5 @@ export class CsiDriver implements AsyncDisposable {
     }
   }
 }
+
+const isMounted = (path: string): boolean => readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${path} `);

@@ -25,6 +25,9 @@ export class VolumesWorld implements AsyncDisposable {
   readonly claims = new Map<string, object>();
   readonly persistentVolumes = new Map<string, object>();
   readonly csiDrivers = new Map<string, object>();
+  readonly attachments = new Map<string, object>();
+  /** What was recorded about drivers, volumes in use and claims that have grown. */
+  readonly reports: unknown[] = [];
   readonly tokenRequests: (TokenRequest & { readonly serviceAccount: string })[] = [];
   readonly bundleRequests: TrustBundleSelector[] = [];
   bundles: string[] = [];
@@ -85,6 +88,11 @@ export class VolumesWorld implements AsyncDisposable {
       claim: async (namespace, name) => this.claims.get(`${namespace}/${name}`) as never,
       persistentVolume: async (name) => this.persistentVolumes.get(name) as never,
       csiDriver: async (name) => this.csiDrivers.get(name) as never,
+      csiDriverAdded: async (driver) => void this.reports.push({ added: driver }),
+      csiDriverRemoved: async (name) => void this.reports.push({ removed: name }),
+      volumeAttachment: async (name) => this.attachments.get(name) as never,
+      reportVolumesInUse: async (names) => void this.reports.push({ inUse: names }),
+      claimExpanded: async ({ metadata }, size) => void this.reports.push({ expanded: metadata.name, size }),
       createToken: async (_namespace, serviceAccount, request) => {
         if (this.tokenFailure !== undefined) throw new Error(this.tokenFailure);
         this.tokenRequests.push({ ...request, serviceAccount });

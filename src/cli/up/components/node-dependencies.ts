@@ -2,6 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Server } from '../../../server/index.ts';
+import type { NodeConnection } from '../../../server/nodes/connection.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import type { Settings } from '../flags.ts';
 
@@ -17,4 +18,8 @@ export interface NodeDependencies {
   readonly directory: string;
   /** Whether other servers on the same store may run nodes of the cluster. */
   readonly isShared: boolean;
+  /** How agents in other processes are reached. */
+  readonly remote: NodeConnection;
+  /** Certificates of the cluster's authorities, as PEM. */
+  readonly authority: () => string;
 }

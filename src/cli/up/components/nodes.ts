@@ -5,8 +5,8 @@ import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { markLeftOutNodes } from '../../../node/simulated/left-out.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
 import type { User } from '../../../server/api.ts';
-import type { Server } from '../../../server/index.ts';
-import { unreachable } from '../../../server/nodes/connection.ts';
+import { connectionByNode } from '../../../server/nodes/by-node.ts';
+import { type NodeConnection, unreachable } from '../../../server/nodes/connection.ts';
 import type { Say } from '../../output/steps.ts';
 import { apiVersion } from '../../version.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
@@ -15,12 +15,13 @@ import { startRealNodes } from './real-nodes.ts';
 
 /** Resolves when the nodes are registered, with the names of nodes that ran before and do not run now. */
 export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<readonly string[]> {
-  const { server, cleanup, clock, random, log, isShared } = dependencies;
+  const { server, cleanup, clock, random, log, isShared, remote } = dependencies;
   const { names, clusterCidr, rules } = plan;
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
   const clients = { client: clientFor(SIMULATED_NODES), clientOf: (node: string) => clientFor(nodeUser(node)) };
   const simulated = plan.runtime === 'simulated' ? names : [];
   const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names: simulated });
+  server.reachNodesBy(remote);
   if (plan.runtime !== 'simulated') {
     await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
   } else if (names.length > 0) {
@@ -28,7 +29,7 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
     const options = { ...clients, clock, random, log, names, clusterCidr, rules };
     const nodes = await startSimulatedNodes({ ...options, version: apiVersion.gitVersion });
     cleanup.add(() => nodes.stop());
-    connect(server, nodes);
+    server.reachNodesBy(connectionByNode((node) => nodes.has(node), { local: simulatedConnection(nodes), remote }));
   }
   say(describe(plan));
   return leftOut;
@@ -47,14 +48,10 @@ function describe({ runtime, names }: NodePlan): string {
   }
 }
 
-function connect(server: Server, nodes: SimulatedNodes): void {
-  const why = (node: string) =>
-    nodes.has(node)
-      ? `node "${node}" is simulated: it runs no processes to connect to`
-      : `the agent of node "${node}" cannot be reached`;
-  server.reachNodesBy({
-    ...unreachable(why),
+function simulatedConnection(nodes: SimulatedNodes): NodeConnection {
+  return {
+    ...unreachable((node) => `node "${node}" is simulated: it runs no processes to connect to`),
     logs: (request) => nodes.logs(request),
     usage: async (node) => nodes.usage(node),
-  });
+  };
 }

@@ -3,6 +3,7 @@ import { createClient } from '../../../client/client.ts';
 import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
+import { connectionByNode } from '../../../server/nodes/by-node.ts';
 import type { RealRuntime } from '../../agent/open-runtime.ts';
 import type { RunningNode } from '../../agent/run-node.ts';
 import { apiVersion } from '../../version.ts';
@@ -13,7 +14,7 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory }: NodeDependencies,
+  { server, cleanup, clock, random, log, settings, directory, remote, authority }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
@@ -21,7 +22,8 @@ export async function startRealNodes(
   const { startServices } = await import('./services.ts');
   const services = { client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log };
   const running = new Map<string, RunningNode>();
-  server.reachNodesBy(localConnection((name) => running.get(name)));
+  const local = localConnection((name) => running.get(name));
+  server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
   for (const [index, name] of names.entries()) {
     const client = createClient(directTransport(server.direct(nodeUser(name))));
@@ -32,7 +34,7 @@ export async function startRealNodes(
       podCIDR: subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
       liveConfigVolumes: settings.liveConfigVolumes === true,
-      version: apiVersion.gitVersion,
+      ...{ version: apiVersion.gitVersion, authority },
       startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
     });
     running.set(name, node);

@@ -1,8 +1,8 @@
 /** Looks for the image of a container, and pulls it if its policy says so. */
 import type { Action, Outcome } from '../../pod/plan/action.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
-import { credentialsFor, type PullSecret } from '../images/keyring.ts';
 import type { PullPolicy } from '../images/pull.ts';
+import { podCredentials } from '../images/pull-secrets.ts';
 import { containerNamed } from './containers.ts';
 import type { ActionContext, Subject } from './context.ts';
 
@@ -19,23 +19,18 @@ export async function pullImage(context: ActionContext, subject: Subject, action
   );
 }
 
-/** Of the pod's pull secrets, to which the server has added those of its service account. */
 async function credentialsOf(
   { objects }: ActionContext,
   { pod, emit }: Subject,
   image: string,
 ): Promise<readonly RegistryCredentials[]> {
-  const { namespace = '' } = pod.metadata;
-  const secrets: PullSecret[] = [];
-  const missing: string[] = [];
-  for (const { name = '' } of pod.spec.imagePullSecrets ?? []) {
+  const { credentials, missing } = await podCredentials(pod, image, async (namespace, name) => {
     const secret = await objects.secret(namespace, name);
-    if (secret.type === 'found') secrets.push(secret.object);
-    else missing.push(name);
-  }
+    return secret.type === 'found' ? secret.object : undefined;
+  });
   if (missing.length > 0) {
     const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
     emit({ type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message, container: undefined });
   }
-  return credentialsFor(image, secrets);
+  return credentials;
 }

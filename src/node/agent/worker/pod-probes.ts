@@ -3,7 +3,7 @@ import type { SeenPod } from '../../pod/container-run.ts';
 import type { PlannedEvent } from '../../pod/plan/action.ts';
 import { touch } from '../../pod/plan/record.ts';
 import type { ContainerState, PodState } from '../../pod/plan/state.ts';
-import { ContainerProbes, hasProbes, type ProbeResults } from '../../probes/container-probes.ts';
+import { ContainerProbes, hasProbes, type ProbeCount, type ProbeResults } from '../../probes/container-probes.ts';
 import { containerNamed, type SpecContainer } from '../actions/containers.ts';
 import { type ActionContext, addressesOf } from '../actions/context.ts';
 
@@ -31,6 +31,13 @@ export class PodProbes {
   /** Begins to probe what has started, and ends to probe what has ended. */
   follow(pod: SeenPod, state: PodState): void {
     for (const each of state.containers) this.#followContainer(pod, state, each);
+  }
+
+  /** Results of the probes of running containers. */
+  counts(): readonly (ProbeCount & { readonly container: string })[] {
+    return [...this.#running].flatMap(([container, { probes }]) =>
+      probes.counts.map((count) => ({ ...count, container })),
+    );
   }
 
   stop(): void {

@@ -66,6 +66,11 @@ export class PodWorker {
     return this.#state;
   }
 
+  /** Results of the probes of running containers. */
+  get probeCounts(): ReturnType<PodProbes['counts']> {
+    return this.#probes.counts();
+  }
+
   /** Whether nothing of the pod is left on the node. */
   get isFinished(): boolean {
     return this.#isFinished;

@@ -26,6 +26,7 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
     podIP: addresses[0],
     podIPs: addresses,
     failure: endPhase === undefined ? undefined : failure,
+    disruption: endPhase === undefined ? undefined : failure?.disruption,
     resize: resizeOf(specs, state),
   };
 }

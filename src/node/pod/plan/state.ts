@@ -125,6 +125,8 @@ export interface PodFailure {
   readonly message: string;
   /** The grace period of its containers; absent: that of the pod. */
   readonly graceSeconds?: number;
+  /** The message of the condition `DisruptionTarget`, for a pod that ends for the sake of the node. */
+  readonly disruption?: string;
   /** Whether the node refused the pod before anything was started. */
   readonly isRefusal?: boolean;
 }

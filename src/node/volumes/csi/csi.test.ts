@@ -2,18 +2,18 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CsiDriver } from '../../../../test/support/node/csi-driver.ts';
 import { isRoot, podWith, VolumesWorld } from '../../../../test/support/node/volumes-world.ts';
 
 const DRIVER = 'disk.example.com';
 
-async function withDriver(w: VolumesWorld, stages: boolean): Promise<CsiDriver> {
+async function withDriver(w: VolumesWorld, stages: boolean, capabilities: readonly number[] = []): Promise<CsiDriver> {
   const data = w.elsewhere('data');
   await mkdir(data, { recursive: true });
   await writeFile(join(data, 'x'), 'from the driver');
   const registry = join(w.root, 'plugins_registry');
-  return CsiDriver.start({ name: DRIVER, registry, data, stages, canMount: isRoot });
+  return CsiDriver.start({ name: DRIVER, registry, data, stages, capabilities, canMount: isRoot });
 }
 
 describe('an inline volume', () => {
@@ -42,11 +42,13 @@ describe('an inline volume', () => {
     if (isRoot) expect(await readFile(join(targetPath, 'x'), 'utf8')).toBe('from the driver');
     expect(driver.calls.map(({ method }) => method)).toEqual([
       'GetInfo',
+      'NodeGetInfo',
       'NotifyRegistrationStatus',
+      'NodeGetCapabilities',
       'NodePublishVolume',
     ]);
-    expect(driver.calls[1]?.request).toMatchObject({ pluginRegistered: true });
-    expect(driver.calls[2]?.request).toEqual({
+    expect(driver.calls[2]?.request).toMatchObject({ pluginRegistered: true });
+    expect(driver.calls[4]?.request).toEqual({
       volumeId: handle,
       targetPath,
       volumeCapability: { mount: { fsType: 'ext4' }, accessMode: { mode: 1 } },
@@ -133,12 +135,18 @@ describe('an inline volume', () => {
 describe('a persistent volume', () => {
   const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'mine' } }];
 
-  async function world() {
+  async function world(driver: object = { attachRequired: false }) {
     const w = await VolumesWorld.create();
-    w.claims.set('shop/mine', { metadata: { uid: 'c' }, spec: { volumeName: 'pv-1' }, status: { phase: 'Bound' } });
+    w.csiDrivers.set(DRIVER, { spec: driver });
+    w.claims.set('shop/mine', {
+      metadata: { name: 'mine', uid: 'c' },
+      spec: { volumeName: 'pv-1' },
+      status: { phase: 'Bound', capacity: { storage: '1Gi' } },
+    });
     w.persistentVolumes.set('pv-1', {
       metadata: { name: 'pv-1' },
       spec: {
+        capacity: { storage: '2Gi' },
         accessModes: ['ReadWriteMany'],
         mountOptions: ['noatime', 'ro'],
         csi: {
@@ -216,9 +224,168 @@ describe('a persistent volume', () => {
     await w.volumes.prepare(pod);
     expect((await stat(w.elsewhere('data/x'))).gid).not.toBe(55);
     await w.volumes.release('u-1');
-    w.csiDrivers.set(DRIVER, { spec: { fsGroupPolicy: 'File' } });
+    w.csiDrivers.set(DRIVER, { spec: { attachRequired: false, fsGroupPolicy: 'File' } });
     await w.volumes.prepare(pod);
     expect((await stat(w.elsewhere('data/x'))).gid).toBe(55);
     await w.volumes.release('u-1');
+  });
+
+  const attachment = `csi-${createHash('sha256').update(`disk-7${DRIVER}node-1`).digest('hex')}`;
+
+  it('is published when it is attached, with what the attacher says, and is in use until it is unstaged', async () => {
+    await using w = await world({});
+    await using driver = await withDriver(w, true);
+    const preparing = w.volumes.prepare(podWith(volumes));
+    const inUse = [`kubernetes.io/csi/${DRIVER}^disk-7`];
+    await vi.waitFor(() => expect(w.reports.at(-1)).toEqual({ inUse }));
+    await w.clock.advance(500);
+    expect(driver.nodeCalls).toEqual([]);
+    w.attachments.set(attachment, { metadata: {}, status: { attached: true, attachmentMetadata: { lun: '3' } } });
+    await vi.waitFor(async () => {
+      await w.clock.advance(500);
+      expect(driver.nodeCalls).toHaveLength(2);
+    });
+    await preparing;
+    expect(driver.nodeCalls.map(({ request }) => request.publishContext)).toEqual([{ lun: '3' }, { lun: '3' }]);
+    await w.restarted().release('u-1');
+    expect(driver.nodeCalls.at(-1)?.method).toBe('NodeUnstageVolume');
+    expect(w.reports.at(-1)).toEqual({ inUse: [] });
+  });
+
+  it('is not published when it cannot be attached', async () => {
+    await using w = await world({});
+    await using driver = await withDriver(w, true);
+    w.attachments.set(attachment, { metadata: {}, status: { attached: false, attachError: { message: 'no slot' } } });
+    await expect(w.volumes.prepare(podWith(volumes))).rejects.toThrow(
+      'MountVolume.WaitForAttach failed for volume "data" : no slot',
+    );
+    expect(driver.nodeCalls).toEqual([]);
+  });
+
+  it('that cannot be staged fails at that step', async () => {
+    await using w = await world();
+    await using driver = await withDriver(w, true);
+    driver.failures.set('NodeStageVolume', { code: 5, message: 'no disk' });
+    await expect(w.volumes.prepare(podWith(volumes))).rejects.toThrow(
+      'MountVolume.MountDevice failed for volume "data" : rpc error: code = NotFound desc = no disk',
+    );
+  });
+
+  it('grows when it was made larger, also while pods use it', async () => {
+    await using w = await world();
+    await using driver = await withDriver(w, false, [3]);
+    const pod = podWith(volumes);
+    await w.volumes.prepare(pod);
+    const expand = driver.nodeCalls.at(-1);
+    expect(expand).toMatchObject({
+      method: 'NodeExpandVolume',
+      request: { volumeId: 'disk-7', volumePath: join(w.path('csi', 'pv-1'), 'mount') },
+    });
+    expect(String((expand!.request.capacityRange as { requiredBytes: unknown }).requiredBytes)).toBe(String(2 ** 31));
+    expect(w.reports.at(-1)).toEqual({ expanded: 'mine', size: '2Gi' });
+    const claim = w.claims.get('shop/mine') as { status: { capacity: object } };
+    claim.status.capacity = { storage: '2Gi' };
+    const calls = driver.nodeCalls.length;
+    const { nextAt } = await w.volumes.refresh(pod);
+    expect(driver.nodeCalls).toHaveLength(calls);
+    expect(nextAt).toBe(w.clock.now() + 60_000);
+    await w.volumes.release('u-1');
+  });
+
+  it('is given the group of the pod, and a mode for one writer, if the driver knows them', async () => {
+    await using w = await world({ attachRequired: false, fsGroupPolicy: 'File' });
+    await using driver = await withDriver(w, false, [5, 6]);
+    const volume = w.persistentVolumes.get('pv-1') as { spec: { accessModes: string[] } };
+    volume.spec.accessModes = ['ReadWriteOncePod'];
+    await w.volumes.prepare(podWith(volumes, { securityContext: { fsGroup: 55 } }));
+    expect(driver.nodeCalls.at(-1)?.request.volumeCapability).toEqual({
+      mount: { mountFlags: ['noatime', 'ro'], volumeMountGroup: '55' },
+      accessMode: { mode: 6 },
+    });
+    expect((await stat(w.elsewhere('data/x'))).gid).not.toBe(55);
+    await w.volumes.release('u-1');
+  });
+});
+
+describe('tokens for a driver', () => {
+  const spec = { tokenRequests: [{ audience: 'vault', expirationSeconds: 600 }, { audience: '' }] };
+  const pod = podWith([{ name: 'v', csi: { driver: DRIVER } }]);
+  const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens';
+  const modes = { volumeLifecycleModes: ['Ephemeral'] };
+
+  it('are in the context of the volume, and are renewed when it is published again', async () => {
+    await using w = await VolumesWorld.create();
+    await using driver = await withDriver(w, false);
+    w.csiDrivers.set(DRIVER, { spec: { ...spec, ...modes, requiresRepublish: true } });
+    await w.volumes.prepare(pod);
+    const tokens = () =>
+      JSON.parse((driver.nodeCalls.at(-1)!.request.volumeContext as Record<string, string>)[TOKENS]!);
+    expect(tokens()).toEqual({
+      '': { token: 'token-1', expirationTimestamp: '2030-01-01T01:00:00Z' },
+      vault: { token: 'token-2', expirationTimestamp: '2030-01-01T00:10:00Z' },
+    });
+    expect(w.tokenRequests[1]).toMatchObject({ audiences: ['vault'], boundPod: { name: 'web', uid: 'u-1' } });
+    const { nextAt } = await w.volumes.refresh(pod);
+    expect(nextAt).toBe(w.clock.now() + 60_000);
+    await w.clock.advance(480_000);
+    await w.volumes.refresh(pod);
+    expect(tokens().vault).toEqual({ token: 'token-3', expirationTimestamp: '2030-01-01T00:18:00Z' });
+    await w.volumes.release('u-1');
+  });
+
+  it('are secrets if the driver wants that', async () => {
+    await using w = await VolumesWorld.create();
+    await using driver = await withDriver(w, false);
+    w.csiDrivers.set(DRIVER, { spec: { ...spec, ...modes, serviceAccountTokenInSecrets: true } });
+    await w.volumes.prepare(pod);
+    const { request } = driver.nodeCalls.at(-1)!;
+    expect(request.secrets).toHaveProperty([TOKENS]);
+    expect(request.volumeContext ?? {}).not.toHaveProperty([TOKENS]);
+    expect((await w.volumes.refresh(pod)).nextAt).toBeUndefined();
+    await w.volumes.release('u-1');
+  });
+});
+
+describe('drivers', () => {
+  it('are registered when they come, and removed when they go', async () => {
+    await using w = await VolumesWorld.create();
+    const stop = new AbortController();
+    const following = w.volumes.followDrivers(stop.signal);
+    {
+      await using driver = await withDriver(w, false);
+      await vi.waitFor(() =>
+        expect(w.reports).toEqual([
+          {
+            added: {
+              name: DRIVER,
+              nodeId: `${DRIVER} on this node`,
+              maxVolumes: 7,
+              topology: { 'disk.example.com/rack': 'r1' },
+            },
+          },
+        ]),
+      );
+      await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toMatchObject({ pluginRegistered: true }));
+    }
+    await vi.waitFor(() => expect(w.reports.at(-1)).toEqual({ removed: DRIVER }));
+    stop.abort();
+    await following;
+  });
+
+  it('learn why they are not registered, and are tried again', async () => {
+    await using w = await VolumesWorld.create();
+    const stop = new AbortController();
+    await using driver = await withDriver(w, false);
+    driver.failures.set('NodeGetInfo', { code: 14, message: 'starting' });
+    const following = w.volumes.followDrivers(stop.signal);
+    await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toEqual({ error: 'RegisterPlugin error -- starting' }));
+    expect(w.reports).toEqual([]);
+    driver.failures.clear();
+    await vi.waitFor(async () => {
+      await w.clock.advance(2_000);
+      expect(driver.calls.at(-1)?.request).toEqual({ pluginRegistered: true });
+    });
+    stop.abort();
+    await following;
   });
 });

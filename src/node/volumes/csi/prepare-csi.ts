@@ -1,147 +1,140 @@
-/** Stages and publishes a volume of a CSI driver. */
+/** Attaches, stages and publishes a volume of a CSI driver. */
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DeepReadonly } from '../../../client/object-types.ts';
-import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { attachmentName } from '../../../kinds/volumes/attachment.ts';
 import { applyFsGroup } from '../host/ownership.ts';
-import type { PodVolume, VolumeSetup } from '../kinds/setup.ts';
-import { type PreparedVolume, VolumeError } from '../volumes.ts';
-import { NodePublishVolume, NodeStageVolume, type VolumeCapability } from './messages.ts';
+import type { VolumeSetup } from '../kinds/setup.ts';
+import { type PreparedVolume, VolumeError, VolumeStepError } from '../volumes.ts';
+import { attached } from './attachment.ts';
+import {
+  type CsiSource,
+  type CsiVolume,
+  capabilityOf,
+  csiVolume,
+  type DriverSettings,
+  ownsFiles,
+} from './describe-volume.ts';
+import { expandVolume } from './expand.ts';
+import { CAPABILITY, csi, type VolumeCapability } from './messages.ts';
+import { podContext, secretValues } from './publish-context.ts';
 import { writeVolumeData } from './volume-data.ts';
 
-export type CsiSource =
-  | { readonly type: 'inline'; readonly source: NonNullable<PodVolume['csi']> }
-  | { readonly type: 'persistent'; readonly volume: DeepReadonly<PersistentVolume> };
+/** Tokens of published volumes, and their content, are renewed as often if the driver wants that; sizes are looked at. */
+const REFRESH_MS = 60_000;
 
-/** Numbers of CSI's AccessMode.Mode. */
-const ACCESS_MODES: Readonly<Record<string, number>> = {
-  ReadWriteOnce: 1,
-  ReadOnlyMany: 3,
-  ReadWriteMany: 5,
-  ReadWriteOncePod: 6,
-};
-const SINGLE_NODE_WRITER = 1;
+interface Publication {
+  readonly source: CsiSource;
+  readonly volume: CsiVolume;
+  readonly settings: DriverSettings;
+  readonly capability: VolumeCapability;
+  readonly publishContext: Readonly<Record<string, string>>;
+  /** Empty: the driver does not stage volumes. */
+  readonly stagingPath: string;
+  readonly targetPath: string;
+}
 
 /** Idempotent, as the calls of CSI are. */
 export async function prepareCsi(setup: VolumeSetup, source: CsiSource): Promise<PreparedVolume> {
   const { pod, uid, host } = setup;
-  const request = describe(setup, source);
-  const directory = host.layout.volume(uid, 'csi', request.specName);
+  const volume = csiVolume(setup, source);
+  const settings = await host.api.csiDriver?.(volume.driver);
+  checkLifecycle(volume, source, settings);
+  const capabilities = await host.csi.capabilities(volume.driver);
+  const isStaged = source.type === 'persistent' && capabilities.has(CAPABILITY.stagesVolumes);
+  const isAttached = source.type === 'persistent' && settings?.spec.attachRequired !== false;
+  const stagingPath = isStaged ? stagingPathOf(host.layout.csiStaging, volume) : '';
+  const directory = host.layout.volume(uid, 'csi', volume.specName);
   const targetPath = join(directory, 'mount');
-  const settings = await host.api.csiDriver?.(request.driver);
-  if (source.type === 'inline' && settings && !settings.spec.volumeLifecycleModes?.includes('Ephemeral')) {
-    throw new VolumeError(
-      `kubernetes.io/csi: mounter.SetUpAt failed: volume mode "Ephemeral" not supported by driver ${request.driver} (only supports [${(settings.spec.volumeLifecycleModes ?? ['Persistent']).map((mode) => `"${mode}"`).join(' ')}])`,
-    );
-  }
-  const isStaged = source.type === 'persistent' && (await host.csi.stagesVolumes(request.driver));
-  const stagingPath = isStaged ? stagingPathOf(host.layout.csiStaging, request.driver, request.handle) : '';
-  await mkdir(directory, { recursive: true, mode: 0o750 });
   // Before anything is mounted, so that a crash leaves nothing behind that is not known.
-  await writeVolumeData(directory, {
-    driverName: request.driver,
-    volumeHandle: request.handle,
-    volumeLifecycleMode: source.type === 'inline' ? 'Ephemeral' : 'Persistent',
-    specVolID: request.specName,
-    nodeName: host.nodeName,
-    stagingPath,
-  });
-  const volume = { volumeId: request.handle, capability: request.capability };
-  if (isStaged) {
-    await mkdir(stagingPath, { recursive: true, mode: 0o750 });
-    const secrets = await secretValues(setup, request.stageSecret);
-    const staging = { ...volume, stagingPath, secrets, volumeContext: request.attributes };
-    await host.csi.call(request.driver, NodeStageVolume, staging);
+  const record = async () => {
+    await mkdir(directory, { recursive: true, mode: 0o750 });
+    await writeVolumeData(directory, {
+      driverName: volume.driver,
+      volumeHandle: volume.volumeHandle,
+      volumeLifecycleMode: source.type === 'inline' ? 'Ephemeral' : 'Persistent',
+      specVolID: volume.specName,
+      nodeName: host.nodeName,
+      attachmentID: isAttached ? attachmentName(volume, host.nodeName) : '',
+      stagingPath,
+    });
+  };
+  // Recorded, it is not unstaged any more by the pod that had it before.
+  await host.staging.run(stagingPath || directory, record);
+  if (isAttached) await host.inUse.report();
+  const publishContext = isAttached ? await attached(volume, host) : {};
+  const group = pod.spec.securityContext?.fsGroup;
+  const capability = capabilityOf(volume, { capabilities, group });
+  const publication = { source, volume, settings, capability, publishContext, stagingPath, targetPath };
+  if (isStaged) await stage(setup, publication);
+  await publish(setup, publication);
+  if (ownsFiles(volume, settings, capabilities)) {
+    await applyFsGroup(targetPath, pod, { readOnly: volume.readOnly, honorsPolicy: true });
   }
-  await host.csi.call(request.driver, NodePublishVolume, {
-    ...volume,
-    stagingPath,
-    targetPath,
-    readOnly: request.readOnly,
-    secrets: await secretValues(setup, request.publishSecret),
-    volumeContext: { ...request.attributes, ...(settings?.spec.podInfoOnMount ? podInfo(setup, source) : {}) },
-  });
-  if (ownsFiles(request, settings?.spec.fsGroupPolicy)) {
-    await applyFsGroup(targetPath, pod, { readOnly: request.readOnly, honorsPolicy: true });
+  if (source.type === 'persistent' && capabilities.has(CAPABILITY.expandsVolumes)) {
+    await expandVolume(setup, { ...source, described: volume, capability, stagingPath, targetPath });
   }
-  return { type: 'directory', path: targetPath, readOnly: request.readOnly, selinuxRelabel: false };
+  return { type: 'directory', path: targetPath, readOnly: volume.readOnly, selinuxRelabel: false };
 }
 
-type SecretRef = { readonly name?: string; readonly namespace?: string } | undefined;
-
-function describe({ pod, uid, volume: { name } }: VolumeSetup, source: CsiSource) {
-  if (source.type === 'inline') {
-    const { driver, fsType = '', readOnly = false, volumeAttributes = {}, nodePublishSecretRef } = source.source;
-    const publishSecret: SecretRef = nodePublishSecretRef && {
-      name: nodePublishSecretRef.name ?? '',
-      namespace: pod.metadata.namespace ?? '',
-    };
-    const handle = `csi-${createHash('sha256').update(`${uid}${name}`).digest('hex')}`;
-    const capability: VolumeCapability = { isBlock: false, fsType, mountFlags: [], accessMode: SINGLE_NODE_WRITER };
-    const stageSecret: SecretRef = undefined;
-    return {
-      driver,
-      handle,
-      specName: name,
-      readOnly,
-      attributes: volumeAttributes,
-      capability,
-      publishSecret,
-      stageSecret,
-    };
+/** Brings a published volume up to date, and returns when that is due again; undefined: nothing of it changes. */
+export async function refreshCsi(setup: VolumeSetup, source: CsiSource): Promise<number | undefined> {
+  const { uid, host } = setup;
+  const volume = csiVolume(setup, source);
+  const settings = await host.api.csiDriver?.(volume.driver);
+  const capabilities = await host.csi.capabilities(volume.driver);
+  const republishes = settings?.spec.requiresRepublish ?? false;
+  const expands = source.type === 'persistent' && capabilities.has(CAPABILITY.expandsVolumes);
+  if (!republishes && !expands) return undefined;
+  const capability = capabilityOf(volume, { capabilities, group: setup.pod.spec.securityContext?.fsGroup });
+  const isStaged = source.type === 'persistent' && capabilities.has(CAPABILITY.stagesVolumes);
+  const stagingPath = isStaged ? stagingPathOf(host.layout.csiStaging, volume) : '';
+  const targetPath = join(host.layout.volume(uid, 'csi', volume.specName), 'mount');
+  if (republishes) {
+    const isAttached = source.type === 'persistent' && settings?.spec.attachRequired !== false;
+    const publishContext = isAttached ? await attached(volume, host) : {};
+    await publish(setup, { source, volume, settings, capability, publishContext, stagingPath, targetPath });
   }
-  const { metadata, spec } = source.volume;
-  const { csi, accessModes = [], mountOptions = [] } = spec;
-  if (!csi) throw new VolumeError('the volume has no CSI source');
-  return {
-    driver: csi.driver,
-    handle: csi.volumeHandle,
-    specName: metadata.name ?? name,
-    readOnly: csi.readOnly ?? false,
-    attributes: csi.volumeAttributes ?? {},
-    capability: {
-      isBlock: spec.volumeMode === 'Block',
-      fsType: csi.fsType ?? '',
-      mountFlags: mountOptions,
-      accessMode: ACCESS_MODES[accessModes[0] ?? ''] ?? SINGLE_NODE_WRITER,
-    },
-    publishSecret: csi.nodePublishSecretRef as SecretRef,
-    stageSecret: csi.nodeStageSecretRef as SecretRef,
-  };
+  if (expands) await expandVolume(setup, { ...source, described: volume, capability, stagingPath, targetPath });
+  return host.clock.now() + REFRESH_MS;
+}
+
+function checkLifecycle({ driver }: CsiVolume, source: CsiSource, settings: DriverSettings): void {
+  const modes = settings?.spec.volumeLifecycleModes ?? ['Persistent'];
+  if (source.type !== 'inline' || !settings || modes.includes('Ephemeral')) return;
+  const supported = modes.map((mode) => `"${mode}"`).join(' ');
+  throw new VolumeError(
+    `kubernetes.io/csi: mounter.SetUpAt failed: volume mode "Ephemeral" not supported by driver ${driver} (only supports [${supported}])`,
+  );
+}
+
+async function stage(setup: VolumeSetup, publication: Publication): Promise<void> {
+  const { volume, capability, publishContext, stagingPath } = publication;
+  try {
+    await mkdir(stagingPath, { recursive: true, mode: 0o750 });
+    await setup.host.csi.call(volume.driver, csi.stage, {
+      ...{ volumeId: volume.volumeHandle, publishContext, stagingPath, capability, volumeContext: volume.attributes },
+      secrets: await secretValues(setup, volume.stageSecret, 'NodeStageSecretRef'),
+    });
+  } catch (error) {
+    if (!(error instanceof VolumeError)) throw error;
+    throw new VolumeStepError('MountDevice', error.message, { cause: error });
+  }
+}
+
+async function publish(setup: VolumeSetup, publication: Publication): Promise<void> {
+  const { volume, capability, publishContext, stagingPath, targetPath } = publication;
+  await setup.host.csi.call(volume.driver, csi.publish, {
+    ...{ volumeId: volume.volumeHandle, publishContext, stagingPath, targetPath, capability },
+    readOnly: volume.readOnly,
+    ...(await podContext(setup, publication)),
+  });
 }
 
 /** Where a volume is staged, as kubelet names it. */
-function stagingPathOf(staging: string, driver: string, handle: string): string {
-  const name = createHash('sha256').update(handle).digest('hex');
+function stagingPathOf(staging: string, { driver, volumeHandle }: CsiVolume): string {
+  const name = createHash('sha256').update(volumeHandle).digest('hex');
   const path = join(staging, driver, name, 'globalmount');
   if (!dirname(dirname(path)).startsWith(`${staging}/`)) throw new VolumeError(`invalid driver name ${driver}`);
   return path;
-}
-
-async function secretValues({ host }: VolumeSetup, reference: SecretRef): Promise<Record<string, string>> {
-  if (!reference) return {};
-  const { name = '', namespace = '' } = reference;
-  const secret = await host.api.secret(namespace, name);
-  if (!secret)
-    throw new VolumeError(`fetching NodePublishSecretRef ${namespace}/${name} failed: secrets "${name}" not found`);
-  const values = Object.entries(secret.data ?? {});
-  return Object.fromEntries(values.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
-}
-
-function podInfo({ pod }: VolumeSetup, { type }: CsiSource): Record<string, string> {
-  return {
-    'csi.storage.k8s.io/pod.name': pod.metadata.name ?? '',
-    'csi.storage.k8s.io/pod.namespace': pod.metadata.namespace ?? '',
-    'csi.storage.k8s.io/pod.uid': pod.metadata.uid ?? '',
-    'csi.storage.k8s.io/serviceAccount.name': pod.spec.serviceAccountName ?? '',
-    'csi.storage.k8s.io/ephemeral': String(type === 'inline'),
-  };
-}
-
-/** By default, only of volumes with a file system that one node alone writes. */
-function ownsFiles({ capability, readOnly }: ReturnType<typeof describe>, policy: string | undefined): boolean {
-  if (policy === 'None' || capability.isBlock) return false;
-  if (policy === 'File') return true;
-  return capability.fsType !== '' && capability.accessMode === SINGLE_NODE_WRITER && !readOnly;
 }

@@ -8,6 +8,8 @@ export interface CsiVolumeData {
   readonly volumeLifecycleMode: 'Persistent' | 'Ephemeral';
   readonly specVolID: string;
   readonly nodeName: string;
+  /** The name of its VolumeAttachment; empty when it need not be attached. Absent in records of old releases. */
+  readonly attachmentID?: string;
   /** Empty when the driver does not stage volumes. */
   readonly stagingPath: string;
 }

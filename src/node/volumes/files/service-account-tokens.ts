@@ -16,6 +16,7 @@ interface CachedToken {
 
 export interface PodToken {
   readonly token: string;
+  readonly expiresAt: number;
   /** When a new one is to be requested. */
   readonly renewAt: number;
 }

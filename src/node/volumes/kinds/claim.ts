@@ -17,7 +17,19 @@ export class ClaimError extends VolumeError {}
 type Volume = DeepReadonly<PersistentVolume>;
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 
+interface BoundClaim {
+  readonly claim: Claim;
+  readonly volume: Volume;
+}
+
 export async function prepareClaim(setup: VolumeSetup): Promise<PreparedVolume> {
+  const prepared = await preparePersistentVolume(setup, await boundVolume(setup));
+  const readOnly = setup.volume.persistentVolumeClaim?.readOnly ?? false;
+  return prepared.type === 'directory' ? { ...prepared, readOnly: prepared.readOnly || readOnly } : prepared;
+}
+
+/** Returns the claim of a pod's volume and what it is bound to. Rejects with a ClaimError. */
+export async function boundVolume(setup: VolumeSetup): Promise<BoundClaim> {
   const { pod, volume } = setup;
   const namespace = pod.metadata.namespace ?? '';
   const name = volume.ephemeral
@@ -34,9 +46,7 @@ export async function prepareClaim(setup: VolumeSetup): Promise<PreparedVolume> 
   if (persistent.spec.claimRef?.uid !== undefined && persistent.spec.claimRef.uid !== claim.metadata.uid) {
     throw fail(`PV "${persistent.metadata.name}" is bound to another claim`);
   }
-  const prepared = await preparePersistentVolume(setup, persistent);
-  const readOnly = volume.persistentVolumeClaim?.readOnly ?? false;
-  return prepared.type === 'directory' ? { ...prepared, readOnly: prepared.readOnly || readOnly } : prepared;
+  return { claim, volume: persistent };
 }
 
 async function boundClaim({ pod, volume, host }: VolumeSetup, namespace: string, name: string): Promise<Claim> {
@@ -59,12 +69,13 @@ async function boundClaim({ pod, volume, host }: VolumeSetup, namespace: string,
   return claim;
 }
 
-async function preparePersistentVolume(setup: VolumeSetup, persistent: Volume): Promise<PreparedVolume> {
+async function preparePersistentVolume(setup: VolumeSetup, bound: BoundClaim): Promise<PreparedVolume> {
+  const { volume: persistent } = bound;
   const { hostPath, local, nfs, csi, mountOptions = [] } = persistent.spec;
   if (local) return prepareLocal(setup, persistent, local.path);
   if (hostPath) return prepareHostPath(hostPath.path, hostPath.type ?? '');
   if (nfs) return prepareNfs(setup, { ...nfs, mountOptions });
-  if (csi) return prepareCsi(setup, { type: 'persistent', volume: persistent });
+  if (csi) return prepareCsi(setup, { type: 'persistent', ...bound });
   throw new VolumeError(`no volume plugin matched name: PersistentVolume "${persistent.metadata.name}"`);
 }
 

@@ -3,7 +3,7 @@ import { ContainerConfigError } from '../../container/inputs.ts';
 import { prepareCsi } from '../csi/prepare-csi.ts';
 import { PayloadError } from '../files/payload.ts';
 import { isFileVolume } from '../files/sources.ts';
-import { type PreparedVolume, VolumeError } from '../volumes.ts';
+import { type PreparedVolume, VolumeError, VolumeStepError } from '../volumes.ts';
 import { ClaimError, prepareClaim } from './claim.ts';
 import { prepareEmptyDir } from './empty-dir.ts';
 import { prepareFileVolume } from './file-volume.ts';
@@ -32,7 +32,8 @@ export function setUpFailure(volume: string, error: unknown): unknown {
     const which = `unmounted volumes=[${volume}], unattached volumes=[], failed to process volumes=[${volume}]`;
     return new VolumeError(`Unable to attach or mount volumes: ${which}: ${error.message}`, { cause: error });
   }
-  return new VolumeError(`MountVolume.SetUp failed for volume "${volume}" : ${error.message}`, { cause: error });
+  const step = error instanceof VolumeStepError ? error.step : 'SetUp';
+  return new VolumeError(`MountVolume.${step} failed for volume "${volume}" : ${error.message}`, { cause: error });
 }
 
 async function prepareByKind(setup: VolumeSetup): Promise<PreparedVolume> {

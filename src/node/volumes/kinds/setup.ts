@@ -4,9 +4,11 @@ import type { Random } from '../../../base/random.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { VolumesApi } from '../api.ts';
 import type { CsiDrivers } from '../csi/drivers.ts';
+import type { VolumesInUse } from '../csi/in-use.ts';
 import type { ServiceAccountTokens } from '../files/service-account-tokens.ts';
 import type { Layout } from '../host/layout.ts';
 import type { Mounter } from '../host/mounter.ts';
+import type { SerialByKey } from '../serial-by-key.ts';
 
 export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];
 
@@ -18,6 +20,9 @@ export interface VolumeHost {
   readonly api: VolumesApi;
   readonly tokens: ServiceAccountTokens;
   readonly csi: CsiDrivers;
+  readonly inUse: VolumesInUse;
+  /** By staging path: a volume is not unstaged while another pod stages it. */
+  readonly staging: SerialByKey;
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly liveConfigVolumes: boolean;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** Failures of connections in the words that the kubelet reports them with. */
+/** Failures of connections in the words of Kubernetes, which are those of Go. */
 import { isIPv6 } from 'node:net';
 
 export const joinHost = (host: string, port: number | string) =>

@@ -1,0 +1,17 @@
+/** How the server reaches the agents of other processes. */
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Server } from '../../../server/index.ts';
+import type { NodeConnection } from '../../../server/nodes/connection.ts';
+import { httpsConnection } from '../../../server/nodes/https-connection.ts';
+import { agentClientIdentity } from '../../pki/agent-client.ts';
+import type { Pki } from '../../pki/pki.ts';
+
+/** `pki` returns the current keys and certificates. */
+export function remoteConnection(
+  { agentAddress: addressOf }: Pick<Server, 'agentAddress'>,
+  pki: () => Pki,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): NodeConnection {
+  return httpsConnection({ addressOf, clock, identity: agentClientIdentity(pki, { clock, random }) });
+}

@@ -1,0 +1,75 @@
+/** Decides who may do what at the endpoint, in the words of kubelet. */
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import type { Clock } from '../../../base/clock.ts';
+import { ApiError } from '../../../base/errors.ts';
+import type { Client } from '../../../client/client.ts';
+import { rightFor } from './attributes.ts';
+import { type EndpointUser, Reviews } from './reviews.ts';
+
+export interface AccessOptions {
+  /** Acts as the node. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly node: string;
+}
+
+export type Access = (request: IncomingMessage, path: string) => Promise<void>;
+
+/** Returns what rejects with an ApiError unless the client of a request is known and has the right. */
+export function accessOf({ client, clock, node }: AccessOptions): Access {
+  const reviews = new Reviews(client, clock, node);
+  return async (request, path) => {
+    const user = await userOf(request, reviews, clock.now());
+    if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
+    const right = rightFor(request.method ?? '', path);
+    if (!right) throw new ApiError('MethodNotAllowed', 'Method Not Allowed');
+    const { verb, subresources } = right;
+    for (const subresource of subresources) {
+      if (await allowed(reviews, user, { verb, subresource })) return;
+    }
+    const asked = `user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}]`;
+    throw new ApiError('Forbidden', `Forbidden (${asked})\n`);
+  };
+}
+
+async function allowed(
+  reviews: Reviews,
+  user: EndpointUser,
+  { verb, subresource }: { readonly verb: string; readonly subresource: string },
+): Promise<boolean> {
+  try {
+    return await reviews.isAllowed(user, verb, subresource);
+  } catch (cause) {
+    const asked = `user=${user.name}, verb=${verb}, resource=nodes, subresource=${subresource}`;
+    throw new ApiError('InternalError', `Authorization error (${asked})`, { cause });
+  }
+}
+
+/** The user of the client's certificate, or else of its token. */
+async function userOf(request: IncomingMessage, reviews: Reviews, now: number): Promise<EndpointUser | undefined> {
+  const { socket } = request;
+  const certified = socket instanceof TLSSocket ? certifiedUser(socket, now) : undefined;
+  if (certified) return certified;
+  const token = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) return undefined;
+  try {
+    return await reviews.userOf(token);
+  } catch (cause) {
+    throw new ApiError('Unauthorized', 'Unauthorized', { cause });
+  }
+}
+
+/** A connection can outlive the certificate that it was opened with. */
+function certifiedUser(socket: TLSSocket, now: number): EndpointUser | undefined {
+  if (!socket.authorized) return undefined;
+  const { subject, valid_to: end } = socket.getPeerCertificate();
+  const name = listOf(subject?.CN).at(-1);
+  if (!name || !(Date.parse(end) > now)) return undefined;
+  return { name, groups: [...listOf(subject.O), 'system:authenticated'] };
+}
+
+/** An attribute that occurs several times is an array, although the types do not say so. */
+function listOf(value: string | string[] | undefined): string[] {
+  return value === undefined ? [] : [value].flat();
+}

@@ -1,0 +1,29 @@
+/** What the endpoint needs of the node that it shows. */
+import type { SeenPod } from '../pod/container-run.ts';
+import type { PodState } from '../pod/plan/state.ts';
+import type { ProbeCount } from '../probes/container-probes.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+/** A pod that the agent runs. */
+export interface ServedPod {
+  readonly pod: SeenPod;
+  /** Undefined until the agent has looked at it for the first time. */
+  readonly state: PodState | undefined;
+  /** Results of the probes of its running containers. */
+  probes(): readonly (ProbeCount & { readonly container: string })[];
+}
+
+export interface EndpointNode {
+  readonly name: string;
+  /** Addresses of the node. */
+  readonly addresses: readonly string[];
+  /** Undefined until it has come up. */
+  readonly runtime: Runtime | undefined;
+  /** The pod of that name which the agent runs now. */
+  find(namespace: string, name: string): ServedPod | undefined;
+  pods(): Iterable<ServedPod>;
+  /** For `/stats/summary`. Undefined until something was measured. */
+  summary(): Promise<object | undefined>;
+  /** For `/metrics/resource`. Undefined until the node has come up. */
+  resourceMetrics(): Promise<string | undefined>;
+}

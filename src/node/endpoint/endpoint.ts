@@ -1,0 +1,232 @@
+/** The HTTPS server of an agent. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import { duplexPair } from '../../base/duplex-pair.ts';
+import { ApiError, badRequest } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import { type Access, accessOf } from './access/access.ts';
+import type { EndpointNode } from './endpoint-node.ts';
+import { PodStreams } from './pod-streams.ts';
+import { type EndpointRoute, routeOf } from './route.ts';
+import { serveCommandRequest } from './routes/command.ts';
+import { serveConnect } from './routes/connect.ts';
+import { logRequestOf, sendContainerLogs } from './routes/container-logs.ts';
+import { documentOf } from './routes/documents.ts';
+import { sendLogFile } from './routes/log-files.ts';
+import { servePortForward } from './routes/port-forward.ts';
+import { runCommand } from './routes/run.ts';
+import { errorText, UpgradeExchange } from './upgrade-exchange.ts';
+
+export interface EndpointOptions {
+  readonly node: EndpointNode;
+  /** Acts as the node. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** For `/configz`: the settings of the agent, with the names of KubeletConfiguration. */
+  readonly config: object;
+  /** The machine's log files, for `/logs/`. */
+  readonly logDirectory: string;
+}
+
+/** As PEM. */
+export interface ServingIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The default of kubelet. */
+const DEFAULT_PORT = 10_250;
+/** Ports after the default one that are tried when it is taken. */
+const MAX_NEXT_PORTS = 1_000;
+const MAX_CONNECTIONS = 2_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+export class Endpoint {
+  readonly #options: EndpointOptions;
+  readonly #access: Access;
+  readonly #streams: PodStreams;
+  readonly #http: Server;
+  #tls: TlsServer | undefined;
+  /** Connections of the same process, which may do everything. */
+  readonly #trusted = new WeakSet<object>();
+  readonly #connections = new Set<Duplex>();
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    const { client, clock, node } = options;
+    this.#access = accessOf({ client, clock, node: node.name });
+    this.#streams = new PodStreams(node);
+    this.#http = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 0 });
+    this.#http.on('request', (request, response) => void this.#serve(request, response));
+    this.#http.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
+    this.#http.on('connect', (request, socket, head) => void this.#upgrade(request, socket, head));
+  }
+
+  /**
+   * Listens on kubelet's port or the next free one, and resolves with that. `authority` signs the certificates of clients.
+   * Connections fail until there is a certificate to serve with.
+   */
+  async listen(host: string, authority: string): Promise<number> {
+    this.#tls = createTlsServer({
+      ...{ ca: authority, requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
+      minVersion: 'TLSv1.2',
+    });
+    this.#tls.maxConnections = MAX_CONNECTIONS;
+    this.#tls.on('secureConnection', (socket: TLSSocket) => this.#http.emit('connection', this.#follow(socket)));
+    this.#tls.on('tlsClientError', (error) => {
+      this.#options.log.debug('a connection to the endpoint failed', { error: error.message });
+    });
+    for (let port = DEFAULT_PORT; ; port++) {
+      try {
+        return await listening(this.#tls, port, host);
+      } catch (error) {
+        const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+        if (!isTaken || port >= DEFAULT_PORT + MAX_NEXT_PORTS) throw error;
+      }
+    }
+  }
+
+  /** Serves new connections with this certificate. `authority` signs the certificates of clients. */
+  use({ cert, key }: ServingIdentity, authority: string): void {
+    this.#tls?.setSecureContext({ cert, key, ca: authority });
+  }
+
+  /** Opens a connection from the same process, with the rights of the server. */
+  connect(): Duplex {
+    const [near, far] = duplexPair();
+    this.#trusted.add(far);
+    this.#http.emit('connection', this.#follow(far));
+    return near;
+  }
+
+  async close(): Promise<void> {
+    const tls = this.#tls;
+    const closed = tls && new Promise((resolve) => tls.close(resolve));
+    for (const connection of this.#connections) connection.destroy();
+    await closed;
+  }
+
+  #follow<T extends Duplex>(connection: T): T {
+    this.#connections.add(connection);
+    connection.on('error', () => connection.destroy());
+    connection.once('close', () => this.#connections.delete(connection));
+    return connection;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    // No path here takes a body; one that is sent is not kept.
+    request.resume();
+    try {
+      const { path, query } = targetOf(request);
+      await this.#authorize(request, path);
+      const route = routeOf(path);
+      if (!route) throw new ApiError('NotFound', '404 page not found');
+      await this.#respond(response, route, { method: request.method ?? '', query, signal: left.signal });
+    } catch (error) {
+      this.#fail(response, error);
+    }
+  }
+
+  async #respond(
+    response: ServerResponse,
+    route: EndpointRoute,
+    { method, query, signal }: { method: string; query: URLSearchParams; signal: AbortSignal },
+  ): Promise<void> {
+    const { node, clock, config, logDirectory } = this.#options;
+    if (route.type === 'run') {
+      if (method !== 'POST') throw notAllowed();
+      const output = await runCommand(route.target, query.get('cmd') ?? '', { node, streams: this.#streams });
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(output);
+      return;
+    }
+    if (route.type === 'exec' || route.type === 'attach' || route.type === 'portForward') {
+      throw badRequest('Upgrade request required');
+    }
+    if (method !== 'GET' && method !== 'HEAD') throw notAllowed();
+    switch (route.type) {
+      case 'containerLogs':
+        return sendContainerLogs(response, logRequestOf(route.target, query, { clock, signal }), this.#streams);
+      case 'logFile':
+        return sendLogFile(response, logDirectory, route.path);
+      case 'document': {
+        const { contentType, body } = await documentOf(route.name, { node, config });
+        response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) }).end(body);
+      }
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const exchange = new UpgradeExchange(request, socket, head);
+    try {
+      if (request.method === 'CONNECT') {
+        await this.#authorize(request, '');
+        await serveConnect(exchange, request.url ?? '', this.#options.node);
+        return;
+      }
+      const { path, query } = targetOf(request);
+      await this.#authorize(request, path);
+      const route = routeOf(path);
+      if (!route) throw new ApiError('NotFound', '404 page not found');
+      await this.#switch(exchange, route, query);
+    } catch (error) {
+      exchange.refuse(error);
+    }
+  }
+
+  async #switch(exchange: UpgradeExchange, route: EndpointRoute, query: URLSearchParams): Promise<void> {
+    const { clock } = this.#options;
+    const streams = this.#streams;
+    switch (route.type) {
+      case 'exec':
+      case 'attach':
+        return serveCommandRequest(exchange, { type: route.type, target: route.target, query }, { streams, clock });
+      case 'portForward':
+        return servePortForward(exchange, { target: route.target, query }, streams);
+      default:
+        throw badRequest('this path has no other protocol');
+    }
+  }
+
+  async #authorize(request: IncomingMessage, path: string): Promise<void> {
+    if (!this.#trusted.has(request.socket)) await this.#access(request, path);
+  }
+
+  #fail(response: ServerResponse, error: unknown): void {
+    const { code, message } = errorText(error);
+    if (code >= 500) this.#options.log.debug('a request to the endpoint failed', { error: message });
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    response.writeHead(code, { 'Content-Type': 'text/plain; charset=utf-8' }).end(message);
+  }
+}
+
+const notAllowed = () => new ApiError('MethodNotAllowed', '405: Method Not Allowed');
+
+/** Path and query of a request. Throws a BadRequest. */
+function targetOf({ url = '' }: IncomingMessage): { readonly path: string; readonly query: URLSearchParams } {
+  if (!url.startsWith('/')) throw badRequest('invalid request target');
+  const end = url.indexOf('?');
+  return end < 0
+    ? { path: url, query: new URLSearchParams() }
+    : { path: url.slice(0, end), query: new URLSearchParams(url.slice(end + 1)) };
+}
+
+function listening(server: TlsServer, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host }, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+/** Calls a method of a driver on its socket. */
+import { pathToFileURL } from 'node:url';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Method } from '../../../base/grpc/call.ts';
+import { GrpcClient } from '../../../base/grpc/client.ts';
+import { GrpcError, GrpcStatus } from '../../../base/grpc/status.ts';
+
+const CALL_TIMEOUT_MS = 120_000;
+
+/** One connection per call: calls are rare, and drivers restart. Rejects with a GrpcError. */
+export async function callSocket<Request, Response>(
+  socket: string,
+  { method, request, clock }: { method: Method<Request, Response>; request: Request; clock: Clock },
+): Promise<Response> {
+  const timeout = new AbortController();
+  const late = sleep(clock, CALL_TIMEOUT_MS, timeout.signal).then(
+    () => Promise.reject(new GrpcError(GrpcStatus.DEADLINE_EXCEEDED, 'context deadline exceeded')),
+    () => undefined as never,
+  );
+  const work = callOnce(socket, method, request, { clock, signal: timeout.signal });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timeout.abort();
+  }
+}
+
+async function callOnce<Request, Response>(
+  socket: string,
+  method: Method<Request, Response>,
+  request: Request,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Response> {
+  const url = new URL(pathToFileURL(socket.replace(/^unix:(\/\/)?/, '')).href.replace(/^file:/, 'unix:'));
+  const client = await GrpcClient.connect({ url, clock, signal });
+  const close = () => client.close();
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    return await new Promise((resolve, reject) => {
+      client.unary(method, request, (error, response) => (error ? reject(error) : resolve(response as Response)));
+    });
+  } finally {
+    signal.removeEventListener('abort', close);
+    close();
+  }
+}
+
+const CODE_NAMES = new Map(Object.entries(GrpcStatus).map(([name, code]): [number, string] => [code, name]));
+
+/** As Go writes errors of gRPC, with the code as in `InvalidArgument`. */
+export function rpcMessage({ code, message }: GrpcError): string {
+  const words = (CODE_NAMES.get(code) ?? 'UNKNOWN').toLowerCase().split('_');
+  const name = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+  return `rpc error: code = ${name} desc = ${message}`;
+}
