@@ -47,7 +47,7 @@ async function prepare(changes: Partial<ContainerdOptions> = {}) {
     directory,
     open: () => openContainerd(options),
     stop: async () => {
-      await stopOwnContainerd(options);
+      await stopOwnContainerd({ ...options, removesPods: true });
       await rm(directory, { recursive: true, force: true });
     },
   };

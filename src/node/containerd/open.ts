@@ -4,6 +4,7 @@ import type { Images, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.t
 import { Changes } from './changes.ts';
 import { Connection } from './connection.ts';
 import { CriContainers } from './containers.ts';
+import { answersCri, MACHINE_SOCKET } from './detect.ts';
 import { type Features, featuresOf, handlersOf, plainVersion } from './features.ts';
 import { CriImages } from './images.ts';
 import { loadArchive } from './load/load.ts';
@@ -16,8 +17,6 @@ import { exists, findProgram } from './own/machine.ts';
 import { ownPaths } from './own/paths.ts';
 import { ensurePauseImage } from './pause.ts';
 import { refusalOf } from './refusal.ts';
-
-const MACHINE_SOCKET = '/run/containerd/containerd.sock';
 
 /** Connects to a containerd, and starts one if need be. Rejects with RuntimeError. */
 export async function openContainerd(options: ContainerdOptions): Promise<ContainerdRuntime> {
@@ -148,14 +147,7 @@ async function foreignSocket({ endpoint, directory, clock }: ContainerdOptions):
   if (endpoint === 'own') return undefined;
   if (typeof endpoint === 'object') return endpoint.socket;
   if ((await exists(ownPaths(directory).root)) || !(await exists(MACHINE_SOCKET))) return undefined;
-  const connection = new Connection({ socket: MACHINE_SOCKET, clock });
-  const isCri = await connection.call(cri.version, {}).then(
-    () => true,
-    // For example the containerd of Docker, whose CRI is turned off.
-    () => false,
-  );
-  connection.close();
-  return isCri ? MACHINE_SOCKET : undefined;
+  return (await answersCri(MACHINE_SOCKET, clock)) ? MACHINE_SOCKET : undefined;
 }
 
 /** The socket of this node's own containerd; undefined if it does not run. */

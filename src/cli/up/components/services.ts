@@ -26,7 +26,7 @@ export interface ServicesOptions {
 /** Resolves with what stops it. Services are served a moment later. */
 export async function startServices(options: ServicesOptions): Promise<() => Promise<void>> {
   const { client, clock, random, log, node, watchSeconds } = options;
-  const kernel = await openKernel(process.env.PATH ?? '');
+  const kernel = await openKernel(process.env.PATH ?? '', node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
   const applier: RuleApplier = kernel
     ? new NftablesProxy({ kernel, table, podRanges: node.podCIDRs, clock, log })
@@ -55,10 +55,11 @@ function serviceTable(node: string, shortName: string): string {
 }
 
 /** Undefined when this process may not change nftables, or there is no `nft`. */
-async function openKernel(path: string): Promise<LocalKernel | undefined> {
+async function openKernel(path: string, networkNamespace?: string): Promise<LocalKernel | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const nft = await findProgram('nft', path);
-  if (nft === undefined) return undefined;
-  const kernel = new LocalKernel({ nft, perl: await findProgram('perl', path), enter: [] });
+  const [nft, perl, nsenter] = await Promise.all(['nft', 'perl', 'nsenter'].map((name) => findProgram(name, path)));
+  if (nft === undefined || (networkNamespace !== undefined && nsenter === undefined)) return undefined;
+  const enter = networkNamespace === undefined || nsenter === undefined ? [] : [nsenter, `--net=${networkNamespace}`];
+  const kernel = new LocalKernel({ nft, perl, enter });
   return (await kernel.isUsable()) ? kernel : undefined;
 }
