@@ -12,6 +12,7 @@ import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
+import { startServices } from '../up/components/services.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
 import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
@@ -57,6 +58,9 @@ export async function agent(flags: AgentFlags): Promise<void> {
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
+    // Pods go on without the agent, and so do their services.
+    startServices: (each) =>
+      startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
   });
   process.stdout.write(`Node ${node} joined ${server}.\n`);
   await keepCertificate({
