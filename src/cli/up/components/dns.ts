@@ -94,7 +94,9 @@ export async function startDns(
     await informers.stopped();
   });
   say(`${clusterDomain} at ${clusterIp}, on ${address}:${dns.port}`);
-  return dns.port === DNS_PORT ? [address] : [clusterIp];
+  // Without root, no packet finds its way to the address of a Service.
+  if (process.getuid?.() === 0) return [clusterIp];
+  return dns.port === DNS_PORT ? [address] : [];
 }
 
 /** Restores the service and where it leads when somebody deletes them. */
