@@ -90,7 +90,16 @@ async function bundle(entryPoints, options) {
 /** Starts and stops a cluster, so that launch.ts can keep the code that V8 compiled for it. */
 async function keepCompiled() {
   const directory = mkdtempSync(join(tmpdir(), 'qd-build-'));
-  const flags = ['--data-dir', join(directory, 'data'), '--kubeconfig', join(directory, 'kubeconfig'), '--port', '0'];
+  const flags = [
+    '--data-dir',
+    join(directory, 'data'),
+    '--kubeconfig',
+    join(directory, 'kubeconfig'),
+    '--port',
+    '0',
+    '--runtime',
+    'simulated',
+  ];
   const child = spawn(process.execPath, [join(dist, 'qd.js'), 'up', ...flags, '--log-level', 'error'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, HOME: directory, QUARTERDECK_KEEP_COMPILED: 'true' },

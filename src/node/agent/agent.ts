@@ -43,6 +43,8 @@ export interface AgentOptions {
   /** Holds the log directories of all pods. */
   readonly logRoot: string;
   readonly seccompDirectory: string;
+  /** Kernel parameters that pods may set although they are not safe: names, or beginnings with `*` at the end. */
+  readonly allowedUnsafeSysctls?: readonly string[];
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
   /** Holds the manifests of static pods. Undefined: there are none. */
@@ -89,13 +91,14 @@ export function startAgent(options: AgentOptions): Agent {
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
   };
+  const sysctls = { allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [] };
   const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
   const pods = new AgentPods({
     ...{ context, client, log, signal, recorder },
     async admission(pod, others) {
-      if (isStatic(pod)) return admission(pod, own.lister.get(name) ?? (await reporter.expected()), others);
+      if (isStatic(pod)) return admission(pod, own.lister.get(name) ?? (await reporter.expected()), others, sysctls);
       await own.until((nodes) => nodes.get(name) !== undefined, signal);
-      return admission(pod, own.lister.get(name)!, others);
+      return admission(pod, own.lister.get(name)!, others, sysctls);
     },
     nodeName: name,
     nodeUid: () => reporter.uid,
