@@ -12,7 +12,7 @@ import { Authority } from '../zone/authority.ts';
 import { Zone, type ZoneChange } from '../zone/zone.ts';
 import { DnsCounters } from './counters.ts';
 import { Resolver } from './resolver.ts';
-import { listenTcp } from './tcp.ts';
+import { type ListenTcpOptions, listenTcp } from './tcp.ts';
 import { type Listening, listenUdp } from './udp.ts';
 
 /** Plain values, so that they can be passed to a thread. */
@@ -50,6 +50,7 @@ export interface DnsServer {
 }
 
 const DNS_PORT = 53;
+const MAX_PORT_ATTEMPTS = 20;
 /** For whether an address may ask: looking it up takes longer than an answer. */
 const MAX_DECISION_BYTES = 1024 * 1024;
 
@@ -91,16 +92,14 @@ export async function startDnsServer(settings: DnsSettings, tools: DnsTools): Pr
   try {
     for (const { address, port } of settings.listen) {
       const options = { address, resolver, log: tools.log, clock: tools.clock };
-      const udp = await listenUdp({ ...options, port });
-      listening.push(udp);
-      listening.push(await listenTcp({ ...options, port: udp.port }));
+      listening.push(await listenBoth({ ...options, port }));
     }
   } catch (error) {
     await close();
     throw error;
   }
   return {
-    ports: listening.filter((_, index) => index % 2 === 0).map(({ port }) => port),
+    ports: listening.map(({ port }) => port),
     counters,
     apply(changes, isWhole = true) {
       for (const change of changes) zone.apply(change);
@@ -113,6 +112,23 @@ export async function startDnsServer(settings: DnsSettings, tools: DnsTools): Pr
     },
     close,
   };
+}
+
+/** Listens with UDP and TCP on the same port. A port that is free for one of them may be taken for the other. */
+async function listenBoth(options: ListenTcpOptions): Promise<Listening> {
+  for (let attempt = 1; ; attempt++) {
+    const udp = await listenUdp(options);
+    try {
+      const tcp = await listenTcp({ ...options, port: udp.port });
+      const close = async () => {
+        await Promise.all([udp.close(), tcp.close()]);
+      };
+      return { port: udp.port, close };
+    } catch (error) {
+      await udp.close();
+      if (options.port !== 0 || attempt >= MAX_PORT_ATTEMPTS) throw error;
+    }
+  }
 }
 
 function clientList(addresses: readonly string[]): BlockList {

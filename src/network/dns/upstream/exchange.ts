@@ -33,10 +33,11 @@ export async function exchange(clock: Clock, query: Exchange): Promise<Response>
 function overUdp(clock: Clock, { server, message, timeoutMs, ...asked }: Exchange): Promise<Response> {
   return new Promise((resolve, reject) => {
     const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
+    let isOpen = true;
     const finish = (settle: () => void) => {
+      if (!isOpen) return;
+      isOpen = false;
       timer.cancel();
-      socket.removeAllListeners();
-      socket.on('error', () => {});
       socket.close();
       settle();
     };
