@@ -26,7 +26,7 @@ export async function startQd(root: string, directory: string, flags: readonly s
   const tokens = join(directory, '..', 'tokens.csv');
   const args = [
     ...['up', '--data-dir', directory, '--port', '0', '--token-auth-file', tokens],
-    ...['--kubeconfig', join(directory, '..', 'kubeconfig'), '--nodes', '0', ...flags],
+    ...['--kubeconfig', join(directory, '..', 'kubeconfig'), '--runtime', 'simulated', '--nodes', '0', ...flags],
   ];
   return start(join(root, 'dist', 'qd.js'), args, /^Ready .*(https:\S+)/m);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { allocateSharable, isShared, joinSharable } from './shared-buffer.ts';
+import { allocateSharable, free, isMovable, isShared, joinSharable, makeMovable } from './shared-buffer.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -16,4 +16,20 @@ it('takes ordinary memory while much shared memory has not been collected', () =
   const joined = joinSharable([Buffer.from('a'), Buffer.alloc(MEBIBYTE, 'b')]);
   expect(isShared(joined)).toBe(false);
   expect(joined.subarray(0, 3).toString()).toBe('abb');
+});
+
+it('frees memory at once that may be moved, and no other', () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const alone = makeMovable(Buffer.alloc(8 * MEBIBYTE));
+  const kept = Buffer.alloc(8 * MEBIBYTE);
+  for (const bytes of [alone, kept, allocateSharable(MEBIBYTE), Buffer.from('small')]) free(bytes);
+  expect(alone).toHaveLength(0);
+  expect(kept).toHaveLength(8 * MEBIBYTE);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(12 * MEBIBYTE);
+});
+
+it('moves a part of some memory only if the rest is not in use', () => {
+  expect(isMovable(makeMovable(Buffer.alloc(MEBIBYTE).subarray(0, 500_000)))).toBe(false);
+  expect(isMovable(makeMovable(Buffer.alloc(MEBIBYTE).subarray(0, 500_000), { isAlone: true }))).toBe(true);
+  expect(isMovable(makeMovable(Buffer.alloc(1000), { isAlone: true }))).toBe(false);
 });

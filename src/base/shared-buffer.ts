@@ -1,12 +1,26 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+
 /** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
 /** Of shared memory in this thread, in use or not. */
 const MAX_UNCOLLECTED_BYTES = 48 * 1024 * 1024;
 
 let uncollectedBytes = 0;
+let releasedBytes = 0;
 const collected = new FinalizationRegistry<number>((bytes) => {
   uncollectedBytes -= bytes;
+  releasedBytes += bytes;
 });
+
+/**
+ * Returns how much shared memory this thread has let go since the last call. It is freed when the threads that it was sent to
+ * have collected their references to it as well, which V8 sees no reason to do.
+ */
+export function takeReleasedBytes(): number {
+  const bytes = releasedBytes;
+  releasedBytes = 0;
+  return bytes;
+}
 
 /** Joins buffers into one that other threads can read in place if it is large. */
 export function joinSharable(parts: readonly Uint8Array[]): Buffer {
@@ -22,16 +36,37 @@ export function joinSharable(parts: readonly Uint8Array[]): Buffer {
 /** The memory of buffers that have one reader left, which sends them. */
 const movable = new WeakSet<ArrayBufferLike>();
 
-/** Declares that nobody reads the buffer after it was sent: its memory may then be given to another thread. */
-export function makeMovable(bytes: Buffer): Buffer {
-  const isWhole = bytes.length === bytes.buffer.byteLength;
-  if (isWhole && bytes.length >= MIN_SHARED_BYTES && !isShared(bytes)) movable.add(bytes.buffer);
+/**
+ * Declares that nobody reads the buffer after it was sent: its memory may then be given to another thread. A part of some
+ * memory stays where it is, unless the caller says that the rest is not in use.
+ */
+export function makeMovable(
+  bytes: Buffer,
+  { isAlone = bytes.length === bytes.buffer.byteLength }: { readonly isAlone?: boolean } = {},
+): Buffer {
+  if (isAlone && bytes.length >= MIN_SHARED_BYTES && !isShared(bytes)) movable.add(bytes.buffer);
   return bytes;
 }
 
 /** Whether the memory may be given to another thread instead of being copied. */
 export function isMovable({ buffer }: Uint8Array): boolean {
   return movable.has(buffer);
+}
+
+/** Frees the memory of a buffer that only its caller still refers to, if it may be moved. V8 would wait for a collection. */
+export function free(bytes: Uint8Array): void {
+  // What is transferred to a closed port is dropped.
+  if (isMovable(bytes)) nowhere().postMessage(undefined, [bytes.buffer as ArrayBuffer]);
+}
+
+let closedPort: MessagePort | undefined;
+
+function nowhere(): MessagePort {
+  if (!closedPort) {
+    closedPort = new MessageChannel().port1;
+    closedPort.close();
+  }
+  return closedPort;
 }
 
 /** Whether other threads can read the buffer in place. */

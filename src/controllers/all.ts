@@ -28,6 +28,7 @@ import { taintEvictionController } from './nodes/taint-eviction/taint-eviction.t
 import { type DisruptionControllerOptions, disruptionController } from './policy/disruption/disruption.ts';
 import { staleDisruptionController } from './policy/disruption/stale-targets.ts';
 import { resourceQuotaController } from './policy/resource-quota/resource-quota.ts';
+import { attachDetachController } from './storage/attach-detach/attach-detach.ts';
 import { ephemeralVolumeController } from './storage/ephemeral-volume/ephemeral-volume.ts';
 import { defaultClassController } from './storage/node-directory/default-class.ts';
 import { type NodeDirectoryOptions, nodeDirectoryController } from './storage/node-directory/provisioner.ts';
@@ -62,6 +63,7 @@ export type ControllerOptions = NamespaceControllerOptions &
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
   approvingController(options),
+  attachDetachController,
   claimProtectionController,
   classProtectionController,
   clusterInfoController(options),

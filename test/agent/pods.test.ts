@@ -260,3 +260,20 @@ test('volumes that show the pod follow its changes', async () => {
   await until('web', () => volumes.refreshed.length > 1);
   expect(volumes.refreshed).toEqual([{ app: 'one' }, { app: 'two' }]);
 });
+
+test('an evicted pod says so in its conditions, and when nothing of it runs', async () => {
+  const { run, until, runtime, agent, events } = await start();
+  runtime.stubborn.add('c');
+  await run('web');
+  await until('web', isReady);
+  const [worker] = agent.pods.workers();
+  agent.pods.evict(worker!.pod, 'The node was low on resource: memory. ');
+  await until('web', () => runtime.calls.includes('stop web/c/0 1'));
+  expect((await cluster.pod('web')).status.conditions.map(({ type }: any) => type)).not.toContain('DisruptionTarget');
+  const { status } = await until('web', (pod) => pod.status.phase === 'Failed');
+  expect(status).toMatchObject({ reason: 'Evicted', message: 'The node was low on resource: memory. ' });
+  expect(status.conditions.find((each: any) => each.type === 'DisruptionTarget')).toMatchObject({
+    ...{ status: 'True', reason: 'TerminationByKubelet', message: 'The node was low on resource: memory. ' },
+  });
+  expect(await events('web')).toContain('Evicted: The node was low on resource: memory. ');
+});

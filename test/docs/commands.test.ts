@@ -47,7 +47,7 @@ test.skipIf(!kubectl || !curl).each(pages)(
   '$document',
   async ({ steps }) => {
     const all = startsCluster(steps[0]!) ? steps : [SETUP, ...steps];
-    const ran = await runPage({ steps: all, kubectl: kubectl! });
+    const ran = await runPage({ steps: all, kubectl: kubectl!, runtime: 'simulated' });
     for (const { command, line, code, said, output } of ran) {
       expect(code, `line ${line}: ${command}\n${said}`).toBe(0);
       expect(missing(output, said), `line ${line}: ${command} prints what is shown, but\n${said}`).toEqual([]);

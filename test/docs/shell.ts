@@ -19,6 +19,8 @@ export interface Ran extends Step {
 
 interface PageOptions {
   readonly steps: readonly Step[];
+  /** What runs the pods of clusters that the page starts without `--runtime`. */
+  readonly runtime: 'process' | 'simulated';
   /** The program kubectl. */
   readonly kubectl: string;
 }
@@ -48,12 +50,15 @@ in_another_terminal() {
 `;
 
 /** Resolves with what each command printed and its exit code. The first that fails is the last that ran. */
-export async function runPage({ steps, kubectl }: PageOptions): Promise<Ran[]> {
+export async function runPage({ steps, kubectl, runtime }: PageOptions): Promise<Ran[]> {
   const directory = await mkdtemp(join(tmpdir(), 'qd-docs-'));
   try {
     const home = await prepareHome(directory, kubectl);
     const ports = new Map(await Promise.all(NAMED_PORTS.map(async (port) => [port, await freePort()] as const)));
-    for (const name of CLUSTERS) await rememberPort(home, name, ports.get('6443')!);
+    for (const name of CLUSTERS) {
+      const port = name === 'quarterdeck' ? ports.get('6443')! : await freePort();
+      await rememberSettings(home, name, { port, runtime });
+    }
     const script = join(directory, 'script');
     await writeFile(script, scriptOf(steps, ports));
     await runScript(script, directory);
@@ -74,12 +79,11 @@ async function prepareHome(directory: string, kubectl: string): Promise<string> 
   return home;
 }
 
-/** A cluster goes on at the address that its directory remembers. */
-async function rememberPort(home: string, name: string, port: number): Promise<void> {
+/** A cluster goes on at the address that its directory remembers, with the runtime that the page is run with. */
+async function rememberSettings(home: string, name: string, settings: object): Promise<void> {
   const data = join(home, '.quarterdeck', name);
   await mkdir(data, { recursive: true, mode: 0o700 });
-  const known = name === 'quarterdeck' ? port : await freePort();
-  await writeFile(join(data, 'cluster.json'), JSON.stringify({ format: 1, port: known }));
+  await writeFile(join(data, 'cluster.json'), JSON.stringify({ format: 1, ...settings }));
   await chmod(join(data, 'cluster.json'), 0o600);
 }
 

@@ -141,8 +141,12 @@ export async function runQd(
 }
 
 /** Runs `qd up` until the cluster is ready, stops it, and resolves with what it printed. */
-export async function runUntilReady(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const child = spawnProgram('qd', ['up', '--log-level', 'warn', ...flags], { env });
+export async function runUntilReady(
+  flags: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  options: Pick<RunOptions, 'uid'> = {},
+): Promise<string> {
+  const child = spawnProgram('qd', ['up', '--log-level', 'warn', ...flags], { env, ...options });
   let said = '';
   child.stderr?.on('data', (chunk) => {
     said += chunk;
@@ -159,12 +163,19 @@ export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], opti
   const { env, uid, timeout, node = process.execPath } = options;
   const program = join(DIST, `${name}.js`);
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
-  return spawn(node, [program, ...args], {
+  return spawn(node, [program, ...withRuntime(args)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME, ...env },
     timeout,
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
+}
+
+/** A test that does not ask for real pods never runs some on this machine, whatever is installed on it. */
+function withRuntime(args: readonly string[]): readonly string[] {
+  const [command, ...flags] = args;
+  if (command !== 'up' || flags.some((flag) => /^--(runtime|help)\b/.test(flag))) return args;
+  return ['up', '--runtime', 'simulated', ...flags];
 }
 
 async function adminAgent(data: string): Promise<Agent> {

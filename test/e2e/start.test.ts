@@ -1,4 +1,4 @@
-/** What a start without flags gives, what the next start remembers of it, and what becomes of nodes that are left out. */
+/** What a start gives, what the next start remembers of it, and what becomes of nodes that are left out. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const readinessOfAll = async (qd: Qd) =>
     (await qd.request('GET', NODES)).body.items.map((node: any) => [node.metadata.name, readiness(node)]),
   );
 
-describe('a start without flags', () => {
+describe('a start without flags, except for the runtime', () => {
   test('has one node, and says that it is simulated', async () => {
     const said = await up();
     expect(said).toMatch(/^nodes +quarterdeck-node-1, simulated: pods are not really run \(\d+ ms\)$/m);

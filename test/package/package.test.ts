@@ -65,7 +65,7 @@ test('after npm install -g, qd and qdfed are on the PATH and work', async () => 
   expect(await run('qd', '--version')).toBe(`qd ${version}\n`);
   expect(await run('qdfed', '--version')).toBe(`qdfed ${version}\n`);
   expect(await run('qd', '--help')).toContain('qd [options] [command]');
-  const started = await run('qd', 'up', '--detach', '--port', '0');
+  const started = await run('qd', 'up', '--detach', '--port', '0', '--runtime', 'simulated');
   expect(started).toMatch(/^Ready in /m);
   expect(started).toMatch(/^qd down stops the cluster/m);
   try {

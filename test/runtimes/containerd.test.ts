@@ -11,6 +11,7 @@ import { openContainerd } from '../../src/node/containerd/open.ts';
 import type { ContainerdOptions } from '../../src/node/containerd/options.ts';
 import { stopOwnContainerd } from '../../src/node/containerd/own/stop.ts';
 import { PAUSE_IMAGE } from '../../src/node/images/pause/pause-image.ts';
+import type { Runtime } from '../../src/node/runtime/runtime.ts';
 import { describeRuntime } from './contract.ts';
 import { BUSYBOX, World } from './world.ts';
 
@@ -46,7 +47,7 @@ async function prepare(changes: Partial<ContainerdOptions> = {}) {
     directory,
     open: () => openContainerd(options),
     stop: async () => {
-      await stopOwnContainerd(options);
+      await stopOwnContainerd({ ...options, removesPods: true });
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -97,6 +98,19 @@ describe.skipIf(missing)('on a real containerd', () => {
         const opened = await Promise.all([openContainerd(options), openContainerd(options)]);
         for (const runtime of opened) await runtime.close();
         expect(await (await world.run('sleep 1000')).status()).toMatchObject({ state: 'running' });
+      }));
+
+    it('is left as it is by a program beside the agent', () =>
+      inWorld(async (world, options) => {
+        const before = await pidOf(options);
+        const file = join(options.directory, 'config.toml');
+        const configuration = await readFile(file, 'utf8');
+        const other = await openContainerd({ ...options, endpoint: 'existing', streamAddress: '127.0.0.2' });
+        const ids = async ({ images }: Runtime) => (await images.list()).map(({ id }) => id).sort();
+        expect(await ids(other)).toEqual(await ids(world.runtime));
+        await other.close();
+        expect(await pidOf(options)).toBe(before);
+        expect(await readFile(file, 'utf8')).toBe(configuration);
       }));
 
     it('does not show what belongs to another node', () =>

@@ -8,6 +8,9 @@ import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+/** `lost`: the call is never answered. */
+export type Fault = 'before' | 'after' | 'lost before' | 'lost after' | undefined;
+
 export interface FakeContainer extends Mutable<Container> {
   readonly config: ContainerConfig;
   readonly sandboxConfig: SandboxConfig;
@@ -26,6 +29,12 @@ export class FakeRuntime implements Runtime {
   readonly failing = new Map<string, number>();
   /** Why calls fail, by the start of the call. */
   readonly broken = new Map<string, Error>();
+  /** Whether a call fails: before it has done anything, or after it has done everything. It may take its time. */
+  fault: ((call: string) => Fault | Promise<Fault>) | undefined;
+  /** Containers that were started, for example `web/c/0`. */
+  readonly started: string[] = [];
+  /** What no runtime should ever be asked for: two containers of one name that run at the same time. */
+  readonly doubles: string[] = [];
   health_ = { isReady: true, isNetworkReady: true };
   /** Containers of these names ignore the stop signal, and end when they are killed. */
   readonly stubborn = new Set<string>();
@@ -44,9 +53,10 @@ export class FakeRuntime implements Runtime {
     list: async (): Promise<readonly Image[]> => [...this.present].map(imageOf),
     find: async (reference: string) => (this.present.has(reference) ? imageOf(reference) : undefined),
     pull: async (reference: string) => {
-      this.#note(`pull ${reference}`);
-      this.present.add(reference);
-      return reference;
+      return this.#perform(`pull ${reference}`, () => {
+        this.present.add(reference);
+        return reference;
+      });
     },
     remove: async (id: string) => void this.present.delete(id),
     load: unused,
@@ -70,33 +80,46 @@ export class FakeRuntime implements Runtime {
   close = async () => {};
 
   async runSandbox(config: SandboxConfig): Promise<string> {
-    this.#note(`run ${config.pod.name}/${config.attempt}`);
-    const id = `s${++this.#ids}`;
-    this.#sandboxes.set(id, {
-      ...{ id, pod: config.pod, attempt: config.attempt, isReady: true, createdAt: this.#clock.now() },
-      addresses: config.namespaces.network === 'node' ? [] : [`10.0.0.${this.#ids}`],
-      ...{ labels: config.labels, annotations: config.annotations },
+    return this.#perform(`run ${config.pod.name}/${config.attempt}`, () => {
+      const id = `s${++this.#ids}`;
+      this.#sandboxes.set(id, {
+        ...{ id, pod: config.pod, attempt: config.attempt, isReady: true, createdAt: this.#clock.now() },
+        addresses: config.namespaces.network === 'node' ? [] : [`10.0.0.${this.#ids}`],
+        ...{ labels: config.labels, annotations: config.annotations },
+      });
+      this.#changed(id);
+      return id;
     });
-    return id;
   }
 
   async stopSandbox(id: string): Promise<void> {
     const sandbox = this.#sandboxes.get(id);
     if (!sandbox) return;
-    this.#note(`stop-sandbox ${sandbox.pod.name}/${sandbox.attempt}`);
-    this.#sandboxes.set(id, { ...sandbox, isReady: false, addresses: [] });
-    for (const each of this.#containers.values()) if (each.sandboxId === id) this.#end(each, 137);
+    await this.#perform(`stop-sandbox ${sandbox.pod.name}/${sandbox.attempt}`, () => {
+      this.#sandboxes.set(id, { ...sandbox, isReady: false, addresses: [] });
+      for (const each of [...this.#containers.values()]) if (each.sandboxId === id) this.#end(each, 137);
+      this.#changed(id);
+    });
   }
 
   async removeSandbox(id: string): Promise<void> {
-    for (const each of [...this.#containers.values()]) if (each.sandboxId === id) this.#containers.delete(each.id);
-    this.#sandboxes.delete(id);
+    await this.#quietly(`remove-sandbox ${id}`, () => {
+      for (const each of [...this.#containers.values()]) if (each.sandboxId === id) this.#containers.delete(each.id);
+      this.#sandboxes.delete(id);
+      this.#changed(id);
+    });
   }
 
   sandboxes = async () => [...this.#sandboxes.values()];
 
   async createContainer(sandboxId: string, config: ContainerConfig, sandboxConfig: SandboxConfig): Promise<string> {
-    this.#note(`create ${sandboxConfig.pod.name}/${config.name}/${config.attempt}`);
+    return this.#perform(`create ${sandboxConfig.pod.name}/${config.name}/${config.attempt}`, () =>
+      this.#create(sandboxId, config, sandboxConfig),
+    );
+  }
+
+  #create(sandboxId: string, config: ContainerConfig, sandboxConfig: SandboxConfig): string {
+    if (!this.#sandboxes.get(sandboxId)?.isReady) throw new RuntimeError('NotFound', `no sandbox ${sandboxId}`);
     const id = `c${++this.#ids}`;
     const { name, attempt, image, imageId, labels, annotations } = config;
     this.#containers.set(id, {
@@ -114,25 +137,39 @@ export class FakeRuntime implements Runtime {
   }
 
   async startContainer(id: string): Promise<void> {
-    const container = this.#get(id);
-    this.#note(`start ${container.sandboxConfig.pod.name}/${container.name}/${container.attempt}`);
-    this.#change(container, { state: 'running', startedAt: this.#clock.now() });
+    const { name, attempt, sandboxConfig } = this.#get(id);
+    const subject = `${sandboxConfig.pod.name}/${name}/${attempt}`;
+    await this.#perform(`start ${subject}`, () => {
+      const container = this.#get(id);
+      if (!this.#sandboxes.get(container.sandboxId)?.isReady) throw new RuntimeError('NotFound', 'no sandbox');
+      this.started.push(subject);
+      const { uid } = sandboxConfig.pod;
+      const isDouble = (other: FakeContainer) =>
+        other.sandboxConfig.pod.uid === uid && other.name === name && other.state === 'running';
+      if ([...this.#containers.values()].some(isDouble)) this.doubles.push(subject);
+      this.#change(container, { state: 'running', startedAt: this.#clock.now() });
+    });
   }
 
   async stopContainer(id: string, timeoutSeconds: number): Promise<void> {
     const container = this.#containers.get(id);
     if (container?.state !== 'running') return;
-    this.#note(`stop ${container.sandboxConfig.pod.name}/${container.name}/${container.attempt} ${timeoutSeconds}`);
-    if (!this.stubborn.has(container.name)) {
-      this.#end(container, 0);
-      return;
-    }
+    const { name, attempt, sandboxConfig } = container;
+    const isStubborn = this.stubborn.has(name);
+    await this.#perform(`stop ${sandboxConfig.pod.name}/${name}/${attempt} ${timeoutSeconds}`, () => {
+      const found = this.#containers.get(id);
+      if (found && !isStubborn) this.#end(found, 0);
+    });
+    if (!isStubborn) return;
     await new Promise<void>((resolve) => void this.#clock.timer(timeoutSeconds * 1_000, resolve));
     this.#end(this.#get(id), 137);
   }
 
   async removeContainer(id: string): Promise<void> {
-    this.#containers.delete(id);
+    await this.#quietly(`remove-container ${id}`, () => {
+      this.#containers.delete(id);
+      this.#changed(id);
+    });
   }
 
   containers = async () => [...this.#containers.values()];
@@ -187,9 +224,37 @@ export class FakeRuntime implements Runtime {
     this.#changed(undefined);
   }
 
+  /** All pods that it has something of. */
+  get pods(): readonly string[] {
+    return [...new Set([...this.#sandboxes.values()].map(({ pod }) => pod.name))];
+  }
+
+  /** Containers that run now, for example `web/c/0`. */
+  get running(): readonly string[] {
+    return [...this.#containers.values()]
+      .filter(({ state }) => state === 'running')
+      .map(({ sandboxConfig, name, attempt }) => `${sandboxConfig.pod.name}/${name}/${attempt}`);
+  }
+
   #note(call: string): void {
     this.calls.push(call);
     for (const [start, error] of this.broken) if (call.startsWith(start)) throw error;
+  }
+
+  #perform<T>(call: string, effect: () => T): Promise<T> {
+    this.#note(call);
+    return this.#quietly(call, effect);
+  }
+
+  /** What is not in `calls`. */
+  async #quietly<T>(call: string, effect: () => T): Promise<T> {
+    const fault = await this.fault?.(call);
+    if (fault === 'lost before') return new Promise(() => {});
+    if (fault === 'before') throw new RuntimeError('Unavailable', `${call}: not done`);
+    const result = effect();
+    if (fault === 'lost after') return new Promise(() => {});
+    if (fault === 'after') throw new RuntimeError('Unavailable', `${call}: done, but not answered`);
+    return result;
   }
 
   #get(id: string): FakeContainer {

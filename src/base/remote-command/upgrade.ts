@@ -1,6 +1,6 @@
 /** Which protocol a request asks for, and how it is answered. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import { handshakeHeaders, offeredProtocols } from '../websocket/handshake.ts';
@@ -9,6 +9,7 @@ import { SPDY_COMMAND_PROTOCOLS, spdyChannels } from './spdy-channels.ts';
 import { PORT_PROTOCOL, type PortForwarder, serveSpdyPorts } from './spdy-ports.ts';
 import { UNNAMED_PROTOCOL, WEBSOCKET_PROTOCOLS, websocketChannels } from './websocket-channels.ts';
 import { serveWebSocketPorts, WEBSOCKET_PORT_PROTOCOLS } from './websocket-ports.ts';
+import { WEBSOCKET_TEXT_PROTOCOLS, websocketText } from './websocket-text.ts';
 import { websocketTunnel } from './websocket-tunnel.ts';
 
 /** The part of a request that an upgrade depends on. */
@@ -68,6 +69,13 @@ export function portUpgrade(
   }
   const protocol = spdyProtocol(request, [PORT_PROTOCOL]) ?? PORT_PROTOCOL;
   return { headers: spdyHeaders(protocol), start: (socket) => serveSpdyPorts(socket, forwarder) };
+}
+
+/** Agrees on the protocol of a text that is sent as messages. What is started sends what is written to it. */
+export function textUpgrade({ headers }: UpgradeRequest): Upgrade<Writable> {
+  const name = websocketProtocol(headers, WEBSOCKET_TEXT_PROTOCOLS);
+  const isBase64 = name?.includes('base64') ?? false;
+  return { headers: websocketHeaders(headers, name), start: (socket) => websocketText(socket, { isBase64 }) };
 }
 
 function asks({ headers }: UpgradeRequest, protocol: string): boolean {

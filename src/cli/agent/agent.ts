@@ -1,25 +1,31 @@
 /** `qd agent`: a node in a process of its own. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
-import { createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
-import { findProgram } from '../../node/containerd/own/machine.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
+import { startServices } from '../up/components/services.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
 import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
+import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags } from './flags.ts';
+import { checkNodeFlags, nodeConfig } from './node-config.ts';
 import type { RealRuntime } from './open-runtime.ts';
 import { runNode } from './run-node.ts';
 
 /** Watches end after this time, so that a dead connection is noticed. */
 const WATCH_SECONDS = 300;
 const PIN_TIMEOUT_MS = 10_000;
+const DNS_TIMEOUT_MS = 5_000;
 
 export async function agent(flags: AgentFlags): Promise<void> {
   const { server, nodeName: node, dataDir: directory } = flags;
@@ -28,6 +34,8 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const random = systemRandom;
   const log = createLogger('info');
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  await checkNodeFlags(flags);
+  const runtime = await runtimeOf(flags);
   const ca = await authorityOf(flags, server);
   const cluster: Connection = { server, ca };
   const purpose = 'client';
@@ -42,13 +50,17 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const client = createClient(transport);
   const running = await runNode({
     ...{ client, clock, random, log, name: node, dataDirectory: directory },
-    runtime: await runtimeOf(flags),
+    runtime,
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: 'cluster.local', clusterDns: [], liveConfigVolumes: flags.liveConfigVolumes },
+    ...{ clusterDomain: flags.clusterDomain, config: nodeConfig(flags) },
+    clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
+    // Pods go on without the agent, and so do their services.
+    startServices: (each) =>
+      startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
   });
   process.stdout.write(`Node ${node} joined ${server}.\n`);
   await keepCertificate({
@@ -80,9 +92,25 @@ async function authorityOf({ caFile, caHash }: AgentFlags, server: string): Prom
   throw new CliError('--ca-hash or --ca-file is needed: qd token create prints the command');
 }
 
-async function runtimeOf({ runtime }: AgentFlags): Promise<RealRuntime> {
+/** The address of the cluster's DNS service; none when there is no such service, or the server cannot be reached now. */
+async function dnsServiceAddress(client: Client, log: Logger): Promise<readonly string[]> {
+  const { name, namespace } = DNS_SERVICE;
+  try {
+    const { spec } = await client
+      .of(Service)
+      .in(namespace)
+      .get(name, { signal: AbortSignal.timeout(DNS_TIMEOUT_MS) });
+    return spec.clusterIPs ?? [];
+  } catch (error) {
+    log.warn('pods get no cluster DNS: its service cannot be read', { error: String(error) });
+    return [];
+  }
+}
+
+async function runtimeOf(flags: AgentFlags): Promise<RealRuntime> {
+  const { runtime, containerRuntimeEndpoint: endpoint, dataDir: dataDirectory } = flags;
   if (runtime !== 'auto') return runtime as RealRuntime;
-  const isRoot = process.getuid?.() === 0;
-  const hasContainerd = (await findProgram('containerd', process.env.PATH ?? '')) !== undefined;
-  return isRoot && hasContainerd ? 'containerd' : 'process';
+  const chosen = await chooseRuntime({ endpoint, dataDirectory, path: process.env.PATH ?? '', clock: systemClock });
+  process.stdout.write(`Pods are run by ${chosen.runtime} (${chosen.why}).\n`);
+  return chosen.runtime;
 }

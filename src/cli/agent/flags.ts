@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { flag, type ValuesOf } from '../../base/flag.ts';
 import * as value from '../flags/values.ts';
 import { token } from '../token/flags.ts';
+import { nodeFlags } from './node-flags.ts';
 
 export const agentFlags = [
   flag('--server <url>', { help: 'address of the API server' }),
@@ -25,20 +26,22 @@ export const agentFlags = [
     defaultText: '~/.quarterdeck/agent',
   }),
   flag('--runtime <runtime>', {
-    help: 'what runs pods; auto: containerd if it is installed and this is root, else process',
+    help: 'what runs pods; auto: containerd where it is installed and this is root, else process',
     choices: ['auto', 'containerd', 'process'],
     default: 'auto',
   }),
-  flag('--container-runtime-endpoint <socket>', {
-    help: 'CRI socket of --runtime containerd',
-    defaultText: "that of the machine's containerd, or one that qd runs",
-  }),
   flag('--node-address <address>', { help: 'address of the node', defaultText: 'the first one that is not loopback' }),
-  flag('--live-config-volumes [bool]', {
-    help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
-    parse: value.boolean,
-    default: false,
+  flag('--cluster-dns <addresses>', {
+    help: 'addresses for the resolv.conf of pods, separated by commas',
+    parse: value.list,
+    defaultText: 'that of the Service kube-dns',
   }),
+  flag('--cluster-domain <domain>', {
+    help: 'domain of the names of services and pods, as the cluster has it',
+    parse: value.domain,
+    default: 'cluster.local',
+  }),
+  ...nodeFlags,
 ] as const;
 
 export type AgentFlags = ValuesOf<typeof agentFlags>;

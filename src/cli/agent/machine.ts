@@ -5,8 +5,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { MachineResources } from '../../node/container/resources.ts';
 import { Host } from '../../node/machine/host.ts';
 import { LocalMachine } from '../../node/machine/local-machine.ts';
+import type { NodeConfig } from './node-config.ts';
 
-export const MAX_PODS = 110;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
 /** As Go and container images name it. */
@@ -19,17 +19,19 @@ export interface MachineOptions {
   /** Where the node has its files. */
   readonly directory: string;
   readonly clock: Clock;
+  readonly config: Pick<NodeConfig, 'maxPods' | 'reserved' | 'thresholds'>;
 }
 
-export function thisMachine({ version, runtimeVersion, directory, clock }: MachineOptions): LocalMachine {
+export function thisMachine({ version, runtimeVersion, directory, clock, config }: MachineOptions): LocalMachine {
   return new LocalMachine({
     host: new Host(),
     clock,
     describe: {
-      ...{ directory, runtimeVersion, maxPods: MAX_PODS, reserved: {} },
+      ...{ ...config, directory, runtimeVersion },
       ...{ architecture: process.arch, kubeletVersion: version },
     },
     directories: { node: directory, images: directory },
+    thresholds: config.thresholds,
   });
 }
 

@@ -1,6 +1,8 @@
 /** What is needed to find again what a node runs: kept in its directory. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import type { RealRuntime } from './open-runtime.ts';
 
 export interface NodeFile {
@@ -9,6 +11,11 @@ export interface NodeFile {
   /** Identifies the node on this machine. */
   readonly name: string;
   readonly podCIDRs: readonly string[];
+  /** Path of its network namespace; undefined: it has that of the machine. */
+  readonly networkNamespace?: string | undefined;
+  /** Its address in that. */
+  readonly streamAddress?: string | undefined;
+  readonly registries: RegistrySettings;
 }
 
 const NODES = 'nodes';
@@ -25,10 +32,15 @@ export async function writeNodeFile(directory: string, file: NodeFile): Promise<
   await writeFile(join(directory, FILE), `${JSON.stringify(file, undefined, 2)}\n`);
 }
 
+export async function removeNodeFile(directory: string): Promise<void> {
+  await rm(join(directory, FILE), { force: true });
+}
+
 /** Undefined for a node that has never opened a runtime. */
 export async function readNodeFile(directory: string): Promise<NodeFile | undefined> {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as NodeFile);
+  // Earlier releases wrote no registries.
+  return text === undefined ? undefined : { registries: { mirrors: {}, insecure: [] }, ...JSON.parse(text) };
 }
 
 /** The nodes of a data directory that have opened a runtime. */
@@ -42,4 +54,9 @@ export async function nodesIn(dataDirectory: string): Promise<readonly { directo
     }),
   );
   return found.flat();
+}
+
+/** Identifies a node on this machine. Names of interfaces are short, and clusters of one machine have their own. */
+export function nodeId(dataDirectory: string, node: string): string {
+  return `qd${createHash('sha256').update(`${dataDirectory}\0${node}`).digest('hex').slice(0, 8)}`;
 }

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
+import type { DirectoryImageStore } from '../../node/images/store/directory-store.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { CliError } from '../output/cli-error.ts';
 import { keeperCommand } from '../process/keeper-command.ts';
 import { architectureOf } from './machine.ts';
+import { containerdRegistries } from './node-config.ts';
 
 export type RealRuntime = 'containerd' | 'process';
 
@@ -19,6 +22,13 @@ export interface RuntimeRequest {
   /** Identifies the node on this machine: it names bridges and tables, and marks what runs. */
   readonly name: string;
   readonly podCIDRs: readonly string[];
+  readonly registries: RegistrySettings;
+  /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
+  readonly networkNamespace?: string | undefined;
+  /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
+  readonly streamAddress?: string | undefined;
+  /** Whether an agent may use it at the same time: an own containerd that runs is used as it is. */
+  readonly isBeside?: boolean;
   readonly path: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -36,29 +46,52 @@ export async function openRuntime(request: RuntimeRequest): Promise<Runtime> {
 }
 
 async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
-  const { endpoint, directory, name, podCIDRs, path, clock, log } = request;
+  const { endpoint, directory, name, podCIDRs, path, clock, log, networkNamespace, streamAddress, isBeside } = request;
   const { openContainerd } = await import('../../node/containerd/open.ts');
-  return openContainerd({
-    ...{ directory: join(directory, 'containerd'), name, podCIDRs, path, clock, log },
-    endpoint: !endpoint ? 'auto' : { socket: endpoint.replace(/^unix:\/\//, '') },
+  const registries = containerdRegistries(request.registries);
+  const shared = endpoint
+    ? { socket: endpoint.replace(/^unix:\/\//, '') }
+    : isBeside
+      ? ('existing' as const)
+      : ('auto' as const);
+  const runtime = await openContainerd({
+    ...{ directory: join(directory, 'containerd'), name, podCIDRs, path, clock, log, registries },
+    // Only an own one can have another network.
+    endpoint: networkNamespace === undefined || isBeside ? shared : 'own',
+    ...(networkNamespace === undefined ? {} : { networkNamespace }),
+    ...(streamAddress === undefined ? {} : { streamAddress }),
   });
+  if (!runtime.isOwn && Object.keys(registries).length > 0) {
+    log.warn('registry mirrors and insecure registries have to be configured in this containerd itself', {
+      socket: runtime.socket,
+    });
+  }
+  return runtime;
 }
 
 async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
-  const { directory, name, podCIDRs, clock, random, log } = request;
-  const keeper = keeperCommand();
+  const { directory, name, podCIDRs, clock, random } = request;
+  const keeper = keeperCommand(request.networkNamespace);
   if (!keeper) throw new CliError('--runtime process needs the built program');
-  const [{ openProcessRuntime }, { DirectoryImageStore }, { Registry }] = await Promise.all([
-    import('../../node/process/process-runtime.ts'),
+  const { openProcessRuntime } = await import('../../node/process/process-runtime.ts');
+  const images = await openImageStore(request);
+  return openProcessRuntime({
+    ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
+  });
+}
+
+/** The images of a node that runs processes. */
+export async function openImageStore(
+  request: Pick<RuntimeRequest, 'directory' | 'registries' | 'clock' | 'log'>,
+): Promise<DirectoryImageStore> {
+  const { directory, registries, clock, log } = request;
+  const [{ DirectoryImageStore }, { Registry }] = await Promise.all([
     import('../../node/images/store/directory-store.ts'),
     import('../../node/images/registry/registry.ts'),
   ]);
-  const images = await DirectoryImageStore.open({
+  return DirectoryImageStore.open({
     ...{ directory: join(directory, 'images'), clock, log, isRoot: process.getuid?.() === 0 },
-    source: new Registry({ mirrors: {}, insecure: [] }),
+    source: new Registry(registries),
     platform: { os: 'linux', architecture: architectureOf(process.arch) },
-  });
-  return openProcessRuntime({
-    ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
   });
 }

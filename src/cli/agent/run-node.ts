@@ -1,5 +1,4 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -9,6 +8,7 @@ import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
+import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
@@ -19,8 +19,10 @@ import { Housekeeping } from '../../node/machine/housekeeping.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
-import { MAX_PODS, machineResources, text, thisMachine } from './machine.ts';
-import { nodeDirectory, readNodeFile, writeNodeFile } from './node-file.ts';
+import { machineResources, text, thisMachine } from './machine.ts';
+import type { NodeNetwork } from './network-plan.ts';
+import type { NodeConfig } from './node-config.ts';
+import { nodeDirectory, nodeId, readNodeFile, writeNodeFile } from './node-file.ts';
 import { openEndpoint } from './open-endpoint.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
@@ -40,17 +42,35 @@ export interface RunNodeOptions {
   readonly dataDirectory: string;
   readonly clusterDomain: string;
   readonly clusterDns: readonly string[];
-  readonly liveConfigVolumes: boolean;
+  readonly config: NodeConfig;
+  /** A network of its own; undefined: that of the machine. */
+  readonly network?: OwnNetwork | undefined;
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
-  /** Holds the manifests of static pods. Undefined: there are none. */
-  readonly staticPodDirectory?: string | undefined;
   readonly watchSeconds?: number;
+  /** Makes Services work on the node, and returns what stops that. */
+  readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
    * this process reaches it.
    */
   readonly authority?: (() => string) | undefined;
+}
+
+/** What is known of the node when its runtime is open. */
+export interface ServicesNode {
+  readonly name: string;
+  /** Identifies the node on this machine. */
+  readonly shortName: string;
+  readonly addresses: readonly string[];
+  readonly podCIDRs: readonly string[];
+  /** Path of its network namespace; undefined: that of the machine. */
+  readonly networkNamespace: string | undefined;
+}
+
+export interface OwnNetwork extends NodeNetwork {
+  /** Makes it, and the way to the node's pods. */
+  open(podCIDR: string): Promise<void>;
 }
 
 export interface RunningNode {
@@ -73,15 +93,20 @@ const RETRY_MS = 2_000;
  * server: what it ran is taken over, and its static pods run.
  */
 export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
-  const { client, clock, random, log, name, version } = options;
+  const { client, clock, random, log, name, version, config, network } = options;
   const stop = new AbortController();
   const directory = await nodeDirectory(options.dataDirectory, name);
   let runtime: Runtime | undefined;
   let agent: Agent | undefined;
   let housekeeping: Housekeeping | undefined;
   let keeping: Promise<void> | undefined;
+  let stopServices: (() => Promise<void>) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
+  });
+  aborted.catch(() => undefined);
   const runtimeVersion = () => runtime?.version ?? `${options.runtime}://unknown`;
-  const machine = thisMachine({ version, runtimeVersion, directory, clock });
+  const machine = thisMachine({ version, runtimeVersion, directory, clock, config });
   const endpoint = await openEndpoint({
     ...{ client, clock, random, log, name, directory, addresses: options.addresses, authority: options.authority },
     parts: {
@@ -98,7 +123,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     config: kubeletConfiguration(options),
   });
   const settings: NodeSettings = {
-    ...{ name, labels: {}, taints: [], port: endpoint.port },
+    ...{ name, labels: config.labels, taints: config.taints, port: endpoint.port },
     addresses: [
       ...options.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname', address: name },
@@ -119,21 +144,25 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const open = async (ranges: readonly string[]) => {
     const file = {
       ...{ runtime: options.runtime, endpoint: options.endpoint, podCIDRs: ranges },
-      name: shortName(options.dataDirectory, name),
+      ...{ name: nodeId(options.dataDirectory, name), networkNamespace: network?.namespace },
+      ...{ streamAddress: network?.address, registries: config.registries },
     };
     await writeNodeFile(directory, file);
     // An attempt that failed later has left one.
     await runtime?.close();
+    await network?.open(ranges[0]!);
     const opened = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
     runtime = opened;
     const allocatable = () => agent?.allocatable() ?? {};
+    const pullRecords = new PullRecords(join(directory, 'image_manager', 'pulled.json'));
     const volumes = openVolumes({
-      ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: options.liveConfigVolumes },
+      ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: config.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, { nodeName: name, images: () => opened.images, clock }),
+      api: volumesApi(client, { nodeName: name, images: () => opened.images, pullRecords, clock }),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
+    stop.signal.throwIfAborted();
     agent = startAgent({
       ...{ ...common, runtime: opened, volumes, machine, settings },
       facts: {
@@ -147,8 +176,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       },
       logRoot: join(directory, 'logs'),
       seccompDirectory: join(directory, 'seccomp'),
+      pullRecords,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
-      staticPodDirectory: options.staticPodDirectory,
+      staticPodDirectory: config.podManifestPath,
+      allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
     const { pods, event } = agent;
@@ -161,18 +192,23 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
-    await agent.registered;
+    stopServices ??= await options.startServices?.({
+      ...{ name, shortName: file.name, addresses: options.addresses, podCIDRs: ranges },
+      networkNamespace: options.network?.namespace,
+    });
+    await Promise.race([agent.registered, aborted]);
   };
   const rangesOf = async (registered: DeepReadonly<Node>) => {
     const isKnown = registered.spec.podCIDRs?.length;
     const { spec } = isKnown ? registered : await client.of(Node).get(name, { signal: stop.signal });
     return spec.podCIDRs ?? [];
   };
-  const ready = until(stop.signal, options, async () => {
+  const opening = until(stop.signal, options, async () => {
     const ranges = node ? await rangesOf(node) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     await open(ranges);
   });
+  const ready = opening.then((isOpen) => (isOpen ? undefined : new Promise<never>(() => {})));
   return {
     streams: new PodStreams(endpoint.node),
     connect: () => endpoint.endpoint.connect(),
@@ -180,6 +216,9 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     usage: async () => housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
+      // What is being opened is closed below.
+      await opening;
+      await stopServices?.();
       await endpoint.close();
       await keeping;
       await registration.stopped();
@@ -189,18 +228,19 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   };
 }
 
-/** Tries until it succeeds. */
-async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: () => Promise<void>): Promise<void> {
-  for (;;) {
+/** Tries until it succeeds. Resolves with whether it did; false: it was aborted before. */
+async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: () => Promise<void>): Promise<boolean> {
+  while (!signal.aborted) {
     try {
       await work();
-      return;
+      return true;
     } catch (error) {
-      if (signal.aborted) return new Promise(() => {});
+      if (signal.aborted) break;
       log.warn('the runtime cannot be used yet', { error: String(error) });
       await sleep(clock, RETRY_MS, signal).catch(() => undefined);
     }
   }
+  return false;
 }
 
 const STARTING = {
@@ -211,18 +251,13 @@ const STARTING = {
 };
 
 /** The settings of the agent as kubelet names them, for `/configz`. */
-function kubeletConfiguration({ clusterDomain, clusterDns, staticPodDirectory }: RunNodeOptions): object {
+function kubeletConfiguration({ clusterDomain, clusterDns, config }: RunNodeOptions): object {
   return {
     ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
     authentication: { x509: {}, webhook: { enabled: true }, anonymous: { enabled: false } },
     authorization: { mode: 'Webhook' },
-    ...{ clusterDomain, clusterDNS: clusterDns, maxPods: MAX_PODS },
-    ...(staticPodDirectory === undefined ? {} : { staticPodPath: staticPodDirectory }),
+    ...{ clusterDomain, clusterDNS: clusterDns, maxPods: config.maxPods },
+    ...(config.podManifestPath === undefined ? {} : { staticPodPath: config.podManifestPath }),
     ...{ rotateCertificates: true, serverTLSBootstrap: true },
   };
-}
-
-/** Names of interfaces are short, and clusters of one machine have their own. */
-function shortName(dataDirectory: string, node: string): string {
-  return `qd${createHash('sha256').update(`${dataDirectory}\0${node}`).digest('hex').slice(0, 8)}`;
 }

@@ -12,7 +12,9 @@ export function listCommand(): Command {
 
 export function downCommand(): Command {
   const command = new Command('down')
-    .description('Stops a running cluster gracefully, and waits until it has ended. The next qd up continues it.')
+    .description(
+      'Stops a running cluster and its pods gracefully, and waits until they have ended. The next qd up continues it.',
+    )
     .action(async (flags: DownFlags) => (await import('./down.ts')).down(flags));
   return addFlags(command, downFlags);
 }

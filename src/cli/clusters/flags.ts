@@ -7,20 +7,24 @@ export const listFlags = [flag('--json', { help: 'print a JSON array' })] as con
 
 export type ListFlags = ValuesOf<typeof listFlags>;
 
+const timeout = flag('--timeout <time>', {
+  help: 'how long to wait for the end of the process',
+  parse: value.duration,
+  default: 60_000,
+  defaultText: '1m',
+});
+
 export const downFlags = [
   ...clusterFlags,
-  flag('--timeout <time>', {
-    help: 'how long to wait for the end of the process',
-    parse: value.duration,
-    default: 60_000,
-    defaultText: '1m',
-  }),
+  flag('--keep-pods', { help: 'leave pods running; the next start takes them over' }),
+  timeout,
 ] as const;
 
 export type DownFlags = ValuesOf<typeof downFlags>;
 
 export const resetFlags = [
-  ...downFlags,
+  ...clusterFlags,
+  timeout,
   flag('--yes', { help: 'do not ask; required where standard input is not a terminal' }),
 ] as const;
 

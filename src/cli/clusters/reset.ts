@@ -2,15 +2,14 @@
 import { realpath, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../../base/clock.ts';
-import { systemRandom } from '../../base/random.ts';
 import { clustersHome, directoryOf } from '../flags/cluster.ts';
 import { CliError, explain } from '../output/cli-error.ts';
-import { createLogger } from '../output/logger.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { publishedFile } from '../up/identity/kubeconfig.ts';
 import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
 import { chosenCluster } from './down.ts';
 import { forgetElsewhere } from './elsewhere.ts';
+import { endPods } from './end-pods.ts';
 import type { ResetFlags } from './flags.ts';
 import { removeEntry } from './kubeconfig-entry.ts';
 import { readLastStart } from './last-start.ts';
@@ -26,7 +25,7 @@ export async function reset(flags: ResetFlags): Promise<void> {
   if (pid !== undefined) print(`Stopped cluster "${name}" (process ${pid}).`);
   const left = await withCluster({ name, dataDir: directory }, async (running) => {
     if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
-    await endPods(directory);
+    await endPods(directory, 'remove');
     await removeFromKubeconfigs(name, directory);
     return removeContents(directory);
   });
@@ -64,14 +63,6 @@ async function isConfirmed(name: string, path: string): Promise<boolean> {
   } finally {
     terminal.close();
   }
-}
-
-/** Pods outlive the program that has started them, and not the cluster. */
-async function endPods(directory: string): Promise<void> {
-  const { endNodes } = await import('../agent/end-nodes.ts');
-  const tools = { clock: systemClock, random: systemRandom, log: createLogger('warn') };
-  const ended = await endNodes({ ...tools, dataDirectory: directory, path: process.env.PATH ?? '' });
-  if (ended > 0) print(`Ended ${ended} ${ended === 1 ? 'pod' : 'pods'}.`);
 }
 
 /** A kubeconfig that cannot be changed does not keep the cluster: the user is told. */

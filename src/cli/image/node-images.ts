@@ -1,77 +1,99 @@
 /** Finds the images of the nodes of a cluster. */
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { systemRandom } from '../../base/random.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
+import { containerdRegistries } from '../agent/node-config.ts';
+import { type NodeFile, nodesIn } from '../agent/node-file.ts';
+import { openImageStore, openRuntime } from '../agent/open-runtime.ts';
 import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
-import { rememberedIn } from '../up/directory/directory.ts';
 
 export interface NodeImages {
   readonly node: string;
   readonly images: Images;
 }
 
+interface OpenImages {
+  readonly images: Images;
+  close(): Promise<void>;
+}
+
+const TOOLS = { clock: systemClock, random: systemRandom, log: silent };
+
 /** Runs `work` with the images of every node. Rejects when the cluster has no node that has images. */
 export async function withNodeImages(
   flags: ClusterFlags,
   work: (nodes: readonly NodeImages[]) => Promise<void>,
 ): Promise<void> {
-  const directory = directoryOf(flags);
-  if (!(await exists(directory))) {
-    throw new CliError(`${directory} does not exist: there is no such cluster; choose one with --name or --data-dir`);
+  const dataDirectory = directoryOf(flags);
+  if (!(await exists(dataDirectory))) {
+    throw new CliError(
+      `${dataDirectory} does not exist: there is no such cluster; choose one with --name or --data-dir`,
+    );
   }
-  const settings = (await rememberedIn(directory)) as { readonly containerRuntimeEndpoint?: string };
-  const nodes: (NodeImages & { close(): Promise<void> })[] = [];
+  const nodes: (NodeImages & OpenImages)[] = [];
   try {
-    for (const node of (await readdir(join(directory, 'nodes')).catch((): string[] => [])).sort()) {
-      const path = join(directory, 'nodes', node);
-      if (await exists(join(path, 'images'))) nodes.push({ node, ...(await openStore(join(path, 'images'))) });
-      if (await exists(join(path, 'containerd'))) {
-        nodes.push({ node, ...(await openFromContainerd(path, node, settings.containerRuntimeEndpoint)) });
-      }
+    for (const { directory, file } of await nodesIn(dataDirectory)) {
+      nodes.push({ node: basename(directory), ...(await openImages(directory, file)) });
     }
     if (nodes.length === 0) {
       throw new CliError(
-        `no node of ${directory} has images; start the cluster with --runtime process or --runtime containerd first`,
+        `no node of ${dataDirectory} has images; start the cluster with --runtime process or --runtime containerd first`,
       );
     }
+    nodes.sort((a, b) => a.node.localeCompare(b.node, 'en', { numeric: true }));
     await work(nodes);
   } finally {
     await Promise.all(nodes.map((node) => node.close()));
   }
 }
 
-async function openStore(directory: string) {
-  const [{ DirectoryImageStore }, { Registry }, { platformOf }] = await Promise.all([
-    import('../../node/images/store/directory-store.ts'),
-    import('../../node/images/registry/registry.ts'),
-    import('../../node/images/content/platform.ts'),
-  ]);
-  const images = await DirectoryImageStore.open({
-    directory,
-    clock: systemClock,
-    log: silent,
-    source: new Registry({ mirrors: {}, insecure: [] }),
-    platform: platformOf(process.arch),
-    isRoot: process.getuid?.() === 0,
-  });
-  return { images, close: async () => {} };
+async function openImages(directory: string, file: NodeFile): Promise<OpenImages> {
+  switch (file.runtime) {
+    case 'process':
+      return { images: await openImageStore({ ...TOOLS, ...file, directory }), close: async () => {} };
+    case 'containerd':
+      return openFromContainerd(directory, file);
+  }
 }
 
-async function openFromContainerd(directory: string, name: string, endpoint: string | undefined) {
-  const { openContainerd } = await import('../../node/containerd/open.ts');
-  const runtime = await openContainerd({
-    endpoint: !endpoint ? 'auto' : { socket: endpoint.replace(/^unix:\/\//, '') },
-    directory: join(directory, 'containerd'),
-    name,
+/** An own containerd that does not run is started for this, and stopped again. */
+async function openFromContainerd(directory: string, file: NodeFile): Promise<OpenImages> {
+  const { isOwnRunning, stopOwnContainerd } = await import('../../node/containerd/own/stop.ts');
+  const own = join(directory, 'containerd');
+  const isOwn = await exists(join(own, 'root'));
+  const wasRunning = !isOwn || (await isOwnRunning(own));
+  const path = process.env.PATH ?? '';
+  // A cluster that was stopped has no namespaces, which images do not need.
+  const hasNamespace = file.networkNamespace !== undefined && (await exists(file.networkNamespace));
+  const { networkNamespace } = hasNamespace ? file : { networkNamespace: undefined };
+  const runtime = await openRuntime({
+    ...TOOLS,
+    ...file,
+    networkNamespace,
     podCIDRs: [],
-    path: process.env.PATH ?? '',
-    clock: systemClock,
-    log: silent,
+    directory,
+    path,
+    isBeside: true,
   });
-  return { images: runtime.images, close: () => runtime.close() };
+  return {
+    images: runtime.images,
+    async close() {
+      await runtime.close();
+      if (wasRunning) return;
+      const { name, streamAddress } = file;
+      await stopOwnContainerd({
+        ...{ ...TOOLS, directory: own, name, path, removesPods: false },
+        ...{
+          registries: containerdRegistries(file.registries),
+          ...(streamAddress === undefined ? {} : { streamAddress }),
+        },
+      });
+    },
+  };
 }
 
 async function exists(path: string): Promise<boolean> {

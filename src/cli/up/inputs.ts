@@ -5,6 +5,7 @@
 
 import type { AdmissionPlugin } from '../../server/admission/plugin.ts';
 import type { FlowControlSettings } from '../../server/fairness/create-flow-control.ts';
+import { checkNodeFlags } from '../agent/node-config.ts';
 import { rangesOverlap } from '../flags/values.ts';
 import { CliError } from '../output/cli-error.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
@@ -12,7 +13,7 @@ import { admission } from './api/admission.ts';
 import { type Authorization, authorization } from './api/authorization.ts';
 import { flowControlSettings } from './api/load.ts';
 import { checkControllers } from './components/choice.ts';
-import { type NodePlan, planNodes } from './components/plan-nodes.ts';
+import { type NodePlan, type PlanOptions, planNodes } from './components/plan-nodes.ts';
 import type { Settings } from './flags.ts';
 import { type AuthenticationFiles, readAuthenticationFiles } from './identity/authentication-files.ts';
 import { checkKubeconfig } from './identity/kubeconfig.ts';
@@ -30,17 +31,18 @@ export interface Inputs {
 }
 
 /** Rejects when the settings cannot be used. */
-export async function readInputs(settings: Settings): Promise<Inputs> {
+export async function readInputs(settings: Settings, options: PlanOptions): Promise<Inputs> {
   const { kubeconfig, encryptionKeyFile, volumesDir } = settings;
   checkControllers(settings);
   checkRanges(settings);
+  await checkNodeFlags(settings);
   const inputs = {
     admission: admission(settings),
     flowControl: flowControlSettings(settings),
     authentication: await readAuthenticationFiles(settings),
     authorization: await authorization(settings),
     audit: await readAuditInputs(settings),
-    nodes: await planNodes(settings),
+    nodes: await planNodes(settings, options),
   };
   if (encryptionKeyFile !== undefined) await checkKeyFile(encryptionKeyFile);
   if (volumesDir !== undefined) await checkWritableDirectory('--volumes-dir', volumesDir);

@@ -18,7 +18,9 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
   const directory = await openDirectory(directoryOf({ name: DEFAULT_NAME, ...given }));
   environment.cleanup.add(() => directory.release());
   const settings = await settleAll(given, directory, environment.random);
-  const inputs = await readInputs(settings);
+  const inputs = await readInputs(settings, {
+    ...{ directory: directory.path, path: process.env.PATH ?? '', clock: environment.clock },
+  });
   return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
 }
 

@@ -1,5 +1,6 @@
 /** Decides whether a node runs a pod. */
 import type { SeenPod } from '../pod/container-run.ts';
+import type { PodFailure } from '../pod/plan/state.ts';
 import { isCritical } from './critical.ts';
 import { placementRefusals } from './placement.ts';
 import { platformRefusal } from './platform.ts';
@@ -16,7 +17,11 @@ export type Admission =
   | { readonly type: 'preempting'; readonly victims: readonly SeenPod[]; readonly lacking: Refusal };
 
 /** The reason and message of a pod that made room for a critical one. */
-export const PREEMPTED: Refusal = { reason: 'Preempting', message: 'Preempted in order to admit critical pod' };
+export const PREEMPTED: PodFailure = {
+  reason: 'Preempting',
+  message: 'Preempted in order to admit critical pod',
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+};
 
 const NOTHING_UNSAFE: SysctlSettings = { allowedUnsafeSysctls: [] };
 

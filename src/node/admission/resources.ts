@@ -1,5 +1,5 @@
 /** Whether a node has what a pod requests. Processors count in millicores, all else in whole units. */
-import { parseQuantity, scaled } from '../../base/quantity.ts';
+import { parseQuantity, type Quantity, scaled } from '../../base/quantity.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { podAmounts } from '../../kinds/quota/pods.ts';
 import { isExtended } from '../../kinds/shapes/pod/resource-names.ts';
@@ -19,30 +19,49 @@ export type Requests = ReadonlyMap<string, number>;
 const MILLI = 3;
 const ORDER = ['cpu', 'memory', 'ephemeral-storage'];
 
+/** Pods are immutable, and those of a node are summed up for every pod that comes to it. */
+const requests = new WeakMap<SeenPod, Requests>();
+
 export function requestsOf(pod: SeenPod): Requests {
-  const amounts = podAmounts(pod as Pod, 'requests');
-  return new Map([...amounts].map(([name, amount]) => [name, Number(scaled(amount, name === 'cpu' ? MILLI : 0))]));
+  const known = requests.get(pod);
+  if (known) return known;
+  const amounts = new Map<string, number>();
+  for (const [name, amount] of podAmounts(pod as Pod, 'requests')) amounts.set(name, amountOf(name, amount));
+  requests.set(pod, amounts);
+  return amounts;
 }
+
+const amountOf = (name: string, amount: Quantity) => Number(scaled(amount, name === 'cpu' ? MILLI : 0));
+
+const resources = new WeakMap<object, Requests>();
+
+/** What pods of the node may use. */
+function resourcesOf({ status }: SeenNode): Requests {
+  const list = (status.allocatable ?? status.capacity ?? NOTHING) as Readonly<Record<string, string>>;
+  const known = resources.get(list);
+  if (known) return known;
+  const amounts = new Map(Object.entries(list).map(([name, text]) => [name, amountOf(name, parseQuantity(text))]));
+  resources.set(list, amounts);
+  return amounts;
+}
+
+const NOTHING = Object.freeze({});
 
 /** In the order of kubelet: pods, processors, memory, storage, others. */
 export function shortages(pod: SeenPod, node: SeenNode, others: readonly SeenPod[]): readonly Shortage[] {
-  const has = new Map(
-    Object.entries((node.status.allocatable ?? node.status.capacity ?? {}) as Record<string, string>).map(
-      ([name, text]) => [name, Number(scaled(parseQuantity(text), name === 'cpu' ? MILLI : 0))] as const,
-    ),
-  );
+  const has = resourcesOf(node);
   const found: Shortage[] = [];
   const pods = has.get('pods') ?? 0;
   if (others.length + 1 > pods) {
     found.push({ resource: 'pods', requested: 1, used: others.length, capacity: pods });
   }
-  const requests = [...requestsOf(pod)]
+  const wanted = [...requestsOf(pod)]
     // A resource of the whole cluster, of which nodes know nothing.
     .filter(([name, amount]) => amount > 0 && (has.has(name) || !isExtended(name)))
     .sort(([a], [b]) => rank(a) - rank(b));
-  if (requests.length === 0) return found;
+  if (wanted.length === 0) return found;
   const used = totalOf(others);
-  for (const [resource, requested] of requests) {
+  for (const [resource, requested] of wanted) {
     const [capacity, taken] = [has.get(resource) ?? 0, used.get(resource) ?? 0];
     if (requested > capacity - taken) found.push({ resource, requested, used: taken, capacity });
   }

@@ -1,5 +1,6 @@
 /** Reads what pods refer to, as the node. */
 import { isApiError } from '../../base/errors.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
@@ -18,7 +19,7 @@ export function referredObjects(
     configMap: (namespace, name) => found(client.of(ConfigMap).in(namespace).get(name, { signal })) as never,
     secret: (namespace, name) => found(client.of(Secret).in(namespace).get(name, { signal })) as never,
     async services(waits) {
-      if (waits) await services.synced;
+      if (waits) await unlessAborted(services.synced, signal);
       return services.lister.list() as unknown as Iterable<ServiceAddress>;
     },
     async runtimeHandler(name) {

@@ -1,5 +1,6 @@
 /** The pods of the node: those of the API, and those that the runtime still has although nobody knows them. */
 import type { Logger } from '../../base/log.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -92,7 +93,9 @@ export class AgentPods {
   evict(pod: SeenPod, message: string): void {
     const reason = 'Evicted';
     this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
-    this.#followed.get(uidOf(pod))?.worker.fail({ reason, message, graceSeconds: EVICTION_GRACE_SECONDS });
+    this.#followed.get(uidOf(pod))?.worker.fail({
+      ...{ reason, message, disruption: message, graceSeconds: EVICTION_GRACE_SECONDS },
+    });
   }
 
   /** Takes over what runs. Rejects when the runtime cannot be listed. */
@@ -113,7 +116,7 @@ export class AgentPods {
     this.#isFollowing = true;
     const leave = pods.onChange(({ type, object }) => (type === 'delete' ? this.#remove(object) : this.#put(object)));
     signal.addEventListener('abort', leave, { once: true });
-    await pods.synced;
+    await unlessAborted(pods.synced, signal);
     this.#mirrors.connect();
     for (const uid of this.#view.uids()) this.#endOrphan(uid);
     await this.#releaseLeftovers().catch((error: unknown) => {

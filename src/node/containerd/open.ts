@@ -4,6 +4,7 @@ import type { Images, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.t
 import { Changes } from './changes.ts';
 import { Connection } from './connection.ts';
 import { CriContainers } from './containers.ts';
+import { answersCri, MACHINE_SOCKET } from './detect.ts';
 import { type Features, featuresOf, handlersOf, plainVersion } from './features.ts';
 import { CriImages } from './images.ts';
 import { loadArchive } from './load/load.ts';
@@ -11,24 +12,27 @@ import type { StatusResponse } from './messages/status.ts';
 import { cri } from './methods.ts';
 import { writeNetwork } from './network/write-network.ts';
 import type { ContainerdOptions, ContainerdRuntime } from './options.ts';
-import { ensureDaemon } from './own/daemon.ts';
+import { ensureDaemon, findDaemon } from './own/daemon.ts';
 import { exists, findProgram } from './own/machine.ts';
 import { ownPaths } from './own/paths.ts';
 import { ensurePauseImage } from './pause.ts';
 import { refusalOf } from './refusal.ts';
 
-const MACHINE_SOCKET = '/run/containerd/containerd.sock';
-
 /** Connects to a containerd, and starts one if need be. Rejects with RuntimeError. */
 export async function openContainerd(options: ContainerdOptions): Promise<ContainerdRuntime> {
   const { clock, log } = options;
   const foreign = await foreignSocket(options);
-  const socket = foreign ?? (await ensureDaemon(options)).socket;
+  const running = foreign === undefined && options.endpoint === 'existing' ? await runningSocket(options) : undefined;
+  const socket = foreign ?? running ?? (await ensureDaemon(options)).socket;
   const revive = async () => {
     log.warn('containerd has ended; it is started again');
     await ensureDaemon(options);
   };
-  const connection = new Connection({ socket, clock, ...(foreign === undefined && { revive }) });
+  const connection = new Connection({
+    socket,
+    clock,
+    ...(foreign === undefined && running === undefined && { revive }),
+  });
   try {
     return await connected(options, connection, { socket, isOwn: foreign === undefined });
   } catch (error) {
@@ -141,16 +145,15 @@ class Containerd extends CriContainers implements ContainerdRuntime {
 /** The socket of a containerd that is not ours; undefined if this node has, or is to have, its own. */
 async function foreignSocket({ endpoint, directory, clock }: ContainerdOptions): Promise<string | undefined> {
   if (endpoint === 'own') return undefined;
-  if (endpoint !== 'auto') return endpoint.socket;
+  if (typeof endpoint === 'object') return endpoint.socket;
   if ((await exists(ownPaths(directory).root)) || !(await exists(MACHINE_SOCKET))) return undefined;
-  const connection = new Connection({ socket: MACHINE_SOCKET, clock });
-  const isCri = await connection.call(cri.version, {}).then(
-    () => true,
-    // For example the containerd of Docker, whose CRI is turned off.
-    () => false,
-  );
-  connection.close();
-  return isCri ? MACHINE_SOCKET : undefined;
+  return (await answersCri(MACHINE_SOCKET, clock)) ? MACHINE_SOCKET : undefined;
+}
+
+/** The socket of this node's own containerd; undefined if it does not run. */
+async function runningSocket({ directory }: ContainerdOptions): Promise<string | undefined> {
+  const paths = ownPaths(directory);
+  return (await findDaemon(paths)) ? paths.socket : undefined;
 }
 
 /** What containerd says about its own configuration. Other runtimes say nothing. */

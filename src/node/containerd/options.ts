@@ -6,9 +6,10 @@ import type { Runtime } from '../runtime/runtime.ts';
 export interface ContainerdOptions {
   /**
    * `own`: a containerd that belongs to this node. `auto`: the one of the machine if it serves CRI and this node has none of
-   * its own yet, else an own one.
+   * its own yet, else an own one. `existing`: the same, for a program beside the agent: an own one that runs is used as it is,
+   * and neither configured nor started again.
    */
-  readonly endpoint: 'auto' | 'own' | { readonly socket: string };
+  readonly endpoint: 'auto' | 'own' | 'existing' | { readonly socket: string };
   /** Where an own containerd has its files. Relative paths are not allowed. */
   readonly directory: string;
   /**

@@ -1,5 +1,7 @@
 /** Turns the bytes of a log file into what a client gets. */
 
+import { makeMovable } from '../../base/shared-buffer.ts';
+
 type LogStream = 'stdout' | 'stderr';
 
 export interface EntryFilter {
@@ -13,9 +15,12 @@ export interface EntryFilter {
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
-const NEWLINE_BYTES = Buffer.from('\n');
+const PARTIAL = 0x50;
+const NO_BYTES = Buffer.alloc(0);
 /** Time, stream and tag; anything longer is not an entry. */
 const MAX_HEAD_BYTES = 256;
+/** `2030-01-01T00:00:00.000000000+00:00 `. */
+const MAX_TIME_BYTES = 64;
 
 /**
  * Reads entries in chunks of any size, and copies their text. Parts of a line are joined. It holds at most the head of one
@@ -24,30 +29,35 @@ const MAX_HEAD_BYTES = 256;
 export class EntryReader {
   readonly #filter: EntryFilter;
   /** The beginning of an entry whose head has not arrived as a whole. */
-  #head: Buffer = Buffer.alloc(0);
+  #head: Buffer = NO_BYTES;
   /** Where in an entry the next byte is: in its head, in its text, or in something that is left out. */
   #state: 'head' | 'text' | 'skipped' = 'head';
   #isPartial = false;
   /** Whether the next text continues a line. */
   #continues = false;
+  /** The text of the entries in this chunk, of which so many bytes are used. A buffer for each line would cost more. */
+  #out: Buffer = NO_BYTES;
+  #length = 0;
 
   constructor(filter: EntryFilter) {
     this.#filter = filter;
   }
 
+  /** The memory of the chunk may be used again afterwards. */
   push(chunk: Buffer): Buffer {
-    const out: Buffer[] = [];
     let bytes = chunk;
     if (this.#head.length > 0) {
       bytes = Buffer.concat([this.#head, chunk]);
-      this.#head = Buffer.alloc(0);
+      this.#head = NO_BYTES;
     }
+    this.#out = Buffer.allocUnsafe(bytes.length);
+    this.#length = 0;
     let at = 0;
     while (at < bytes.length) {
       const newline = bytes.indexOf(NEWLINE, at);
       const end = newline < 0 ? bytes.length : newline;
       if (this.#state === 'head') {
-        const text = this.#readHead(bytes, at, end, out);
+        const text = this.#readHead(bytes, at, end);
         if (text === undefined && newline < 0 && end - at <= MAX_HEAD_BYTES) {
           this.#head = Buffer.from(bytes.subarray(at));
           break;
@@ -55,16 +65,18 @@ export class EntryReader {
         this.#state = text === undefined || text < 0 ? 'skipped' : 'text';
         if (this.#state === 'text') at = text!;
       }
-      if (this.#state === 'text' && end > at) out.push(bytes.subarray(at, end));
+      if (this.#state === 'text') this.#length += bytes.copy(this.#out, this.#length, at, end);
       if (newline < 0) break;
-      this.#endEntry(out);
+      this.#endEntry();
       at = newline + 1;
     }
-    return out.length === 1 ? out[0]! : Buffer.concat(out);
+    const out = this.#out.subarray(0, this.#length);
+    this.#out = NO_BYTES;
+    return makeMovable(out, { isAlone: true });
   }
 
   /** Where the text begins; negative if the entry is not wanted, undefined if the head is incomplete or malformed. */
-  #readHead(bytes: Buffer, at: number, end: number, out: Buffer[]): number | undefined {
+  #readHead(bytes: Buffer, at: number, end: number): number | undefined {
     const first = bytes.indexOf(SPACE, at);
     const second = first < 0 || first >= end ? -1 : bytes.indexOf(SPACE, first + 1);
     const third = second < 0 || second >= end ? -1 : bytes.indexOf(SPACE, second + 1);
@@ -72,19 +84,29 @@ export class EntryReader {
     const tagEnd = third < 0 || third > end ? end : third;
     if (second < 0 || second >= end || tagEnd === second + 1) return undefined;
     if (third < 0 && end === bytes.length) return undefined;
-    const stream = bytes.toString('latin1', first + 1, second);
-    const isPartial = bytes[second + 1] === 0x50;
-    const time = bytes.toString('latin1', at, first);
     const { timestamps, since, stream: wanted } = this.#filter;
-    if ((wanted && stream !== wanted) || (since !== undefined && !(Date.parse(time) >= since))) return -1;
-    if (timestamps && !this.#continues) out.push(Buffer.from(`${fixedTime(time)} `, 'latin1'));
-    this.#isPartial = isPartial;
+    if (wanted && bytes.toString('latin1', first + 1, second) !== wanted) return -1;
+    const time = since !== undefined || timestamps ? bytes.toString('latin1', at, first) : '';
+    if (since !== undefined && !(Date.parse(time) >= since)) return -1;
+    if (timestamps && !this.#continues) this.#writeTime(time, bytes.length - at);
+    this.#isPartial = bytes[second + 1] === PARTIAL;
     return Math.min(tagEnd + 1, end);
   }
 
-  #endEntry(out: Buffer[]): void {
+  /** A time may be longer than the head that it replaces. `left` is the size of what comes after it at most. */
+  #writeTime(time: string, left: number): void {
+    const needed = this.#length + time.length + MAX_TIME_BYTES + left;
+    if (needed > this.#out.length) {
+      const larger = Buffer.allocUnsafe(needed * 2);
+      this.#out.copy(larger, 0, 0, this.#length);
+      this.#out = larger;
+    }
+    this.#length += this.#out.write(`${fixedTime(time)} `, this.#length, 'latin1');
+  }
+
+  #endEntry(): void {
     if (this.#state === 'text') {
-      if (!this.#isPartial) out.push(NEWLINE_BYTES);
+      if (!this.#isPartial) this.#out[this.#length++] = NEWLINE;
       this.#continues = this.#isPartial;
     }
     this.#state = 'head';

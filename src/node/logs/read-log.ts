@@ -21,7 +21,10 @@ export interface LogSource {
   readonly signal?: AbortSignal | undefined;
 }
 
-const CHUNK_BYTES = 128 * 1024;
+/** While there is more to read. */
+const CHUNK_BYTES = 256 * 1024;
+/** Of somebody who waits for the next line. */
+const FIRST_CHUNK_BYTES = 16 * 1024;
 
 /** Reads a log as it is consumed. A file that is not there has no lines. */
 export async function* readLog(source: LogSource, selection: LogSelection): AsyncGenerator<Buffer> {
@@ -48,6 +51,7 @@ async function* entries(
   changes: Changes | undefined,
 ): AsyncGenerator<Buffer> {
   const reader = new EntryReader(selection);
+  let chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
   let file = await openFile(path);
   try {
     let position = file ? await startOf(file, selection) : 0;
@@ -57,13 +61,13 @@ async function* entries(
       const isEnded = changes?.isEnded ?? true;
       changes?.clear();
       while (file) {
-        const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-        const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+        const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
         if (bytesRead === 0) break;
         position += bytesRead;
         const bytes = reader.push(chunk.subarray(0, bytesRead));
         if (bytes.length > 0) yield bytes;
         if (signal?.aborted) return;
+        if (bytesRead === FIRST_CHUNK_BYTES) chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
       }
       const next = changes && (await rotated(path, file, position));
       if (next) {
@@ -71,7 +75,10 @@ async function* entries(
         file = next;
         position = 0;
       } else if (isEnded || !changes) return;
-      else await changes.wait();
+      else {
+        chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
+        await changes.wait();
+      }
     }
   } finally {
     await file?.close();

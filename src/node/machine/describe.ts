@@ -1,6 +1,7 @@
 /** What the Node object says about its machine. */
 import { formatQuantity, parseQuantity, scaled, subtractQuantities } from '../../base/quantity.ts';
 import type { Host } from './host.ts';
+import { DEFAULT_THRESHOLDS, type Threshold } from './pressure/thresholds.ts';
 
 export interface DescribeSettings {
   /** A directory on the file system that pods write to. */
@@ -8,6 +9,8 @@ export interface DescribeSettings {
   readonly maxPods: number;
   /** What is kept for the system and for the agent, by resource. */
   readonly reserved: Readonly<Record<string, string>>;
+  /** When the node evicts: pods cannot have what is left then. */
+  readonly thresholds?: readonly Threshold[];
   /** In Node's words. */
   readonly architecture: string;
   /** `containerRuntimeVersion`, which is known when the runtime has come up. */
@@ -22,10 +25,6 @@ export interface MachineDescription {
   readonly allocatable: Quantities;
   readonly nodeInfo: Readonly<Record<string, unknown>>;
 }
-
-/** What pods cannot have because the node evicts before it is used up. */
-const EVICTION_MEMORY_BYTES = 100 * 1024 * 1024;
-const EVICTION_DISK_FRACTION = 0.1;
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 const HUGE_PAGES = 'sys/kernel/mm/hugepages';
@@ -44,7 +43,12 @@ export async function describeMachine(host: Host, settings: DescribeSettings): P
     ...Object.fromEntries([...pages].map(([name, bytes]) => [name, binary(bytes)])),
     pods: String(settings.maxPods),
   };
-  const { reserved } = settings;
+  const { reserved, thresholds = DEFAULT_THRESHOLDS } = settings;
+  const kept = (signal: Threshold['signal'], capacity: number) => {
+    const threshold = thresholds.find((each) => each.signal === signal);
+    const least = threshold?.least ?? 0;
+    return typeof least === 'number' ? least : capacity * least.fraction;
+  };
   return {
     capacity: {
       cpu: String(cpus),
@@ -55,11 +59,11 @@ export async function describeMachine(host: Host, settings: DescribeSettings): P
     allocatable: {
       cpu: less(String(cpus), reserved.cpu),
       'ephemeral-storage': less(
-        String(Math.floor(disk.capacityBytes * (1 - EVICTION_DISK_FRACTION))),
+        String(Math.floor(disk.capacityBytes - kept('nodefs.available', disk.capacityBytes))),
         reserved['ephemeral-storage'],
       ),
       memory: less(
-        `${Math.max(0, Math.floor((memoryBytes - EVICTION_MEMORY_BYTES - hugePageBytes) / KIB))}Ki`,
+        `${Math.max(0, Math.floor((memoryBytes - kept('memory.available', memoryBytes) - hugePageBytes) / KIB))}Ki`,
         reserved.memory,
       ),
       ...others,

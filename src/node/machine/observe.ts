@@ -8,13 +8,16 @@ export interface Left {
 }
 
 /** The signals of kubelet's evictions. */
-export type Signal =
-  | 'memory.available'
-  | 'nodefs.available'
-  | 'nodefs.inodesFree'
-  | 'imagefs.available'
-  | 'imagefs.inodesFree'
-  | 'pid.available';
+export const SIGNALS = [
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'pid.available',
+] as const;
+
+export type Signal = (typeof SIGNALS)[number];
 
 export type Observations = Readonly<Record<Signal, Left>>;
 

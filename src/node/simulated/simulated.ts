@@ -70,6 +70,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const pods = new SimulatedPods({
     ...{ clock, random, log, timers, reporter, rules: rules.pods },
     nodeOf: (name) => fleet.node(name),
+    objectOf: (node) => nodes.lister.get(node.name),
     emit: (life, event) => events.podEvent(life, event),
   });
   const nodes = informers.of(Node);

@@ -83,7 +83,7 @@ describe('of a running pod', () => {
     const resized = await api.update('pods', body, { subresource: 'resize' });
     expect(resized.spec.containers[0]).toMatchObject({ image: 'busybox:1.36', resources: more });
     expect(resized.metadata).toMatchObject({ labels: { app: 'a' }, generation: 2 });
-    expect(resized.metadata.selfLink).toBe('/api/v1/namespaces/default/pods/a/resize');
+    expect(resized.metadata.selfLink).toBe('/api/v1/namespaces/default/pods/a');
   });
 
   it('ephemeralcontainers adds containers and nothing else', async () => {

@@ -10,10 +10,16 @@ import type { Subresource } from './subresource.ts';
 
 /**
  * A subresource at which clients read the whole object and write a part of it. What `updates` does not tell apart is up to
- * the hooks of the kind, which put back what this subresource may not change.
+ * the hooks of the kind, which put back what this subresource may not change. The selfLink is the path of the subresource,
+ * unless `keepsLink`.
  */
-export function objectPart<N extends SubresourceName>(name: N, updates: UpdatedPart): Subresource<N> {
+export function objectPart<N extends SubresourceName>(
+  name: N,
+  updates: UpdatedPart,
+  { keepsLink = false }: { readonly keepsLink?: boolean } = {},
+): Subresource<N> {
   const linked = (operation: Operation<ObjectReply>): Operation<ObjectReply> => {
+    if (keepsLink) return operation;
     return async (core, request) => ({ type: 'object', item: withLink((await operation(core, request)).item, name) });
   };
   return {

@@ -1,4 +1,5 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
+import { nodeFlags } from '../../agent/node-flags.ts';
 import * as value from '../../flags/values.ts';
 import { runtimes } from './runtimes.ts';
 
@@ -11,24 +12,13 @@ export const componentFlags = [
     default: ['*'] as readonly string[],
   }),
   flag('--runtime <runtime>', {
-    help: 'what runs pods; auto: the best that this machine has, which for now is simulated',
+    help: 'what runs pods; auto: containerd where it is installed and this is root, else process',
     choices: ['auto', ...runtimes],
     default: 'auto',
     remembered: true,
   }),
-  flag('--container-runtime-endpoint <socket>', {
-    help: 'CRI socket of --runtime containerd; "" for none',
-    defaultText: "that of the machine's containerd, or one that qd runs",
-    remembered: true,
-  }),
-  flag('--live-config-volumes [bool]', {
-    help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
-    parse: value.boolean,
-    defaultText: 'off',
-    remembered: true,
-  }),
   flag('--nodes <count>', {
-    help: 'number of nodes; one with --runtime containerd and process',
+    help: 'number of nodes; at most 32 unless they are simulated',
     parse: nodeCount,
     defaultText: '1; 0 with --store etcd, unless --runtime is given',
     remembered: true,
@@ -44,11 +34,18 @@ export const componentFlags = [
     defaultText: '10.244.0.0/16, or 10.128.0.0/9 for more than 256 nodes',
     remembered: true,
   }),
+  flag('--cluster-domain <domain>', {
+    help: 'domain of the names of services and pods',
+    parse: value.domain,
+    default: 'cluster.local',
+    remembered: true,
+  }),
   flag('--volumes-dir <dir>', {
     help: 'directory in which nodes create the volumes of claims',
     parse: value.file,
     defaultText: 'DIR/volumes',
   }),
+  ...nodeFlags,
 ] as const;
 
 export type ComponentFlags = ValuesOf<typeof componentFlags>;

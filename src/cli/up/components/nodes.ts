@@ -1,4 +1,5 @@
 /** The nodes that run in the process of the cluster, and how the server reaches them. */
+import { basename } from 'node:path';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
@@ -7,6 +8,7 @@ import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
 import type { User } from '../../../server/api.ts';
 import { connectionByNode } from '../../../server/nodes/by-node.ts';
 import { type NodeConnection, unreachable } from '../../../server/nodes/connection.ts';
+import { type NodeFile, nodesIn } from '../../agent/node-file.ts';
 import type { Say } from '../../output/steps.ts';
 import { apiVersion } from '../../version.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
@@ -21,6 +23,7 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
   const clients = { client: clientFor(SIMULATED_NODES), clientOf: (node: string) => clientFor(nodeUser(node)) };
   const simulated = plan.runtime === 'simulated' ? names : [];
   const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names: simulated });
+  await endOthers(plan, dependencies);
   server.reachNodesBy(remote);
   if (plan.runtime !== 'simulated') {
     await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
@@ -32,19 +35,34 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
     server.reachNodesBy(connectionByNode((node) => nodes.has(node), { local: simulatedConnection(nodes), remote }));
   }
   say(describe(plan));
-  return leftOut;
+  return leftOut.filter((name) => !names.includes(name));
 }
 
-function describe({ runtime, names }: NodePlan): string {
+/** Ends what nodes run that are left out, or that had another runtime: pods are not run twice. */
+async function endOthers(
+  { names, runtime }: NodePlan,
+  { directory, clock, random, log }: NodeDependencies,
+): Promise<void> {
+  const isOther = (node: string, file: NodeFile) => !names.includes(node) || file.runtime !== runtime;
+  const nodes = await nodesIn(directory);
+  if (!nodes.some((node) => isOther(basename(node.directory), node.file))) return;
+  const { endNodes } = await import('../../agent/end-nodes.ts');
+  const tools = { clock, random, log, path: process.env.PATH ?? '' };
+  const ended = await endNodes({ ...tools, mode: 'remove', dataDirectory: directory, only: isOther });
+  log.warn('nodes that are left out, or had another runtime, were ended', { pods: ended });
+}
+
+function describe({ runtime, why, names }: NodePlan): string {
   if (names.length === 0) return 'none';
   const which = names.length === 1 ? names[0] : names.length;
+  const because = why === undefined ? '' : ` (${why})`;
   switch (runtime) {
     case 'simulated':
       return `${which}, simulated: pods are not really run`;
     case 'containerd':
-      return `${which}, containers of containerd`;
+      return `${which}, containers of containerd${because}`;
     case 'process':
-      return `${which}, processes of this machine`;
+      return `${which}, processes of this machine${because}`;
   }
 }
 

@@ -2,15 +2,26 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../base/clock.ts';
 import { planNodes } from './plan-nodes.ts';
-import { runtimeOf } from './runtimes.ts';
+
+/** A machine on which nothing is installed, and a cluster that was never started. */
+const OPTIONS = { directory: '/does/not/exist', path: '', clock: systemClock };
 
 const plan = (settings: Partial<Parameters<typeof planNodes>[0]> = {}) =>
-  planNodes({ name: 'dev', runtime: 'auto', store: 'embedded', ...settings });
+  planNodes({ name: 'dev', runtime: 'simulated', store: 'embedded', ...settings }, OPTIONS);
 
-test('there is no runtime for real pods yet, so that auto is simulated', () => {
-  expect(runtimeOf('auto')).toBe('simulated');
-  expect(runtimeOf('simulated')).toBe('simulated');
+test('real nodes are few', async () => {
+  expect((await plan({ runtime: 'process', nodes: 2 })).names).toEqual(['dev-node-1', 'dev-node-2']);
+  await expect(plan({ runtime: 'process', nodes: 33 })).rejects.toThrow('33 nodes need --runtime simulated');
+});
+
+test('an endpoint is used by containerd alone', async () => {
+  const containerRuntimeEndpoint = '/does/not/exist.sock';
+  for (const runtime of ['auto', 'containerd'] as const) {
+    await expect(plan({ runtime, containerRuntimeEndpoint })).rejects.toThrow('cannot be used: it does not exist');
+  }
+  await expect(plan({ runtime: 'process', containerRuntimeEndpoint })).rejects.toThrow('run by --runtime process');
 });
 
 test('a cluster has one node unless it is told otherwise', async () => {
@@ -20,8 +31,8 @@ test('a cluster has one node unless it is told otherwise', async () => {
 });
 
 test('servers on a shared store run nodes only when they are asked for: they would all run the same ones', async () => {
-  expect((await plan({ store: 'etcd' })).names).toEqual([]);
-  expect((await plan({ store: 'etcd', nodes: 1 })).names).toEqual(['dev-node-1']);
+  expect((await plan({ store: 'etcd', runtime: 'auto' })).names).toEqual([]);
+  expect((await plan({ store: 'etcd', nodes: 1, runtime: 'process' })).names).toEqual(['dev-node-1']);
   expect((await plan({ store: 'etcd', runtime: 'simulated' })).names).toEqual(['dev-node-1']);
 });
 

@@ -1,20 +1,34 @@
 /** Which nodes a start runs, and how. Reads the rules, and creates nothing. */
 import { readFile, stat } from 'node:fs/promises';
+import type { Clock } from '../../../base/clock.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
 import { type StoreName, storeDriver } from '../../../store/drivers.ts';
+import { type ChosenRuntime, chooseRuntime } from '../../agent/choose-runtime.ts';
+import { checkNetworkPrograms } from '../../agent/network.ts';
+import { machineNetwork } from '../../agent/network-plan.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ComponentFlags } from './flags.ts';
-import { type Runtime, runtimeOf } from './runtimes.ts';
+import type { Runtime } from './runtimes.ts';
 
 type NodeSettings = Pick<ClusterFlags, 'name'> &
   Pick<ComponentFlags, 'runtime' | 'containerRuntimeEndpoint' | 'nodes' | 'simulation' | 'clusterCidr'> & {
     readonly store: StoreName;
   };
 
+export interface PlanOptions {
+  /** Path of the data directory; it need not exist. */
+  readonly directory: string;
+  /** Where programs are searched. */
+  readonly path: string;
+  readonly clock: Clock;
+}
+
 export interface NodePlan {
   readonly runtime: Runtime;
+  /** Why it was chosen, as part of a sentence; undefined: it was asked for. */
+  readonly why?: string | undefined;
   /** In order; may be empty. */
   readonly names: readonly string[];
   /** Divided among the nodes for their pods. */
@@ -27,28 +41,36 @@ export function hasRealPods({ runtime, names }: NodePlan): boolean {
   return runtime !== 'simulated' && names.length > 0;
 }
 
-/** Further nodes would need a network namespace of their own. */
-const MAX_REAL_NODES = 1;
+/** Each has a runtime of its own. */
+const MAX_REAL_NODES = 32;
 /** Each node has 256 addresses. */
 const NODES_IN_DEFAULT_CIDR = 256;
 
-/** Rejects when the settings do not go together, or the rules cannot be used. */
-export async function planNodes(settings: NodeSettings): Promise<NodePlan> {
+/** Rejects when the settings do not go together, the rules cannot be used, or pods cannot be run as before. */
+export async function planNodes(settings: NodeSettings, options: PlanOptions): Promise<NodePlan> {
   const { name, clusterCidr: givenCidr, simulation } = settings;
-  const runtime = runtimeOf(settings.runtime);
   const count = nodeCount(settings);
-  await checkEndpoint(runtime, settings.containerRuntimeEndpoint);
+  await checkEndpoint(settings);
+  const { runtime, why } = await runtimeOf(settings, count, options);
   if (runtime !== 'simulated' && count > MAX_REAL_NODES) {
     throw new CliError(
-      `--nodes: ${count} nodes need --runtime simulated; with --runtime ${runtime}, a cluster has one node on this machine, and others join with qd agent`,
+      `--nodes: ${count} nodes need --runtime simulated; with --runtime ${runtime}, this machine has at most ${MAX_REAL_NODES}`,
     );
   }
   const clusterCidr = givenCidr ?? (count > NODES_IN_DEFAULT_CIDR ? '10.128.0.0/9' : '10.244.0.0/16');
   if (!subnetsOf(clusterCidr, count)) {
     throw new CliError(`--cluster-cidr: ${clusterCidr} has no room for the pods of ${count} nodes`);
   }
+  if (runtime !== 'simulated' && count > 1 && process.getuid?.() === 0) {
+    await checkNetworkPrograms(options.path);
+    if (!machineNetwork(options.directory, clusterCidr, count)) {
+      throw new CliError(
+        `--cluster-cidr: ${clusterCidr} has no room for the addresses of ${count} nodes and their pods`,
+      );
+    }
+  }
   const names = Array.from({ length: count }, (_, index) => `${name}-node-${index + 1}`);
-  return { runtime, names, clusterCidr, rules: await rulesOf(simulation) };
+  return { runtime, why, names, clusterCidr, rules: await rulesOf(simulation) };
 }
 
 /**
@@ -59,17 +81,33 @@ function nodeCount({ runtime, nodes, store }: NodeSettings): number {
   return nodes ?? (runtime === 'auto' && storeDriver(store).shared ? 0 : 1);
 }
 
+/** What is remembered decides where `auto` was resolved before; without nodes, nothing runs. */
+async function runtimeOf(
+  { runtime, containerRuntimeEndpoint: endpoint }: NodeSettings,
+  count: number,
+  { directory, path, clock }: PlanOptions,
+): Promise<ChosenRuntime<Runtime>> {
+  if (runtime !== 'auto') return { runtime };
+  if (count === 0) return { runtime: 'process' };
+  const chosen = await chooseRuntime({ endpoint, dataDirectory: directory, path, clock });
+  if (endpoint && chosen.runtime !== 'containerd') throw unusable(endpoint, chosen.why ?? '');
+  return chosen;
+}
+
 /** An empty endpoint means none: so one that the data directory remembers can be dropped. */
-async function checkEndpoint(runtime: Runtime, endpoint: string | undefined): Promise<void> {
+async function checkEndpoint({ runtime, containerRuntimeEndpoint: endpoint }: NodeSettings): Promise<void> {
   if (!endpoint) return;
-  const problem = (why: string) => {
-    const message = `--container-runtime-endpoint ${endpoint} cannot be used: ${why}`;
-    return new CliError(`${message}; --container-runtime-endpoint "" starts without it`);
-  };
-  if (runtime !== 'containerd') throw problem(`pods are run by --runtime ${runtime}, and not by containerd`);
+  if (runtime !== 'containerd' && runtime !== 'auto') {
+    throw unusable(endpoint, `pods are run by --runtime ${runtime}, and not by containerd`);
+  }
   const found = await stat(endpoint.replace(/^unix:\/\//, '')).catch(() => undefined);
-  if (!found) throw problem('it does not exist');
-  if (!found.isSocket()) throw problem('it is not a socket');
+  if (!found) throw unusable(endpoint, 'it does not exist');
+  if (!found.isSocket()) throw unusable(endpoint, 'it is not a socket');
+}
+
+function unusable(endpoint: string, why: string): CliError {
+  const message = `--container-runtime-endpoint ${endpoint} cannot be used: ${why}`;
+  return new CliError(`${message}; --container-runtime-endpoint "" starts without it`);
 }
 
 /** An empty name means no rules: so a file that the data directory remembers can be dropped. */

@@ -1,11 +1,14 @@
 /** Nodes with real pods in the process of the cluster. */
 import { createClient } from '../../../client/client.ts';
-import { nodeUser } from '../../../client/component-users.ts';
+import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import { connectionByNode } from '../../../server/nodes/by-node.ts';
+import { machineNetwork, nodeNetwork } from '../../agent/network-plan.ts';
+import { nodeConfig } from '../../agent/node-config.ts';
+import { nodeId } from '../../agent/node-file.ts';
 import type { RealRuntime } from '../../agent/open-runtime.ts';
-import type { RunningNode } from '../../agent/run-node.ts';
+import type { OwnNetwork, RunningNode } from '../../agent/run-node.ts';
 import { apiVersion } from '../../version.ts';
 import { advertisedAddress } from '../listeners/addresses.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
@@ -14,27 +17,52 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory, remote, authority }: NodeDependencies,
+  { server, cleanup, clock, random, log, settings, directory, clusterDns, remote, authority }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
+  const { startServices } = await import('./services.ts');
+  const services = { client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log };
   const running = new Map<string, RunningNode>();
   const local = localConnection((name) => running.get(name));
   server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
+  const networks = await ownNetworks({ names, clusterCidr }, directory);
+  const machineAddress = advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange);
   for (const [index, name] of names.entries()) {
+    const network = networks.get(name);
     const client = createClient(directTransport(server.direct(nodeUser(name))));
     const node = await runNode({
       ...{ client, clock, random, log: log.with({ node: name }), name, runtime },
       endpoint: settings.containerRuntimeEndpoint,
-      addresses: [advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange)],
+      addresses: [network?.address ?? machineAddress],
       podCIDR: subnets?.at(index),
-      ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
-      liveConfigVolumes: settings.liveConfigVolumes === true,
-      ...{ version: apiVersion.gitVersion, authority },
+      ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
+      ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion },
+      // From this process, the address of a node with a network of its own cannot be listened on.
+      authority: network ? undefined : authority,
+      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
     });
     running.set(name, node);
     cleanup.add(() => node.stop());
   }
+}
+
+/** By name of the node: each but the first has a network of its own, where this process may make one. */
+async function ownNetworks(
+  { names, clusterCidr }: Pick<NodePlan, 'names' | 'clusterCidr'>,
+  directory: string,
+): Promise<ReadonlyMap<string, OwnNetwork>> {
+  const machine = machineNetwork(directory, clusterCidr, names.length);
+  if (names.length < 2 || process.getuid?.() !== 0 || !machine) return new Map();
+  const path = process.env.PATH ?? '';
+  const { openMachineNetwork, openNodeNetwork } = await import('../../agent/network.ts');
+  await openMachineNetwork(machine, path);
+  return new Map(
+    names.slice(1).map((name, position) => {
+      const network = nodeNetwork(machine, position + 1, nodeId(directory, name));
+      return [name, { ...network, open: (podCIDR) => openNodeNetwork(machine, network, { podCIDR, path }) }];
+    }),
+  );
 }

@@ -8,10 +8,12 @@ const none = async () => [];
 test('the default cluster has the well-known port and range', async () => {
   expect(rememberedOf(await settle({}, {}, none))).toEqual({
     bindAddress: '127.0.0.1',
+    clusterDomain: 'cluster.local',
     port: 6443,
     store: 'embedded',
     runtime: 'auto',
     serviceClusterIpRange: '10.96.0.0/16',
+    clusterCidr: '10.244.0.0/16',
     serviceNodePortRange: { first: 30_000, last: 32_767 },
   });
 });

@@ -27,7 +27,8 @@ export async function settle(
   const known = { ...defaults(), ...present(rememberedOf(remembered)), ...present(given) } as Settings;
   const settings = forStore(given, known);
   const { bindAddress, port, serviceClusterIpRange } = settings;
-  const needsPodRange = settings.clusterCidr === undefined && isReal(settings.runtime);
+  // Pods of other runtimes have addresses on this machine; simulated ones are nowhere.
+  const needsPodRange = settings.clusterCidr === undefined && settings.runtime !== 'simulated';
   const isKnown = port !== undefined && serviceClusterIpRange !== undefined && !needsPodRange;
   const taken = isKnown || settings.name === DEFAULT_NAME ? [] : [WELL_KNOWN, ...(await others())];
   return {
@@ -37,9 +38,6 @@ export async function settle(
     ...(needsPodRange ? { clusterCidr: nextPodRange(taken) } : {}),
   };
 }
-
-/** Whether pods get addresses on this machine. Simulated ones are nowhere. */
-const isReal = (runtime: Settings['runtime']) => runtime === 'containerd' || runtime === 'process';
 
 /** The settings that the data directory keeps. */
 export function rememberedOf(settings: Partial<Settings>): Remembered {

@@ -5,11 +5,11 @@ import type { Logger } from '../../../base/log.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { restartAnnotations } from '../../../kinds/groups/core/pod/restart-counts.ts';
-import { CONDITION_TYPES, type Condition } from '../../pod/conditions.ts';
+import type { Condition } from '../../pod/conditions.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { podReport } from '../../pod/plan/report.ts';
 import { podStatus } from '../../pod/pod-status.ts';
+import { type PodStatus, statusPatch } from '../../pod/status-patch.ts';
 import type { PodWorker } from '../worker/pod-worker.ts';
 
 export interface StatusWriterOptions {
@@ -24,15 +24,10 @@ export interface StatusWriterOptions {
 
 const RETRY_MS = 1_000;
 
-type Status = ReturnType<typeof podStatus>;
-
-const CONDITION_ORDER = CONDITION_TYPES.map((type) => ({ type }));
-const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
-
 export class StatusWriter {
   readonly #worker: PodWorker;
   readonly #options: StatusWriterOptions;
-  #written: { readonly status: Status; readonly uid: string; readonly revision: number } | undefined;
+  #written: { readonly status: PodStatus; readonly uid: string; readonly revision: number } | undefined;
   #writing: Promise<void> | undefined;
   #isAgain = false;
   #retry: Timer | undefined;
@@ -92,7 +87,7 @@ export class StatusWriter {
     if (isFinished) await this.#delete(shown);
   }
 
-  #statusOf(shown: SeenPod): Status {
+  #statusOf(shown: SeenPod): PodStatus {
     const { clock, hostIP } = this.#options;
     const { state, pod } = this.#worker;
     const before = this.#written?.status.conditions ?? ((shown.status.conditions ?? []) as readonly Condition[]);
@@ -100,24 +95,15 @@ export class StatusWriter {
     return podStatus({ ...report, hostIP: hostIP() }, before);
   }
 
-  async #writeStatus({ metadata }: SeenPod, status: Status): Promise<void> {
+  async #writeStatus(pod: SeenPod, status: PodStatus): Promise<void> {
     const { client, signal } = this.#options;
-    const { namespace = '', name = '', uid = '' } = metadata;
-    if (this.#written?.uid === uid && deepEqual(status, this.#written.status)) return;
+    const { namespace = '', name = '', uid = '' } = pod.metadata;
+    const written = this.#written?.uid === uid ? this.#written.status : undefined;
+    if (written && deepEqual(status, written)) return;
     const restarts = this.#worker.state?.containers.map((each) => [each.name, each.restarts] as const) ?? [];
-    const annotations = restartAnnotations(restarts);
-    const changes = {
-      metadata: { uid, ...(annotations ? { annotations } : {}) },
-      status: {
-        ...status,
-        hostIPs: replaced(status.hostIPs),
-        ...(status.podIPs ? { podIPs: replaced(status.podIPs) } : {}),
-        conditions: [...status.conditions.map(withEmptyReason), ...endedResizes(status)],
-        '$setElementOrder/conditions': CONDITION_ORDER,
-      },
-    };
-    const written = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
-    this.#written = { status, uid, revision: Number(written.metadata.resourceVersion) };
+    const changes = statusPatch({ pod, status, written, restarts });
+    const answer = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
+    this.#written = { status, uid, revision: Number(answer.metadata.resourceVersion) };
   }
 
   async #delete({ metadata: { namespace = '', name = '', uid = '' } }: SeenPod): Promise<void> {
@@ -125,18 +111,4 @@ export class StatusWriter {
     const pods = client.of(Pod).in(namespace);
     await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
   }
-}
-
-/** Conditions are merged by type, so that an old reason stays unless it is removed. */
-const withEmptyReason = (condition: Condition) => ({ reason: null, message: null, ...condition });
-
-/** Addresses are merged by value, so that old ones stay unless the list is replaced. */
-const replaced = (list: readonly object[]) => [{ $patch: 'replace' }, ...list];
-
-/** Conditions of a resize are there only while it is not done. */
-function endedResizes({ conditions }: Status) {
-  return RESIZE_CONDITIONS.filter((type) => !conditions.some((each) => each.type === type)).map((type) => ({
-    $patch: 'delete',
-    type,
-  }));
 }

@@ -78,6 +78,7 @@ async function prepare(paths: OwnPaths, { path }: DaemonOptions): Promise<Machin
 
 /** Returns whether the main file has changed. The others are read by containerd as they are needed. */
 async function writeConfiguration(paths: OwnPaths, machine: Machine, options: DaemonOptions): Promise<boolean> {
+  await rm(paths.registries, { recursive: true, force: true });
   for (const [registry, registryOptions] of Object.entries(options.registries ?? {})) {
     const folder = join(paths.registries, hostsFolder(registry));
     await mkdir(folder, { recursive: true });

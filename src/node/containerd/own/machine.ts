@@ -62,7 +62,8 @@ export async function findProgram(name: string, path: string): Promise<string | 
   return undefined;
 }
 
-async function findCni(): Promise<string | undefined> {
+/** The folder of the CNI plugins. */
+export async function findCni(): Promise<string | undefined> {
   for (const folder of CNI_FOLDERS) if (await exists(join(folder, 'bridge'), constants.X_OK)) return folder;
   return undefined;
 }

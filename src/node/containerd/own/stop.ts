@@ -13,11 +13,23 @@ import { type OwnPaths, ownPaths } from './paths.ts';
 const END_TIMEOUT_MS = 10_000;
 const POLL_MS = 25;
 
+export interface StopOptions extends DaemonOptions {
+  readonly name: string;
+  /** Whether containerd forgets the pods; otherwise the next one knows how they ended. */
+  readonly removesPods: boolean;
+}
+
+/** Whether the containerd of a node, or something that it has started, runs. */
+export async function isOwnRunning(directory: string): Promise<boolean> {
+  const paths = ownPaths(directory);
+  return (await findDaemon(paths)) !== undefined || (await shimsOf(paths)).length > 0;
+}
+
 /**
  * Ends the containerd of a node with all its pods, if it has one, whether or not it runs, and removes their mounts and their
  * bridge. Images and the root stay.
  */
-export async function stopOwnContainerd(options: DaemonOptions & { readonly name: string }): Promise<void> {
+export async function stopOwnContainerd(options: StopOptions): Promise<void> {
   const { clock, log, path, networkNamespace } = options;
   const paths = ownPaths(options.directory);
   if (!(await exists(paths.root))) return;
@@ -25,7 +37,7 @@ export async function stopOwnContainerd(options: DaemonOptions & { readonly name
   // Only containerd knows how to free the addresses and ports of a pod: it is started once more for that.
   if (hasShims || (await findDaemon(paths))) {
     await ensureDaemon(options)
-      .then(() => removeSandboxes(paths, clock))
+      .then(() => stopSandboxes(paths, options))
       .catch((error: unknown) => log.warn('pods could not be removed', { error: String(error) }));
   }
   await endDaemon(paths, clock);
@@ -46,14 +58,14 @@ async function bridgesOf({ cniConfiguration }: OwnPaths): Promise<readonly strin
   return files.map(bridgeIn).filter((bridge) => bridge !== undefined);
 }
 
-async function removeSandboxes(paths: OwnPaths, clock: Clock): Promise<void> {
+async function stopSandboxes(paths: OwnPaths, { clock, removesPods }: StopOptions): Promise<void> {
   const connection = new Connection({ socket: paths.socket, clock });
   try {
     const { items } = await connection.call(cri.listSandboxes, {});
     await Promise.all(
       items.map(async ({ id }) => {
         await connection.call(cri.stopSandbox, { id });
-        await connection.call(cri.removeSandbox, { id });
+        if (removesPods) await connection.call(cri.removeSandbox, { id });
       }),
     );
   } finally {
@@ -113,7 +125,7 @@ function kill(pid: number): void {
 }
 
 /** Unmounts what is left, the deepest first. */
-async function unmountBelow(directory: string, path: string): Promise<void> {
+export async function unmountBelow(directory: string, path: string): Promise<void> {
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8'))
     .split('\n')
     .map((line) => unescaped(line.split(' ')[4] ?? ''))

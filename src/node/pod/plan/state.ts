@@ -66,6 +66,8 @@ export type StopCause =
   | 'resources'
   | 'liveness'
   | 'startup'
+  /** Another container has restarted all of them. */
+  | 'restart-all'
   | 'unknown';
 
 /** A stop that was asked for. */
@@ -113,6 +115,11 @@ export interface ContainerState {
   started: boolean | undefined;
   ready: boolean | undefined;
   live: boolean | undefined;
+  /**
+   * Set when all containers of the pod are restarted: it starts, whatever its policy. The source, whose exit has caused it,
+   * has its back-off.
+   */
+  reset: 'source' | 'target' | undefined;
   /** The end of the back-off that an event was emitted for. */
   announced: number | undefined;
   /** The resources that it has; undefined: those of the spec. */
@@ -125,6 +132,8 @@ export interface PodFailure {
   readonly message: string;
   /** The grace period of its containers; absent: that of the pod. */
   readonly graceSeconds?: number;
+  /** The message of the condition `DisruptionTarget`, for a pod that ends for the sake of the node. */
+  readonly disruption?: string;
   /** Whether the node refused the pod before anything was started. */
   readonly isRefusal?: boolean;
 }
@@ -158,6 +167,8 @@ export interface PodState {
   /** Set when the pod has ended; it is final. */
   endPhase: Phase | undefined;
   endedAt: number | undefined;
+  /** Whether all containers are being removed, to start over. */
+  isRestartingAll: boolean;
   /** Whether the object is gone from the API, and what is left on the node is to be stopped and removed. */
   isRemoved: boolean;
   resizeRefusal: ResizeRefusal | undefined;

@@ -43,6 +43,12 @@ export class Engine {
     }
   }
 
+  /** Whether nothing runs: what has ended is on disk, and another keeper can take it over. */
+  isIdle(): boolean {
+    const isRunning = [...this.containers.values()].some(({ pid }) => pid !== undefined);
+    return !isRunning && [...this.sandboxes.values()].every((sandbox) => !sandbox.view().isReady);
+  }
+
   async runSandbox(config: SandboxConfig): Promise<string> {
     const { random, clock, name, boot } = this.#context;
     if (config.runtimeHandler !== '')

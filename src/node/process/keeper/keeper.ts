@@ -110,7 +110,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
       connections--;
       listeners.delete(onChange);
       sessions.closeAll();
-      if (connections === 0 && engine.sandboxes.size === 0) void leaveNothing(context).then(quit);
+      if (connections === 0 && engine.isIdle()) void leaveNothing(context).then(quit);
     });
     socket.on('end', () => socket.end());
   };

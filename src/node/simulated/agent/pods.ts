@@ -4,8 +4,12 @@ import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Change } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { admission, PREEMPTED } from '../../admission/admit.ts';
+import { fromApi } from '../../admission/critical.ts';
+import type { SeenNode } from '../../admission/refusal.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { isTerminalPhase } from '../../pod/phase.ts';
+import type { PodFailure } from '../../pod/plan/state.ts';
 import { advancePod, nextDue } from '../lifecycle/advance-pod.ts';
 import type { LifecycleContext, LifecycleEvent } from '../lifecycle/context.ts';
 import { newPodLife, type PodLife } from '../lifecycle/pod-life.ts';
@@ -25,6 +29,8 @@ export interface PodsOptions {
   readonly rules: readonly PodRule[];
   readonly reporter: StatusReporter;
   readonly nodeOf: (name: string) => SimulatedNode | undefined;
+  /** Returns the Node object; undefined when it is not known. */
+  readonly objectOf: (node: SimulatedNode) => SeenNode | undefined;
   readonly emit: (life: PodLife, event: LifecycleEvent) => void;
 }
 
@@ -87,7 +93,8 @@ export class SimulatedPods {
     const stages = this.#stagesOf(key, pod);
     const sandboxTakes = sample(stages.sandbox, random);
     const life = newPodLife({ pod, stages, now: clock.now(), sandboxTakes });
-    const nodePod: NodePod = { life, node, dueAt: undefined, run: () => this.#advance(nodePod) };
+    const isAdmitted = pod.status.startTime !== undefined || isTerminalPhase(life.phase);
+    const nodePod: NodePod = { life, node, isAdmitted, dueAt: undefined, run: () => this.#advance(nodePod) };
     if (life.address && !pod.spec.hostNetwork && !isTerminalPhase(life.phase)) {
       node.pool.reserve(life.address, uidOf(pod));
     }
@@ -129,11 +136,44 @@ export class SimulatedPods {
     const { node, life } = nodePod;
     if (!node.isUp) return;
     const { timers, reporter } = this.#options;
+    if (!nodePod.isAdmitted) this.#admit(nodePod);
     const wasTerminal = isTerminalPhase(life.phase);
     const changed = advancePod(life, this.#contextOf(node));
     if (isTerminalPhase(life.phase) && !wasTerminal) this.#releaseAddress(nodePod);
     timers.set(nodePod, dueWithOthers(life));
     if (changed || isNew || life.pod.spec.readinessGates) reporter.report(nodePod);
+  }
+
+  /** Fails the pod unless the node can run it. For a critical pod, others have to go. */
+  #admit(nodePod: NodePod): void {
+    const { node, life } = nodePod;
+    nodePod.isAdmitted = true;
+    const object = this.#options.objectOf(node);
+    if (!object || life.pod.metadata.deletionTimestamp) return;
+    const others: SeenPod[] = [];
+    for (const other of this.#byNode.get(node) ?? []) {
+      if (other !== nodePod && other.isAdmitted && !other.life.state.failure && !isTerminalPhase(other.life.phase)) {
+        others.push(other.life.pod);
+      }
+    }
+    const decision = admission(fromApi(life.pod), object, others);
+    if (decision.type === 'refused') {
+      const { reason, message } = decision;
+      this.#fail(life, message, { reason, message: `Pod was rejected: ${message}`, isRefusal: true });
+    } else if (decision.type === 'preempting') {
+      for (const victim of decision.victims) {
+        const known = this.#pods.get(keyOf(victim));
+        if (!known) continue;
+        this.#fail(known.life, PREEMPTED.message, PREEMPTED);
+        this.#advance(known);
+      }
+    }
+  }
+
+  #fail(life: PodLife, message: string, failure: PodFailure): void {
+    life.state.failure = failure;
+    const event = { type: 'Warning', reason: failure.reason, message, container: undefined } as const;
+    this.#options.emit(life, { type: 'planned', event });
   }
 
   #contextOf(node: SimulatedNode): LifecycleContext {

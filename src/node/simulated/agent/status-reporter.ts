@@ -8,9 +8,9 @@ import type { Logger } from '../../../base/log.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { restartAnnotations } from '../../../kinds/groups/core/pod/restart-counts.ts';
-import { CONDITION_TYPES, type Condition } from '../../pod/conditions.ts';
+import type { Condition } from '../../pod/conditions.ts';
 import { podStatus } from '../../pod/pod-status.ts';
+import { type PodStatus, statusPatch } from '../../pod/status-patch.ts';
 import type { NodePod } from './node-pod.ts';
 import type { TimerQueue, TimerTask } from './timer-queue.ts';
 
@@ -24,19 +24,14 @@ export interface StatusReporterOptions {
   readonly signal: AbortSignal;
 }
 
-type Status = ReturnType<typeof podStatus>;
-
 interface Reported {
-  status: Status | undefined;
+  status: PodStatus | undefined;
   /** The pod's resourceVersion after that write. */
   revision: number;
   readonly retry: TimerTask;
 }
 
-const CONDITION_ORDER = CONDITION_TYPES.map((type) => ({ type }));
-
-/** Conditions are merged by type, so that an old reason stays unless it is removed. */
-const withEmptyReason = (condition: Condition) => ({ reason: null, message: null, ...condition });
+const NO_RUNS: readonly never[] = Object.freeze([]);
 
 function isReported({ type, status }: Condition, conditions: DeepReadonly<Pod>['status']['conditions']): boolean {
   return conditions?.find((each) => each.type === type)?.status === status;
@@ -130,30 +125,27 @@ export class StatusReporter {
       life,
       node: { client },
     } = nodePod;
-    const { namespace = '', name = '', uid } = life.pod.metadata;
+    const { namespace = '', name = '' } = life.pod.metadata;
     const known = this.#known(nodePod);
     const status = this.#statusOf(nodePod, known.status);
     if (known.status && deepEqual(status, known.status)) return;
-    const annotations = restartAnnotations(life.runs.map((run) => [run.name, run.restarts]));
-    const changes = {
-      metadata: { uid, ...(annotations ? { annotations } : {}) },
-      status: {
-        ...status,
-        conditions: status.conditions.map(withEmptyReason),
-        '$setElementOrder/conditions': CONDITION_ORDER,
-      },
-    };
+    const restarts = life.runs.map((run) => [run.name, run.restarts] as const);
+    const changes = statusPatch({ pod: life.pod, status, written: known.status, restarts });
     const written = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
     known.status = status;
     known.revision = Number(written.metadata.resourceVersion);
   }
 
-  #statusOf({ life, node }: NodePod, before: Status | undefined): Status {
-    const { pod, phase, runs, hasSandbox, startTime, address, failure } = life;
+  #statusOf({ life, node }: NodePod, before: PodStatus | undefined): PodStatus {
+    const { pod, phase, hasSandbox, startTime, address, failure } = life;
+    // A pod that the node refused has no containers.
+    const runs = failure?.isRefusal ? NO_RUNS : life.runs;
+    const [disruption, isRestartingAll] = [failure?.disruption, life.state.isRestartingAll];
     const now = this.#options.clock.now();
     const hostIP = node.machine.address;
     const conditions = before?.conditions ?? ((pod.status.conditions ?? []) as readonly Condition[]);
-    return podStatus({ pod, phase, runs, hasSandbox, now, startTime, hostIP, podIP: address, failure }, conditions);
+    const reasons = { failure, disruption, isRestartingAll };
+    return podStatus({ pod, phase, runs, hasSandbox, now, startTime, hostIP, podIP: address, ...reasons }, conditions);
   }
 
   async #remove({ life, node: { client } }: NodePod): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type ContainerRecord,
   type ContainerState,
   DONE,
+  type PodFailure,
   type PodState,
   type SandboxRecord,
 } from '../../pod/plan/state.ts';
@@ -71,7 +72,7 @@ export interface PodLife {
   nextAt: number | undefined;
   /** Nothing is left on the node: the pod can be deleted. */
   isTerminated: boolean;
-  failure: { readonly reason: string; readonly message: string } | undefined;
+  failure: PodFailure | undefined;
 }
 
 export interface PodLifeOptions {

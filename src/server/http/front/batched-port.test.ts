@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makeMovable } from '../../../base/shared-buffer.ts';
+import { allocateSharable, makeMovable } from '../../../base/shared-buffer.ts';
+import { collectGarbage } from '../node-internals.ts';
 import { BatchedPort, MAX_UNRECEIVED_BYTES } from './batched-port.ts';
 
 type Sized = readonly [name: string, bytes: number];
@@ -75,4 +76,26 @@ it('small buffers need no room', async () => {
   expect(sender.room()).toBeUndefined();
   const received = receive(channel.port2);
   while (received.length < 300) await setImmediate();
+});
+
+it('tells the other thread of large memory that it alone refers to', async () => {
+  const counted: number[] = [];
+  const receiver = new BatchedPort<Sized, Sized>(channel.port2);
+  receiver.onMessage(([, length], take) => void take(length));
+  receiver.onMemory((bytes) => counted.push(bytes));
+  const kept = allocateSharable(400_000);
+  send(kept);
+  send(kept);
+  send(makeMovable(ofBytes(200_000)));
+  send(ofBytes(100_000));
+  await once(channel.port2, 'message');
+  expect(counted).toEqual([100_000]);
+  allocateSharable(300_000);
+  while (counted.length < 2) {
+    collectGarbage();
+    await setImmediate();
+    send(Buffer.from('small'));
+  }
+  expect(counted).toEqual([100_000, 300_000]);
+  expect(kept).toHaveLength(400_000);
 });

@@ -1,5 +1,5 @@
 /** Sends messages to another thread and back, several at a time: posting costs more than a message itself. */
-import { isMovable, isShared } from '../../../base/shared-buffer.ts';
+import { isMovable, isShared, makeMovable, takeReleasedBytes } from '../../../base/shared-buffer.ts';
 
 /** One end of a channel between threads. */
 export interface Port {
@@ -15,6 +15,8 @@ interface Batch<Message> {
   readonly separate: ReadonlyMap<number, Uint8Array> | undefined;
   /** The size of large buffers that both threads do not share: to be confirmed when the batch has been handled. */
   readonly large: number;
+  /** Shared memory that the sender has let go since the batch before: references to it are all that keeps it. */
+  readonly released: number;
 }
 
 /** Says that the other thread has handled large buffers. */
@@ -51,6 +53,7 @@ export class BatchedPort<Out, In> {
   #unreceived = 0;
   #waiting: (() => void)[] = [];
   #isReleasing = false;
+  #onMemory: ((bytes: number) => void) | undefined;
 
   constructor(port: Port) {
     this.#port = port;
@@ -93,16 +96,28 @@ export class BatchedPort<Out, In> {
     });
   }
 
-  #receive({ messages, bytes, separate, large }: Batch<In>, listener: (message: In, take: TakeBytes) => void): void {
+  /**
+   * Calls the listener with the size of large memory that only this thread refers to from now on. Buffers that were moved are
+   * left out: they are counted, or freed, when they are not needed any more.
+   */
+  onMemory(listener: (bytes: number) => void): void {
+    this.#onMemory = listener;
+  }
+
+  #receive(batch: Batch<In>, listener: (message: In, take: TakeBytes) => void): void {
+    const { messages, bytes, separate, large, released } = batch;
     let offset = 0;
     let index = 0;
     const take = (length: number) => {
       const buffer = separate?.get(index++);
-      if (buffer) return Buffer.from(buffer.buffer, buffer.byteOffset, length);
+      // Memory that was moved here may be moved on, or freed.
+      if (buffer) return makeMovable(Buffer.from(buffer.buffer, buffer.byteOffset, length), { isAlone: true });
       offset += length;
       return Buffer.from(bytes.buffer, bytes.byteOffset + offset - length, length);
     };
     for (const message of messages) listener(message, take);
+    const left = large - movedBytes(separate) + released;
+    if (left > 0) this.#onMemory?.(left);
     if (large > 0) this.#port.postMessage({ received: large } satisfies Confirmation, []);
   }
 
@@ -143,7 +158,13 @@ export class BatchedPort<Out, In> {
 
   #post(): void {
     const bytes = this.#concatenate();
-    const batch: Batch<Out> = { messages: this.#messages, bytes, separate: this.#separate, large: this.#large };
+    const batch: Batch<Out> = {
+      messages: this.#messages,
+      bytes,
+      separate: this.#separate,
+      large: this.#large,
+      released: takeReleasedBytes(),
+    };
     const moved = this.#moved;
     if (bytes !== NO_BYTES) moved.push(bytes.buffer);
     this.#messages = [];
@@ -167,4 +188,10 @@ export class BatchedPort<Out, In> {
     this.#size = 0;
     return all;
   }
+}
+
+function movedBytes(separate: ReadonlyMap<number, Uint8Array> | undefined): number {
+  let moved = 0;
+  if (separate) for (const bytes of separate.values()) if (!isShared(bytes)) moved += bytes.length;
+  return moved;
 }

@@ -8,6 +8,8 @@ const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
  * so that V8 sees little reason to collect it, while the buffers that it refers to take hundreds of megabytes.
  */
 export class BufferCollector {
+  /** How often garbage was collected, or is about to be. */
+  collections = 0;
   readonly #collect: () => void;
   #bytes = 0;
 
@@ -15,12 +17,13 @@ export class BufferCollector {
     this.#collect = collect;
   }
 
-  /** Counts a buffer that was sent or received, or is not needed any more. */
+  /** Counts memory that was sent or received, or is not needed any more. */
   passed(bytes: number): void {
     if (bytes < MIN_COUNTED_BYTES) return;
     this.#bytes += bytes;
     if (this.#bytes < MAX_UNCOLLECTED_BYTES) return;
     this.#bytes = 0;
+    this.collections++;
     setImmediate(this.#collect);
   }
 }

@@ -1,6 +1,7 @@
 /** The front thread: owns the sockets, reads requests and writes responses, and does not know what they mean. */
 import type { Clock } from '../../../base/clock.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
+import { free } from '../../../base/shared-buffer.ts';
 import { ShortLivedMap } from '../../../base/short-lived-map.ts';
 import { Watchdog, type Work } from '../../../base/watchdog.ts';
 import { Disconnected } from '../errors.ts';
@@ -55,11 +56,9 @@ class FrontThread implements OpenExchangeHost {
     });
     this.#port.onMessage((message, take) => {
       this.#watchdog.begin(SENDING);
-      this.#handle(message, (bytes) => {
-        this.#buffers.passed(bytes);
-        return take(bytes);
-      });
+      this.#handle(message, take);
     });
+    this.#port.onMemory((bytes) => this.#buffers.passed(bytes));
   }
 
   #handle(message: ApiMessage, take: TakeBytes): void {
@@ -67,7 +66,9 @@ class FrontThread implements OpenExchangeHost {
       case 'reply': {
         const [, id, code, contentType, extra, bytes] = message;
         const body = take(bytes);
-        this.#exchanges.get(id)?.reply(code, contentType, { body, extra });
+        const exchange = this.#exchanges.get(id);
+        if (exchange) exchange.reply(code, contentType, { body, extra });
+        else free(body);
         return;
       }
       case 'events':
@@ -75,7 +76,9 @@ class FrontThread implements OpenExchangeHost {
         return;
       case 'chunk': {
         const chunk = take(message[2]);
-        this.#exchanges.get(message[1])?.chunk(chunk);
+        const exchange = this.#exchanges.get(message[1]);
+        if (exchange) exchange.chunk(chunk);
+        else free(chunk);
         return;
       }
       case 'open': {
@@ -197,6 +200,10 @@ class FrontThread implements OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void {
     if (bytes) this.#buffers.passed(bytes.length);
     this.#port.send(message, bytes);
+  }
+
+  get collections(): number {
+    return this.#buffers.collections;
   }
 
   closed(id: number, largeBytes: number): void {

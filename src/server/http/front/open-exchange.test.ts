@@ -9,6 +9,7 @@ it('of a client that has already disconnected is closed when it is followed, not
   const host = {
     send: (message: FrontMessage) => sent.push(message),
     reportProgress: () => undefined,
+    collections: 0,
     closed: (id: number) => closed.push(id),
   };
   const disconnected = { onClose: (listener: () => void) => listener() } as unknown as Exchange;
@@ -24,6 +25,7 @@ it('says how large a response was that is not needed any more', () => {
   const host = {
     send: () => undefined,
     reportProgress: () => undefined,
+    collections: 0,
     closed: (id: number, largeBytes: number) => closed.push([id, largeBytes]),
   };
   let close = () => {};
@@ -44,4 +46,28 @@ it('says how large a response was that is not needed any more', () => {
     [1, 0],
     [2, 100_000],
   ]);
+});
+
+it('counts shared memory only if it was collected in vain while it was being sent', () => {
+  const closed: number[] = [];
+  const host = {
+    send: () => undefined,
+    reportProgress: () => undefined,
+    collections: 0,
+    closed: (_id: number, largeBytes: number) => closed.push(largeBytes),
+  };
+  const body = Buffer.from(new SharedArrayBuffer(100_000));
+  const respond = (id: number) => {
+    let close = () => {};
+    const client = { reply: () => undefined, onClose: (listener: () => void) => (close = listener) };
+    const exchange = new OpenExchange(id, client as unknown as Exchange, host);
+    exchange.followClient();
+    exchange.reply(200, 'application/json', { body, extra: [] });
+    return () => close();
+  };
+  const [first, second] = [respond(1), respond(2)];
+  first();
+  host.collections++;
+  second();
+  expect(closed).toEqual([0, 100_000]);
 });

@@ -1,7 +1,7 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
-import { makeMovable } from '../../../base/shared-buffer.ts';
+import { free, isShared, makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
 import {
   type EventBytes,
@@ -18,7 +18,9 @@ export interface OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void;
   /** Calls `reportSent` at the end of this turn of the event loop. */
   reportProgress(exchange: OpenExchange): void;
-  /** No more messages about this exchange are sent or expected. Its large response, of this size, is not needed any more. */
+  /** How often the garbage of this thread was collected because of large buffers. */
+  readonly collections: number;
+  /** No more messages about this exchange are sent or expected. Of its response, so many bytes are left to be collected. */
   closed(id: number, largeBytes: number): void;
 }
 
@@ -29,11 +31,13 @@ export class OpenExchange {
   #incoming: Readable | undefined;
   #received = 0;
   #consumed = 0;
-  /** Bytes of a streamed response: written, and reported to the API thread as sent. */
+  /** Bytes of a streamed response: written, of those of chunks sent, and reported to the API thread as sent. */
   #written = 0;
+  #sent = 0;
   #reported = 0;
-  /** The size of a large response. */
+  /** The size of a large response, and the number of collections when it was written if its memory is shared. */
   #largeBytes = 0;
+  #sharedSince: number | undefined;
   #isClosed = false;
 
   constructor(
@@ -51,7 +55,10 @@ export class OpenExchange {
     this.exchange.reply(code, contentType, body, extra);
     // A large response stays open until it was sent: until then the API thread may abort it.
     if (body.length <= LARGE_RESPONSE_BYTES) this.#close();
-    else this.#largeBytes = body.length;
+    else {
+      this.#largeBytes = body.length;
+      if (isShared(body)) this.#sharedSince = this.host.collections;
+    }
   }
 
   watch(extra: HeaderList): void {
@@ -108,7 +115,11 @@ export class OpenExchange {
     this.#written += bytes.length;
     const total = this.#written;
     this.#text?.write(bytes, (error) => {
-      if (!error) this.host.send(['sent', this.id, total]);
+      // After an error, its memory might still be in use.
+      if (error) return;
+      free(bytes);
+      this.#sent = total;
+      this.host.send(['sent', this.id, total]);
     });
   }
 
@@ -161,7 +172,10 @@ export class OpenExchange {
 
   #close(): void {
     this.#isClosed = true;
-    this.host.closed(this.id, this.#largeBytes);
+    // The API thread says when shared memory can be collected. What was still being sent by then has to be counted again.
+    const isCounted = this.#sharedSince !== undefined && this.#sharedSince === this.host.collections;
+    const unsentBytes = this.#text ? this.#written - this.#sent : 0;
+    this.host.closed(this.id, unsentBytes + (isCounted ? 0 : this.#largeBytes));
   }
 }
 

@@ -1,9 +1,11 @@
+import type { Writable } from 'node:stream';
 import type { Clock } from '../../../base/clock.ts';
+import { textUpgrade } from '../../../base/remote-command/upgrade.ts';
 import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../api.ts';
 import type { Outcome } from '../../audit/event.ts';
 import { includeOf, type ObjectForm } from '../../representations/forms.ts';
 import { shapeReply } from '../../representations/reply.ts';
-import { NO_HEADERS } from '../protocol/exchange.ts';
+import { type Exchange, NO_HEADERS } from '../protocol/exchange.ts';
 import type { Representation } from '../respond/accept.ts';
 import { bytesOf, isPretty, sendReply, warningHeaders } from '../respond/respond.ts';
 import { TextStream } from '../respond/text-stream.ts';
@@ -82,7 +84,7 @@ export function respondStage({ clock, streams }: RespondOptions) {
 
   async function sendText(request: ObjectRequest, { contentType, pieces }: StreamReply): Promise<void> {
     const { exchange, lifecycle } = request;
-    const text = new TextStream(pieces, exchange.startText(contentType, NO_HEADERS));
+    const text = new TextStream(pieces, startText(exchange, contentType));
     lifecycle.startStreaming(exchange.code);
     streams.add(text);
     try {
@@ -120,6 +122,13 @@ export function respondStage({ clock, streams }: RespondOptions) {
     }
     request.complete();
   }
+}
+
+/** Text is the body of the response, or the messages of a WebSocket. Throws a BadRequest when that cannot be opened. */
+function startText(exchange: Exchange, contentType: string): Writable {
+  if (exchange.watchFraming !== 'frames') return exchange.startText(contentType, NO_HEADERS);
+  const upgrade = textUpgrade(exchange);
+  return upgrade.start(exchange.upgrade(upgrade.headers));
 }
 
 type WholeReply = Exclude<Reply, WatchReply | StreamReply | ConnectionReply>;

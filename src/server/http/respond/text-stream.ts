@@ -5,24 +5,23 @@ import type { Writable } from 'node:stream';
 export class TextStream {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #out: Writable;
-  #end: () => void = () => {};
-  readonly #ended = new Promise<undefined>((resolve) => {
-    this.#end = () => resolve(undefined);
-  });
+  #isEnded = false;
+  /** Ends the wait that is under way. */
+  #stopWaiting: () => void = () => undefined;
 
   constructor(chunks: AsyncIterable<Uint8Array>, out: Writable) {
     this.#chunks = chunks[Symbol.asyncIterator]();
     this.#out = out;
-    out.once('close', this.#end);
+    out.once('close', () => this.end());
   }
 
   /** Resolves when the response is complete or the client has disconnected. */
   async run(): Promise<void> {
     try {
       for (;;) {
-        const next = await Promise.race([this.#chunks.next(), this.#ended]);
+        const next = await this.#orEnd(this.#chunks.next());
         if (next === undefined || next.done || this.#out.destroyed) return;
-        if (!this.#out.write(next.value)) await Promise.race([once(this.#out, 'drain'), this.#ended]);
+        if (!this.#out.write(next.value)) await this.#orEnd(once(this.#out, 'drain'));
       }
     } finally {
       this.#out.end();
@@ -33,6 +32,16 @@ export class TextStream {
 
   /** Ends the response early. */
   end(): void {
-    this.#end();
+    this.#isEnded = true;
+    this.#stopWaiting();
+  }
+
+  /** Undefined when the response ends first. A race with one promise for all waits would keep each of them until then. */
+  #orEnd<T>(wait: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#stopWaiting = () => resolve(undefined);
+      if (this.#isEnded) this.#stopWaiting();
+      wait.then(resolve, reject);
+    });
   }
 }

@@ -1,0 +1,51 @@
+/** Resolves `--runtime auto`: what runs the pods of a node on this machine. */
+import type { Clock } from '../../base/clock.ts';
+import { type Detected, detectContainerd } from '../../node/containerd/detect.ts';
+import { CliError } from '../output/cli-error.ts';
+import { nodesIn } from './node-file.ts';
+import type { RealRuntime } from './open-runtime.ts';
+
+export interface ChosenRuntime<Runtime extends string = RealRuntime> {
+  readonly runtime: Runtime;
+  /** Why it was chosen, as part of a sentence; undefined: it was asked for. */
+  readonly why?: string;
+}
+
+interface AutoOptions {
+  /** `--container-runtime-endpoint`; undefined or empty: none was given. */
+  readonly endpoint: string | undefined;
+  readonly dataDirectory: string;
+  readonly path: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Rejects with a CliError when the nodes of the data directory run in containerd, and it cannot be used any more: other
+ * pods would be started beside those that still run.
+ */
+export async function chooseRuntime(options: AutoOptions): Promise<ChosenRuntime> {
+  const { endpoint, dataDirectory, path, clock } = options;
+  const before = (await nodesIn(dataDirectory)).at(0)?.file.runtime;
+  const socket = endpoint ? endpoint.replace(/^unix:\/\//, '') : undefined;
+  const isRoot = process.getuid?.() === 0;
+  const detect = () => detectContainerd({ socket, isRoot, path, clock });
+  // What runs already decides: what is installed need not be looked for.
+  return decide(before, before === 'process' ? { missing: 'it was not used before' } : await detect());
+}
+
+/** Pure. `before` is what the nodes of the data directory run with. */
+export function decide(before: RealRuntime | undefined, detected: Detected): ChosenRuntime {
+  switch (before) {
+    case 'process':
+      return { runtime: 'process', why: 'as at its last start' };
+    case 'containerd':
+      if ('found' in detected) return { runtime: 'containerd', why: `as at its last start: ${detected.found}` };
+      throw new CliError(
+        `--runtime auto: the pods of this cluster run in containerd, which cannot be used any more: ${detected.missing}; --runtime process runs them anew as processes`,
+      );
+    case undefined:
+      return 'found' in detected
+        ? { runtime: 'containerd', why: detected.found }
+        : { runtime: 'process', why: detected.missing };
+  }
+}

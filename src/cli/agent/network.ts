@@ -1,0 +1,83 @@
+/** Makes and removes the networks of the further nodes of a machine. Root only. Everything can be repeated. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { findProgram, systemPath } from '../../node/containerd/own/machine.ts';
+import { CliError } from '../output/cli-error.ts';
+import {
+  insideCommands,
+  linkCommand,
+  type MachineNetwork,
+  machineNames,
+  type NodeNetwork,
+  namespaceName,
+  networkRules,
+  reachCommands,
+} from './network-plan.ts';
+
+const PROGRAMS = ['ip', 'nft', 'nsenter'];
+const FORWARD = 'echo 1 > /proc/sys/net/ipv4/ip_forward';
+
+/** Rejects with a CliError when a program is missing. */
+export async function checkNetworkPrograms(path: string): Promise<void> {
+  for (const program of PROGRAMS) {
+    if ((await findProgram(program, path)) !== undefined) continue;
+    throw new CliError(`--nodes: more than one node needs the program ${program}, which is not installed`);
+  }
+}
+
+/** Makes the bridge to which the nodes are connected. */
+export async function openMachineNetwork(network: MachineNetwork, path: string): Promise<void> {
+  const { bridge, gateway, prefixLength } = network;
+  await run(['ip', 'link', 'add', bridge, 'type', 'bridge'], { path }).catch(ignoreExisting);
+  const input = `addr replace ${gateway}/${prefixLength} dev ${bridge}\nlink set ${bridge} up\n`;
+  await run(['ip', '-batch', '-'], { path, input });
+  await run(['nft', '-f', '-'], { path, input: networkRules(network, 'machine') });
+  await run(['sh', '-c', FORWARD], { path });
+}
+
+/** Makes the namespace of a node, and the way to its pods. */
+export async function openNodeNetwork(
+  machine: MachineNetwork,
+  node: NodeNetwork,
+  { podCIDR, path }: { readonly podCIDR: string; readonly path: string },
+): Promise<void> {
+  const inside = ['nsenter', `--net=${node.namespace}`];
+  await run(['ip', 'netns', 'add', namespaceName(node.namespace)], { path }).catch(ignoreExisting);
+  await run(['ip', '-batch', '-'], { path, input: linkCommand(node) }).catch(ignoreExisting);
+  await run([...inside, 'ip', '-batch', '-'], { path, input: insideCommands(machine, node) });
+  await run([...inside, 'nft', '-f', '-'], { path, input: networkRules(machine, 'node') });
+  await run([...inside, 'sh', '-c', FORWARD], { path });
+  await run(['ip', '-batch', '-'], { path, input: reachCommands(machine, node, podCIDR) });
+}
+
+/** Removes the namespace of a node with everything in it. What is not there is not missed. */
+export async function removeNodeNetwork(namespace: string, path: string): Promise<void> {
+  await run(['ip', 'netns', 'delete', namespaceName(namespace)], { path }).catch(() => undefined);
+}
+
+/** Removes what the machine has for the further nodes of a cluster. */
+export async function removeMachineNetwork(dataDirectory: string, path: string): Promise<void> {
+  const { bridge, table } = machineNames(dataDirectory);
+  await run(['ip', 'link', 'delete', bridge], { path }).catch(() => undefined);
+  const input = `table ip ${table} {}\ndelete table ip ${table}\n`;
+  await run(['nft', '-f', '-'], { path, input }).catch(() => undefined);
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!/File exists/.test(String(error))) throw error;
+}
+
+async function run(
+  [program = '', ...args]: readonly string[],
+  { path, input = '' }: { readonly path: string; readonly input?: string },
+): Promise<void> {
+  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'], env: { PATH: systemPath(path) } });
+  let output = '';
+  child.stderr.on('data', (chunk) => {
+    output += String(chunk);
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${output.trim() || `code ${code}`}`);
+}

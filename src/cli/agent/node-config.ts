@@ -1,0 +1,70 @@
+/** What the flags of nodes ask for. */
+import { stat } from 'node:fs/promises';
+import { addQuantities, formatQuantity, parseQuantity } from '../../base/quantity.ts';
+import type { RegistryOptions } from '../../node/containerd/options.ts';
+import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
+import { DEFAULT_THRESHOLDS, type Threshold } from '../../node/machine/pressure/thresholds.ts';
+import { CliError } from '../output/cli-error.ts';
+import type { NodeFlags } from './node-flags.ts';
+import type { Resources, Taint } from './node-values.ts';
+
+export interface NodeConfig {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly maxPods: number;
+  readonly reserved: Resources;
+  readonly thresholds: readonly Threshold[];
+  readonly allowedUnsafeSysctls: readonly string[];
+  /** Directory of the manifests of static pods; undefined: there are none. */
+  readonly podManifestPath: string | undefined;
+  readonly registries: RegistrySettings;
+  readonly liveConfigVolumes: boolean;
+}
+
+export function nodeConfig(flags: NodeFlags): NodeConfig {
+  return {
+    labels: flags.nodeLabels ?? {},
+    taints: flags.registerWithTaints ?? [],
+    maxPods: flags.maxPods,
+    reserved: sum(flags.systemReserved ?? {}, flags.kubeReserved ?? {}),
+    thresholds: flags.evictionHard ?? DEFAULT_THRESHOLDS,
+    allowedUnsafeSysctls: flags.allowedUnsafeSysctls ?? [],
+    podManifestPath: flags.podManifestPath || undefined,
+    registries: { mirrors: flags.registryMirror ?? {}, insecure: flags.insecureRegistry ?? [] },
+    liveConfigVolumes: flags.liveConfigVolumes === true,
+  };
+}
+
+/** Rejects with a CliError for what only the machine knows. */
+export async function checkNodeFlags({ podManifestPath: path }: Pick<NodeFlags, 'podManifestPath'>): Promise<void> {
+  if (!path || (await stat(path).catch(() => undefined))?.isDirectory()) return;
+  throw new CliError(
+    `--pod-manifest-path ${path} cannot be used: it is not a directory; --pod-manifest-path "" starts without it`,
+  );
+}
+
+/** The same in containerd's terms. */
+export function containerdRegistries({
+  mirrors,
+  insecure,
+}: RegistrySettings): Readonly<Record<string, RegistryOptions>> {
+  const names = new Set([...Object.keys(mirrors), ...insecure]);
+  return Object.fromEntries(
+    [...names].map((registry) => {
+      const isInsecure = insecure.includes(registry);
+      // With TLS first, as other clients do it.
+      const own = isInsecure ? [`https://${registry}`, `http://${registry}`] : [];
+      return [registry, { mirrors: [...(mirrors[registry] ?? []), ...own], insecure: isInsecure }];
+    }),
+  );
+}
+
+function sum(a: Resources, b: Resources): Resources {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const [one, other] = [a[name], b[name]].map((amount) => parseQuantity(amount ?? '0'));
+      return [name, formatQuantity(addQuantities(one!, other!))];
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+/** The flags of `qd up` and `qd agent` that describe their nodes with real pods. */
+import { flag, type ValuesOf } from '../../base/flag.ts';
+import * as value from '../flags/values.ts';
+import * as nodeValue from './node-values.ts';
+
+const MAX_PODS = 110;
+
+export const nodeFlags = [
+  flag('--container-runtime-endpoint <socket>', {
+    help: 'CRI socket of containerd; "" for none',
+    defaultText: "that of the machine's containerd, or one that qd runs",
+    remembered: true,
+  }),
+  flag('--registry-mirror <registry=url>', {
+    help: 'URL that is asked for images before a registry; may be repeated; "" for none',
+    parse: nodeValue.mirrors,
+    remembered: true,
+  }),
+  flag('--insecure-registry <registry>', {
+    help: 'registry whose certificate is not verified, and that may do without TLS; may be repeated; "" for none',
+    parse: nodeValue.registries,
+    remembered: true,
+  }),
+  flag('--node-labels <labels>', {
+    help: 'labels of the nodes besides those that every node has: disk=ssd,zone=a',
+    parse: nodeValue.labels,
+    remembered: true,
+  }),
+  flag('--register-with-taints <taints>', {
+    help: 'taints that the nodes register with: gpu=true:NoSchedule,old:PreferNoSchedule',
+    parse: nodeValue.taints,
+    remembered: true,
+  }),
+  flag('--max-pods <count>', {
+    help: 'number of pods that a node runs',
+    parse: value.positiveCount,
+    default: MAX_PODS,
+    remembered: true,
+  }),
+  flag('--system-reserved <resources>', {
+    help: 'what pods leave for the system: cpu=500m,memory=1Gi,ephemeral-storage=1Gi',
+    parse: nodeValue.resources,
+    remembered: true,
+  }),
+  flag('--kube-reserved <resources>', {
+    help: 'what pods leave for the agent and its runtime, besides that',
+    parse: nodeValue.resources,
+    remembered: true,
+  }),
+  flag('--eviction-hard <thresholds>', {
+    help: 'what must be left before pods are evicted; replaces the default as a whole',
+    parse: nodeValue.thresholds,
+    defaultText:
+      'memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,imagefs.inodesFree<5%',
+    remembered: true,
+  }),
+  flag('--allowed-unsafe-sysctls <list>', {
+    help: 'kernel parameters that pods may set although they are not safe; * at the end of a name for all below',
+    parse: nodeValue.sysctls,
+    remembered: true,
+  }),
+  flag('--pod-manifest-path <dir>', {
+    help: 'directory with the manifests of static pods; "" for none',
+    parse: value.optionalFile,
+    remembered: true,
+  }),
+  flag('--live-config-volumes [bool]', {
+    help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
+    parse: value.boolean,
+    defaultText: 'off',
+    remembered: true,
+  }),
+] as const;
+
+export type NodeFlags = ValuesOf<typeof nodeFlags>;

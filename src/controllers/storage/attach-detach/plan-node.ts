@@ -1,0 +1,119 @@
+/** Attaches to a node what its pods need, and detaches what they do not need any more. */
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachment.ts';
+import { attachmentName, uniqueVolumeName } from '../../../kinds/volumes/attachment.ts';
+import type { Listers } from '../../loop/define.ts';
+import { type Action, create, event, type Plan, patchStatus, remove, requeueAfter } from '../../loop/plan.ts';
+import {
+  type Attachment,
+  attachmentsByNode,
+  attachmentsByVolume,
+  type Volume,
+  type WantedAttachment,
+  wantedAttachments,
+} from './wanted.ts';
+
+type SeenNode = DeepReadonly<Node>;
+
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+/** A node that has not been ready for as long is taken for dead: what it has reported to be in use is detached. */
+const MAX_UNMOUNT_WAIT_MS = 6 * 60_000;
+/** A volume that another node has is looked at again after that, at the latest. */
+const MULTI_ATTACH_RETRY_MS = 60_000;
+/** Attachments that a controller has made have such names. */
+const OWN_NAME = /^csi-[0-9a-f]{64}$/;
+
+export function planNode(nodeName: string, world: Listers, now: Date): Plan {
+  const node = world.of(Node).get(nodeName);
+  const wanted = wantedAttachments(nodeName, world);
+  const present = world.of(VolumeAttachment).by(attachmentsByNode, nodeName);
+  return [
+    ...(node ? [...wanted.values()].flatMap((each) => attach(each, nodeName, world)) : []),
+    ...present
+      .filter((each) => !wanted.has(each.metadata.name ?? '') && isOurs(each, world))
+      .flatMap((each) => detach(each, node, world, now)),
+    ...(node ? reportAttached(node, present, wanted, world) : []),
+  ];
+}
+
+function attach({ name, volume, csi, pods }: WantedAttachment, nodeName: string, { of }: Listers): Plan {
+  const { name: persistentVolumeName = '' } = volume.metadata;
+  const present = of(VolumeAttachment).get(name);
+  if (present) {
+    const error = present.status?.attachError?.message;
+    if (present.status?.attached || !error) return [];
+    const message = `AttachVolume.Attach failed for volume "${persistentVolumeName}" : ${error}`;
+    return pods.map((pod) => event(pod, 'Warning', 'FailedAttachVolume', message));
+  }
+  const others = of(VolumeAttachment)
+    .by(attachmentsByVolume, persistentVolumeName)
+    .filter(({ spec }) => spec.nodeName !== nodeName);
+  if (others.length > 0 && isExclusive(volume)) {
+    const message = `Multi-Attach error for volume "${persistentVolumeName}" Volume is already exclusively attached to one node and can't be attached to another`;
+    return [
+      ...pods.map((pod) => event(pod, 'Warning', 'FailedAttachVolume', message)),
+      requeueAfter(MULTI_ATTACH_RETRY_MS),
+    ];
+  }
+  const attachment = {
+    metadata: { name },
+    spec: { attacher: csi.driver, nodeName, source: { persistentVolumeName } },
+  };
+  return [create(VolumeAttachment, attachment as Draft<VolumeAttachment>)];
+}
+
+/** Whether only one node may have the volume at a time. */
+const isExclusive = ({ spec }: Volume): boolean =>
+  !spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany');
+
+/** Attachments of others, for example those that were created by hand, have other names. */
+function isOurs({ metadata, spec }: Attachment, { of }: Listers): boolean {
+  const { name = '' } = metadata;
+  if (!OWN_NAME.test(name)) return false;
+  const csi = of(PersistentVolume).get(spec.source.persistentVolumeName ?? '')?.spec.csi;
+  return !csi || attachmentName(csi, spec.nodeName) === name;
+}
+
+function detach(attachment: Attachment, node: SeenNode | undefined, world: Listers, now: Date): Plan {
+  if (attachment.metadata.deletionTimestamp) return [];
+  const name = volumeName(attachment, world);
+  const isUsed = name === undefined || (node?.status.volumesInUse?.includes(name) ?? false);
+  if (!node || !isUsed || isOutOfService(node)) return [remove(VolumeAttachment, attachment)];
+  const ready = node.status.conditions?.find(({ type }) => type === 'Ready');
+  if (!ready || ready.status === 'True') return [];
+  const left = Date.parse(ready.lastTransitionTime ?? '') + MAX_UNMOUNT_WAIT_MS - now.getTime();
+  return left > 0 ? [requeueAfter(left)] : [remove(VolumeAttachment, attachment)];
+}
+
+const isOutOfService = ({ spec }: SeenNode): boolean =>
+  spec?.taints?.some(({ key, effect }) => key === OUT_OF_SERVICE && effect === 'NoExecute') ?? false;
+
+/** How the node's status names the volume; undefined when it is not known any more. */
+function volumeName({ spec }: Attachment, { of }: Listers): string | undefined {
+  const csi = of(PersistentVolume).get(spec.source.persistentVolumeName ?? '')?.spec.csi;
+  return csi && uniqueVolumeName(csi);
+}
+
+/** Keeps the list in the node's status, by which it is known which volumes have just been attached. */
+function reportAttached(
+  node: SeenNode,
+  present: readonly Attachment[],
+  wanted: ReadonlyMap<string, WantedAttachment>,
+  world: Listers,
+): Plan {
+  const before = (node.status.volumesAttached ?? []).map(({ name }) => name);
+  const attached = present.filter((each) => each.status?.attached && isOurs(each, world));
+  const names = attached.flatMap((each) => volumeName(each, world) ?? []).sort();
+  if (names.length === before.length && names.every((name, index) => name === before[index])) return [];
+  const events = attached.flatMap((each): Action[] => {
+    const { volume, pods = [] } = wanted.get(each.metadata.name ?? '') ?? {};
+    if (!volume || before.includes(volumeName(each, world) ?? '')) return [];
+    const message = `AttachVolume.Attach succeeded for volume "${volume.metadata.name}" `;
+    return pods.map((pod) => event(pod, 'Normal', 'SuccessfulAttachVolume', message));
+  });
+  const volumesAttached = names.map((name) => ({ name, devicePath: '' }));
+  const changes = { status: { volumesAttached: volumesAttached.length > 0 ? volumesAttached : null } };
+  return [patchStatus(Node, node, { type: 'merge', changes }), ...events];
+}
