@@ -137,7 +137,9 @@ export class PodWorker {
 
   async #takeTurn(): Promise<void> {
     const { context, onStatus } = this.#options;
-    const state = await this.#observe();
+    let state = await this.#observe();
+    // What has ended since is not in what was observed: what looks left over may have been started.
+    while (state.revision !== this.#listed && !this.#isStopped) state = await this.#observe();
     if (this.#isStopped) return;
     const now = context.clock.now();
     alignContainers(state, this.#pod, now);
