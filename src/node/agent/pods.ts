@@ -39,6 +39,7 @@ export interface AgentPodsOptions {
 interface Followed {
   readonly worker: PodWorker;
   readonly status: StatusWriter;
+  hasEnded: boolean;
 }
 
 /** As kubelet evicts when a hard threshold is crossed. */
@@ -194,13 +195,15 @@ export class AgentPods {
       emit: (about, { type, reason, message, container }) =>
         recorder.event(eventSubject(about, container), type, reason, message),
       admit: (each) => this.#admit(each),
+      admitResize: (each) => this.#admitResize(each),
+      onResized: () => this.#retryResizes(),
       onStatus: () => this.#report(uid),
     });
     const status = new StatusWriter(worker, {
       ...{ client, log, signal, hostIP, clock: context.clock },
       shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
-    const followed = { worker, status };
+    const followed = { worker, status, hasEnded: false };
     this.#followed.set(uid, followed);
     return followed;
   }
@@ -215,6 +218,23 @@ export class AgentPods {
     });
     this.#admitting = admitting.catch(() => undefined);
     return admitting;
+  }
+
+  /** One at a time, too. A resize preempts nothing. */
+  #admitResize(pod: SeenPod): Promise<Refusal | undefined> {
+    if (isStatic(pod)) return Promise.resolve(STATIC_RESIZE);
+    const admitting = this.#admitting.then(async () => {
+      const decision = await this.#options.admission(pod, this.running());
+      if (decision.type === 'admitted') return undefined;
+      return decision.type === 'refused' ? decision : decision.lacking;
+    });
+    this.#admitting = admitting.catch(() => undefined);
+    return admitting;
+  }
+
+  /** Something has become free. */
+  #retryResizes(): void {
+    for (const worker of this.workers()) if (worker.state?.resizeRefusal) worker.wake();
   }
 
   async #refusalOf(pod: SeenPod): Promise<Refusal | undefined> {
@@ -244,6 +264,10 @@ export class AgentPods {
     const followed = this.#followed.get(uid);
     if (!followed) return;
     const { worker, status } = followed;
+    if (worker.state?.endPhase && !followed.hasEnded) {
+      followed.hasEnded = true;
+      this.#retryResizes();
+    }
     if (worker.isFinished && (worker.isRemoved || isStatic(worker.pod))) this.#forget(uid);
     else status.report();
   }
@@ -263,5 +287,9 @@ export class AgentPods {
     }
   }
 }
+
+const STATIC_RESIZE: Refusal = {
+  ...{ reason: 'Infeasible', message: 'In-place resize of static-pods is not supported' },
+};
 
 const uidOf = ({ metadata: { uid = '' } }: SeenPod) => uid;
