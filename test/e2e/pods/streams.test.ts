@@ -21,7 +21,6 @@ const PROGRAM = `
   require('node:http').createServer((asked, response) => response.end('at ' + asked.url)).listen(8081);
   require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => console.log('got ' + line));
   console.log('hello');
-  setInterval(() => {}, 1000);
 `;
 
 let qd: Qd;
