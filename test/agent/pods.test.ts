@@ -277,3 +277,15 @@ test('an evicted pod says so in its conditions, and when nothing of it runs', as
   });
   expect(await events('web')).toContain('Evicted: The node was low on resource: memory. ');
 });
+
+test('a pod says what it is not separated from', async () => {
+  const { until, run, runtime } = await start();
+  runtime.limitation = 'Pods share the network of the node.';
+  await run('web');
+  const { status } = await until('web', isReady);
+  const [first] = status.conditions;
+  expect(first).toMatchObject({
+    ...{ type: 'PodReadyToStartContainers', status: 'True', reason: 'LimitedIsolation' },
+    message: 'Pods share the network of the node.',
+  });
+});

@@ -206,7 +206,7 @@ export class AgentPods {
       onStatus: () => this.#report(uid),
     });
     const status = new StatusWriter(worker, {
-      ...{ client, log, signal, hostIP, clock: context.clock },
+      ...{ client, log, signal, hostIP, clock: context.clock, limitation: context.runtime.limitation },
       shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
     const followed = { worker, status, hasEnded: false };
