@@ -11,6 +11,7 @@ import type { Refusal } from '../admission/refusal.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodFailure } from '../pod/plan/state.ts';
 import type { ActionContext } from './actions/context.ts';
+import { releaseLeftovers } from './leftovers.ts';
 import { orphanOf } from './orphan.ts';
 import { RuntimeView } from './runtime-view.ts';
 import { MirrorPods } from './static/mirror-pods.ts';
@@ -121,9 +122,8 @@ export class AgentPods {
     await unlessAborted(pods.synced, signal);
     this.#mirrors.connect();
     for (const uid of this.#view.uids()) this.#endOrphan(uid);
-    await this.#releaseLeftovers().catch((error: unknown) => {
-      log.warn('cannot release volumes that were left behind', { error: String(error) });
-    });
+    const { volumes, clock } = this.#options.context;
+    await releaseLeftovers({ volumes, clock, log, signal, isFollowed: (uid) => this.#followed.has(uid) });
   }
 
   /** Lists the runtime again, since something has changed. */
@@ -187,12 +187,6 @@ export class AgentPods {
     if (this.#followed.has(uid)) return;
     const pod = orphanOf(this.#view.of(uid));
     if (pod) this.#start(uid, pod).worker.remove();
-  }
-
-  /** Volumes of pods that are neither in the API nor in the runtime. */
-  async #releaseLeftovers(): Promise<void> {
-    const { volumes } = this.#options.context;
-    for (const uid of await volumes.leftovers()) if (!this.#followed.has(uid)) await volumes.release(uid);
   }
 
   #start(uid: string, pod: SeenPod): Followed {
