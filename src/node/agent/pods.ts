@@ -92,11 +92,12 @@ export class AgentPods {
   }
 
   /** Ends a pod because the node runs out of something, or because the pod uses more than it may. */
-  evict(pod: SeenPod, message: string): void {
+  evict(pod: SeenPod, message: string, isDisruption: boolean): void {
     const reason = 'Evicted';
     this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
     this.#followed.get(uidOf(pod))?.worker.fail({
-      ...{ reason, message, disruption: message, graceSeconds: EVICTION_GRACE_SECONDS },
+      ...{ reason, message, graceSeconds: EVICTION_GRACE_SECONDS },
+      ...(isDisruption ? { disruption: message } : {}),
     });
   }
 
@@ -200,7 +201,7 @@ export class AgentPods {
       onStatus: () => this.#report(uid),
     });
     const status = new StatusWriter(worker, {
-      ...{ client, log, signal, hostIP, clock: context.clock },
+      ...{ client, log, signal, hostIP, clock: context.clock, limitation: context.runtime.limitation },
       shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
     const followed = { worker, status, hasEnded: false };
