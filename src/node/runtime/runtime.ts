@@ -153,8 +153,6 @@ export interface RegistryCredentials {
   /** A bearer token instead of a password. */
   readonly identityToken?: string;
   readonly registryToken?: string;
-  /** The registry that the credentials belong to. */
-  readonly serverAddress?: string;
 }
 
 export interface Images {
