@@ -7,5 +7,7 @@ export function agentCommand(): Command {
   const command = new Command('agent')
     .description('Runs this machine as a node of a cluster, until it is stopped. Its pods go on running then.')
     .action(async (flags: AgentFlags) => (await import('./agent.ts')).agent(flags));
-  return addFlags(command, agentFlags);
+  // An agent remembers no flags from its last start: defaults apply when they are parsed.
+  const flags = agentFlags.map((each) => ({ ...each, remembered: false }));
+  return addFlags(command, flags);
 }
