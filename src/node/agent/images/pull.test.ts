@@ -22,7 +22,7 @@ function node(options: { pull?: (image: string, user: string | undefined) => Pro
       { image, policy, credentials: async () => users.map((username) => ({ username, password: '' })) },
       ({ reason, message }) => events.push(`${reason}: ${message}`),
     );
-  return { ensure, present, pulls, events };
+  return { ensure, images, present, pulls, events };
 }
 
 test('IfNotPresent pulls what is missing, and no more', async () => {
@@ -75,6 +75,29 @@ test('a failed pull says why, and credentials are tried one after the other', as
   ]);
   expect(await ensure('a:1', 'Always', ['bad', 'good'])).toMatchObject({ type: 'done' });
   expect(pulls).toEqual(['a:1 -', 'a:1 bad', 'a:1 good']);
+});
+
+test('a registry that does not answer is named as such', async () => {
+  const { ensure } = node({
+    pull: async () => {
+      throw new RuntimeError('RegistryUnavailable', 'connection refused');
+    },
+  });
+  expect(await ensure('a:1', 'Always')).toEqual({
+    type: 'failed',
+    reason: 'RegistryUnavailable',
+    message: 'image pull failed for a:1 because the registry is unavailable: connection refused',
+  });
+});
+
+test('an image that cannot be looked at is an error of its own', async () => {
+  const { ensure, images, events } = node();
+  images.find = async () => {
+    throw new RuntimeError('Unknown', 'broken');
+  };
+  const message = 'Failed to inspect image "a:1": broken';
+  expect(await ensure('a:1', 'IfNotPresent')).toEqual({ type: 'failed', reason: 'ImageInspectError', message });
+  expect(events).toEqual([`InspectFailed: ${message}`, 'Failed: Error: ImageInspectError']);
 });
 
 test('an invalid name is not pulled', async () => {

@@ -108,7 +108,8 @@ export class ImagePulls {
     } catch (error) {
       const { message } = error as Error;
       emit({ type: 'Warning', reason: 'Failed', message: `Failed to pull image "${image}": ${message}` });
-      return this.#failed(emit, reasonOf(error), message);
+      const reason = reasonOf(error);
+      return this.#failed(emit, reason, worded(reason, image, message));
     }
   }
 
@@ -141,6 +142,18 @@ function reasonOf(error: unknown): string {
       return error.code;
     default:
       return 'ErrImagePull';
+  }
+}
+
+/** As kubelet words what a runtime tells apart. */
+function worded(reason: string, image: string, message: string): string {
+  switch (reason) {
+    case 'RegistryUnavailable':
+      return `image pull failed for ${image} because the registry is unavailable: ${message}`;
+    case 'SignatureValidationFailed':
+      return `image pull failed for ${image} because the signature validation failed: ${message}`;
+    default:
+      return message;
   }
 }
 
