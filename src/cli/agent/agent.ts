@@ -49,7 +49,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: 'cluster.local', clusterDns: [], config: nodeConfig(flags) },
+    ...{ clusterDomain: 'cluster.local', clusterDns: [], apiServer: addressOf(server), config: nodeConfig(flags) },
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
   });
@@ -74,6 +74,11 @@ async function join(flags: AgentFlags, cluster: Connection): Promise<NodeCertifi
   } finally {
     transport.close();
   }
+}
+
+function addressOf(server: string): { host: string; port: number } {
+  const { hostname: host, port } = new URL(server);
+  return { host, port: Number(port || 443) };
 }
 
 /** Without one of the flags, the machine could not tell the cluster from another one that wants its token. */

@@ -10,8 +10,10 @@ import { Node } from '../../kinds/groups/core/node/node.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
+import type { ApiServerAddress } from '../../node/agent/objects.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
+import { findProgram } from '../../node/containerd/own/machine.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import { rotateLogs } from '../../node/logs/rotate.ts';
 import { Housekeeping } from '../../node/machine/housekeeping.ts';
@@ -41,6 +43,8 @@ export interface RunNodeOptions {
   readonly dataDirectory: string;
   readonly clusterDomain: string;
   readonly clusterDns: readonly string[];
+  /** Where pods reach the API server when there are no rules for its Service. */
+  readonly apiServer: ApiServerAddress;
   readonly config: NodeConfig;
   /** A network of its own; undefined: that of the machine. */
   readonly network?: OwnNetwork | undefined;
@@ -133,10 +137,11 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       ...{ streamAddress: network?.address, registries: config.registries },
     };
     await writeNodeFile(directory, file);
+    const path = process.env.PATH ?? '';
     // An attempt that failed later has left one.
     await runtime?.close();
     await network?.open(ranges[0]!);
-    const opened = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
+    const opened = await openRuntime({ ...common, ...file, directory, path });
     runtime = opened;
     const allocatable = () => agent?.allocatable() ?? {};
     const volumes = openVolumes({
@@ -162,6 +167,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       seccompDirectory: join(directory, 'seccomp'),
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       staticPodDirectory: config.podManifestPath,
+      apiServer: (await mayMakeRules(path)) ? undefined : options.apiServer,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
@@ -219,6 +225,11 @@ async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: 
     }
   }
   return false;
+}
+
+/** Whether the addresses of Services can be reached: nftables leads to their endpoints. */
+async function mayMakeRules(path: string): Promise<boolean> {
+  return process.getuid?.() === 0 && (await findProgram('nft', path)) !== undefined;
 }
 
 const STARTING = {
