@@ -9,6 +9,7 @@ import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
+import { startServices } from '../up/components/services.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
 import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
@@ -52,6 +53,9 @@ export async function agent(flags: AgentFlags): Promise<void> {
     ...{ clusterDomain: 'cluster.local', clusterDns: [], apiServer: addressOf(server), config: nodeConfig(flags) },
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
+    // Pods go on without the agent, and so do their services.
+    startServices: (each) =>
+      startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
   });
   process.stdout.write(`Node ${node} joined ${server}.\n`);
   await keepCertificate({

@@ -51,11 +51,24 @@ export interface RunNodeOptions {
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
   readonly watchSeconds?: number;
+  /** Makes Services work on the node, and returns what stops that. */
+  readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
    * this process reaches it.
    */
   readonly authority?: (() => string) | undefined;
+}
+
+/** What is known of the node when its runtime is open. */
+export interface ServicesNode {
+  readonly name: string;
+  /** Identifies the node on this machine. */
+  readonly shortName: string;
+  readonly addresses: readonly string[];
+  readonly podCIDRs: readonly string[];
+  /** Path of its network namespace; undefined: that of the machine. */
+  readonly networkNamespace: string | undefined;
 }
 
 export interface OwnNetwork extends NodeNetwork {
@@ -90,6 +103,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   let agent: Agent | undefined;
   let housekeeping: Housekeeping | undefined;
   let keeping: Promise<void> | undefined;
+  let stopServices: (() => Promise<void>) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
   });
@@ -181,6 +195,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
+    stopServices ??= await options.startServices?.({
+      ...{ name, shortName: file.name, addresses: options.addresses, podCIDRs: ranges },
+      networkNamespace: options.network?.namespace,
+    });
     await Promise.race([agent.registered, aborted]);
   };
   const rangesOf = async (registered: DeepReadonly<Node>) => {
@@ -203,6 +221,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       stop.abort(new Error('the node stops'));
       // What is being opened is closed below.
       await opening;
+      await stopServices?.();
       await endpoint.close();
       await keeping;
       await registration.stopped();

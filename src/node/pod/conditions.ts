@@ -1,6 +1,8 @@
 /** Computes the conditions of a pod's status. */
 
 import { timestamp } from '../../base/timestamp.ts';
+import { mayRestartAll } from '../../kinds/shapes/container/restart.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import { type ContainerRun, hasStarted, isDone, isReady, type SeenPod } from './container-run.ts';
 import { isTerminalPhase, type Phase } from './phase.ts';
 
@@ -38,6 +40,8 @@ export interface Observed {
   readonly now: number;
   /** A change of resources that is not done. */
   readonly resize?: Resize | undefined;
+  /** Whether all containers are removed to start over. */
+  readonly isRestartingAll?: boolean;
   /** Why an ended pod was ended for the sake of the node. */
   readonly disruption?: string | undefined;
 }
@@ -48,6 +52,9 @@ interface Resize {
   readonly message?: string;
 }
 
+const RESTARTING: ConditionResult = {
+  ...{ holds: true, reason: 'RestartAllContainersStarted', message: 'container exited with restart policy rule' },
+};
 const TRUE: ConditionResult = { holds: true };
 
 /**
@@ -75,6 +82,10 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
   if (observed.resize) {
     const { type, ...why } = observed.resize;
     conditions.push(condition(type, { holds: true, ...why }));
+  }
+  if (mayRestartAll(pod.spec as PodSpec)) {
+    const isRestarting = observed.isRestartingAll === true && !isTerminalPhase(observed.phase);
+    conditions.push(condition('AllContainersRestarting', isRestarting ? RESTARTING : { holds: false }));
   }
   if (observed.disruption !== undefined) {
     const why = { reason: 'TerminationByKubelet', message: observed.disruption };

@@ -54,7 +54,7 @@ async function performAction(
     case 'stop-container':
       return stopContainer(context, subject, { action, signal });
     case 'remove-container':
-      return removeContainer(context, action.id);
+      return removeContainer(context, action);
     case 'update-resources':
       return updateResources(context, subject, action);
     case 'release-volumes':
@@ -66,11 +66,14 @@ async function performAction(
   }
 }
 
-/** Its log goes with it, as with kubelet. */
-async function removeContainer({ runtime }: ActionContext, id: string): Promise<Outcome> {
+/** Its log goes with it, as with kubelet, unless all containers restart. */
+async function removeContainer(
+  { runtime }: ActionContext,
+  { id, keepsLog }: Extract<Action, { readonly type: 'remove-container' }>,
+): Promise<Outcome> {
   const container = await runtime.container(id);
   await runtime.removeContainer(id);
-  if (container) await removeLogs(container.logPath);
+  if (container && !keepsLog) await removeLogs(container.logPath);
   return DONE;
 }
 

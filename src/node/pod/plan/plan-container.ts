@@ -15,6 +15,7 @@ function isRestarted({ spec }: SeenPod, container: SeenContainer, { role }: Cont
 
 /** Whether it is to be started, now or after a back-off: it has not run yet, or is restarted. */
 export function isToStart(pod: SeenPod, container: SeenContainer, state: ContainerState): boolean {
+  if (state.reset) return true;
   const exitCode = exitCodeOf(state);
   if (exitCode === undefined) return !hasRun(state);
   return wasStoppedForChange(state) || isRestarted(pod, container, state, exitCode);
@@ -197,13 +198,19 @@ function stopMessage({ spec }: SeenPod, { name, role }: ContainerState, { cause,
       return `${subject} resize requires restart${isAgain}`;
     case 'unknown':
       return `${role === 'sidecar' || role === 'init' ? 'Init container' : 'Container'} is in "Unknown" state, try killing it before restart`;
+    case 'restart-all':
+      return 'killing';
     default:
       return `Stopping container ${name}`;
   }
 }
 
 /** Removes what the runtime keeps of an earlier attempt. */
-export function removeRecord(draft: Draft, state: ContainerState, { id }: ContainerRecord): void {
-  const { name, position, removals } = state;
-  if (!removals.includes(id)) draft.act({ type: 'remove-container', container: name, position, id });
+export function removeRecord(
+  draft: Draft,
+  { name, position, removals }: ContainerState,
+  { id }: ContainerRecord,
+  options: { readonly keepsLog?: boolean } = {},
+): void {
+  if (!removals.includes(id)) draft.act({ type: 'remove-container', container: name, position, id, ...options });
 }

@@ -3,7 +3,7 @@ import { deepEqual } from '../../../base/tree.ts';
 import type { ContainerRun, RunState, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 import type { Report } from '../pod-status.ts';
-import { exitOf, hasRun, isRunning, isStarted, previousExit, readySandbox } from './facts.ts';
+import { exitOf, hasRun, isRunning, isStarted, previousExit, RESTARTING_ALL, readySandbox } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { isToStart } from './plan-container.ts';
 import type { ContainerState, PodState } from './state.ts';
@@ -28,6 +28,7 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
     failure: endPhase === undefined ? undefined : failure,
     disruption: endPhase === undefined ? undefined : failure?.disruption,
     resize: resizeOf(specs, state),
+    isRestartingAll: state.isRestartingAll,
   };
 }
 
@@ -83,6 +84,10 @@ export function shownState(pod: SeenPod, state: PodState, { each, now }: Subject
   const newest = each.records[0];
   if (newest?.state === 'running' && each.start.type !== 'doing') {
     return { type: 'running', since: newest.startedAt ?? now, id: newest.statusId };
+  }
+  if (each.reset && each.records.length === 0 && !isOver(state)) {
+    if (state.isRestartingAll) return { type: 'waiting', ...RESTARTING_ALL };
+    if (!wait) return waiting(pod, each);
   }
   if (wait) return { type: 'waiting', reason: wait.reason, message: wait.message };
   const { endedAt } = state;

@@ -104,7 +104,8 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:monitoring': [group('system:monitoring')],
   // Empty: nodes are authorized by the node authorizer. Administrators may add subjects.
   'system:node': [],
-  'system:node-proxier': [user('system:kube-proxy')],
+  // The group is not in Kubernetes: the agent of a node is its service proxy, too.
+  'system:node-proxier': [user('system:kube-proxy'), group('system:nodes')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
   'system:simulated-nodes': [user('system:simulated-nodes')],
