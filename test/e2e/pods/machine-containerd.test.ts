@@ -10,6 +10,7 @@ realMachine({
   runtime: 'containerd',
   image: 'machine:1',
   clusterCidr: '10.236.0.0/16',
+  serviceRange: '10.136.0.0/16',
   async prepare(directory) {
     const where = ['--data-dir', directory];
     const built = await runQd(['image', 'build', '--image', 'machine:1', ...where]);

@@ -9,7 +9,9 @@ export interface RealMachine {
   readonly runtime: 'containerd' | 'process';
   /** An image with Node. */
   readonly image: string;
+  /** Those of other clusters on this machine are different. */
   readonly clusterCidr: string;
+  readonly serviceRange: string;
   /** Runs everything as this user. */
   readonly uid?: number;
   /** Puts the image onto the nodes of a data directory. */
@@ -22,7 +24,7 @@ const TIMEOUT_MS = 120_000;
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Answers with the address of the client. */
-const SERVE = "require('http').createServer((q, s) => s.end(q.socket.remoteAddress)).listen(8080)";
+const SERVE = "require('http').createServer((q, s) => s.end(q.socket.remoteAddress + '\\n')).listen(8080)";
 const asking = (address: string) =>
   `setInterval(() => require('http').get('http://${address}:8080', (r) => r.pipe(process.stdout)).on('error', () => {}), 500)`;
 /** Lists pods as programs in pods do, until the server answers: the rules of a new node may come a moment later. */
@@ -41,7 +43,7 @@ const LIST = `
   list();
 `;
 
-export function realMachine({ runtime, image, clusterCidr, uid, prepare, skip }: RealMachine): void {
+export function realMachine({ runtime, image, clusterCidr, serviceRange, uid, prepare, skip }: RealMachine): void {
   if (skip) console.log(`skipped: ${skip}`);
   const isRoot = (uid ?? process.getuid?.()) === 0;
   const user = uid === undefined ? {} : { uid };
@@ -52,8 +54,8 @@ export function realMachine({ runtime, image, clusterCidr, uid, prepare, skip }:
     const command = (...args: string[]) =>
       runQd([...args, '--data-dir', data()], { env: { HOME: directory }, ...user });
     const start = (...flags: string[]) => {
-      const given = ['--nodes', '2', '--runtime', runtime, '--cluster-cidr', clusterCidr, ...flags];
-      return startQd({ directory, flags: given, ...user });
+      const ranges = ['--cluster-cidr', clusterCidr, '--service-cluster-ip-range', serviceRange];
+      return startQd({ directory, flags: ['--nodes', '2', '--runtime', runtime, ...ranges, ...flags], ...user });
     };
     const run = (name: string, node: number, script: string, spec: object = {}) => {
       const container = { name: 'c', image, imagePullPolicy: 'IfNotPresent', command: ['node', '-e', script] };
@@ -69,6 +71,7 @@ export function realMachine({ runtime, image, clusterCidr, uid, prepare, skip }:
       }
     };
     const firstLine = async (name: string) => {
+      await until(name, ({ status }) => status.phase !== 'Pending');
       for await (const line of await qd.lines(`${PODS}/${name}/log?follow=true`)) return line;
       throw new Error(`the log of ${name} ended`);
     };
