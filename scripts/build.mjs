@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.front-', 'qd.keeper-'];
+const HASHED = ['qd.main-', 'qd.front-', 'qd.keeper-', 'qd.dns-'];
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -20,9 +20,15 @@ export async function build() {
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
   const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
   const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
+  const dns = await hashed({ 'qd.dns': 'src/cli/dns.ts' });
   const main = await hashed(
     { 'qd.main': 'src/cli/qd.ts' },
-    { BUILD: JSON.stringify(provenance()), FRONT_NAME: JSON.stringify(front), KEEPER_NAME: JSON.stringify(keeper) },
+    {
+      BUILD: JSON.stringify(provenance()),
+      FRONT_NAME: JSON.stringify(front),
+      KEEPER_NAME: JSON.stringify(keeper),
+      DNS_NAME: JSON.stringify(dns),
+    },
   );
   const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
   await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(main) }, sourcemap: false });
@@ -32,7 +38,7 @@ export async function build() {
   }
   await keepCompiled();
   const isOld = (file) =>
-    HASHED.some((name) => file.startsWith(name)) && ![main, front, keeper].some((name) => file.startsWith(name));
+    HASHED.some((name) => file.startsWith(name)) && ![main, front, keeper, dns].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 

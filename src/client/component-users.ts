@@ -30,6 +30,9 @@ export function controllerUser(account: string): ComponentUser {
   };
 }
 
+/** The cluster's DNS server. */
+export const CLUSTER_DNS: ComponentUser = controllerUser('kube-dns');
+
 /** The agent of a node. */
 export function nodeUser(node: string): ComponentUser {
   return { name: `system:node:${node}`, groups: ['system:nodes', AUTHENTICATED] };

@@ -1,6 +1,7 @@
 /** Pulls of the agent: what one of them does to other pods. */
 import { afterEach, expect, test } from 'vitest';
 import { Secret } from '../../src/kinds/groups/core/secret.ts';
+import { PullRecords } from '../../src/node/agent/images/pull-records.ts';
 import { volumesApi } from '../../src/node/agent/volumes-api.ts';
 import type { SeenPod } from '../../src/node/pod/container-run.ts';
 import type { RegistryCredentials } from '../../src/node/runtime/runtime.ts';
@@ -56,7 +57,12 @@ async function volumePulls(hanging: string) {
     } as never);
   await cluster.run('web', { spec: { imagePullSecrets: [{ name: 'key' }] } });
   const web = (await cluster.pod('web')) as SeenPod;
-  const api = volumesApi(nodeClient, { nodeName: 'n1', images: () => runtime.images, clock });
+  const api = volumesApi(nodeClient, {
+    nodeName: 'n1',
+    images: () => runtime.images,
+    pullRecords: new PullRecords(undefined),
+    clock,
+  });
   return { api, web, pulled, release, clock };
 }
 

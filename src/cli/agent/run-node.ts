@@ -8,6 +8,7 @@ import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
+import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import type { ApiServerAddress } from '../../node/agent/objects.ts';
@@ -158,10 +159,11 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const opened = await openRuntime({ ...common, ...file, directory, path });
     runtime = opened;
     const allocatable = () => agent?.allocatable() ?? {};
+    const pullRecords = new PullRecords(join(directory, 'image_manager', 'pulled.json'));
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: config.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, { nodeName: name, images: () => opened.images, clock }),
+      api: volumesApi(client, { nodeName: name, images: () => opened.images, pullRecords, clock }),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
@@ -179,6 +181,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       },
       logRoot: join(directory, 'logs'),
       seccompDirectory: join(directory, 'seccomp'),
+      pullRecords,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       staticPodDirectory: config.podManifestPath,
       apiServer: (await mayMakeRules(path)) ? undefined : options.apiServer,
@@ -191,7 +194,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       pods: () => pods.running(),
       volumesOf: (uid) => volumes.usage(uid),
       rotateLogs: () => rotateLogs(opened, { now: clock.now(), log }),
-      evict: (pod, message) => pods.evict(pod, message),
+      evict: (pod, message, isDisruption) => pods.evict(pod, message, isDisruption),
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();

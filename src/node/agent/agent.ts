@@ -18,6 +18,7 @@ import { directorySelector, eraseNodeDirectories } from '../volumes/node-directo
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts } from './actions/context.ts';
 import { ImagePulls } from './images/pull.ts';
+import type { PullRecords } from './images/pull-records.ts';
 import { ensureCsiNode } from './node/csi-node.ts';
 import { keepLease } from './node/lease.ts';
 import type { Machine } from './node/machine.ts';
@@ -43,6 +44,7 @@ export interface AgentOptions {
   /** Holds the log directories of all pods. */
   readonly logRoot: string;
   readonly seccompDirectory: string;
+  readonly pullRecords: PullRecords;
   /** What the variables of containers say about the API server, where the address of its Service cannot be reached. */
   readonly apiServer?: ApiServerAddress | undefined;
   /** Kernel parameters that pods may set although they are not safe: names, or beginnings with `*` at the end. */
@@ -88,7 +90,7 @@ export function startAgent(options: AgentOptions): Agent {
   });
   const context: ActionContext = {
     ...{ runtime, clock, volumes: options.volumes, logRoot: options.logRoot, userAgent: options.userAgent },
-    pulls: new ImagePulls({ images: runtime.images, clock }),
+    pulls: new ImagePulls({ images: runtime.images, records: options.pullRecords, clock }),
     objects: referredObjects(client, informers.of(Service), { signal, apiServer: options.apiServer }),
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,

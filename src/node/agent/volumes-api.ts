@@ -14,21 +14,23 @@ import { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.t
 import type { Images } from '../runtime/runtime.ts';
 import type { IssuedToken, VolumesApi } from '../volumes/api.ts';
 import { ImagePulls } from './images/pull.ts';
+import type { PullRecords } from './images/pull-records.ts';
 import { VolumePulls } from './images/volume-pulls.ts';
 import { addCsiDriver, removeCsiDriver } from './node/csi-node.ts';
 
 export interface VolumesApiOptions {
   readonly nodeName: string;
   readonly images: () => Pick<Images, 'find' | 'pull'>;
+  readonly pullRecords: PullRecords;
   readonly clock: Clock;
 }
 
-export function volumesApi(client: Client, { nodeName, images, clock }: VolumesApiOptions): VolumesApi {
+export function volumesApi(client: Client, { nodeName, images, pullRecords, clock }: VolumesApiOptions): VolumesApi {
   const secret = (namespace: string, name: string) => ifThere(client.of(Secret).in(namespace).get(name));
   let pulls: ImagePulls | undefined;
   const volumePulls = new VolumePulls({
     pulls: () => {
-      pulls ??= new ImagePulls({ images: images(), clock });
+      pulls ??= new ImagePulls({ images: images(), records: pullRecords, clock });
       return pulls;
     },
     secret,

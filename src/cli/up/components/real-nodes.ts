@@ -18,7 +18,7 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory, remote, authority }: NodeDependencies,
+  { server, cleanup, clock, random, log, settings, directory, clusterDns, remote, authority }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
@@ -39,7 +39,7 @@ export async function startRealNodes(
       endpoint: settings.containerRuntimeEndpoint,
       addresses: [network?.address ?? machineAddress],
       podCIDR: subnets?.at(index),
-      ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
+      ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion },
       // From this process, the address of a node with a network of its own cannot be listened on.

@@ -97,6 +97,7 @@ const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, name
 const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'cluster-admin': [group('system:masters')],
   'system:basic-user': [group('system:authenticated')],
+  'system:coredns': [account('kube-dns'), account('coredns')],
   'system:discovery': [group('system:authenticated')],
   'system:kube-controller-manager': [user('system:kube-controller-manager')],
   'system:kube-dns': [account('kube-dns')],
@@ -119,6 +120,7 @@ const LOCAL_SUBJECTS: Readonly<Record<string, { readonly role?: string; readonly
     role: 'extension-apiserver-authentication-reader',
     subjects: [user('system:kube-controller-manager'), user('system:kube-scheduler')],
   },
+  'kube-system/system::kube-dns': { subjects: [account('kube-dns')] },
   'kube-system/system::leader-locking-kube-controller-manager': {
     subjects: [
       user('system:kube-controller-manager'),
