@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.front-', 'qd.keeper-'];
+const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-'];
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -20,19 +20,20 @@ export async function build() {
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
   const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
   const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
-  const main = await hashed(
-    { 'qd.main': 'src/cli/qd.ts' },
-    { BUILD: JSON.stringify(provenance()), FRONT_NAME: JSON.stringify(front), KEEPER_NAME: JSON.stringify(keeper) },
-  );
+  const names = { FRONT_NAME: JSON.stringify(front), KEEPER_NAME: JSON.stringify(keeper) };
+  const constants = { BUILD: JSON.stringify(provenance()), ...names };
+  const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, constants);
+  const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, constants);
   const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
-  await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(main) }, sourcemap: false });
+  const define = { BUNDLE_NAME: JSON.stringify(main), AGENT_BUNDLE_NAME: JSON.stringify(agent) };
+  await bundle(programs, { define, sourcemap: false });
   for (const program of ['qd', 'qdfed']) {
     chmodSync(join(dist, `${program}.next.js`), 0o755);
     renameSync(join(dist, `${program}.next.js`), join(dist, `${program}.js`));
   }
   await keepCompiled();
   const isOld = (file) =>
-    HASHED.some((name) => file.startsWith(name)) && ![main, front, keeper].some((name) => file.startsWith(name));
+    HASHED.some((name) => file.startsWith(name)) && ![main, agent, front, keeper].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 
