@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-'];
+const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-'];
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -20,8 +20,13 @@ export async function build() {
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
   const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
   const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
-  const names = { FRONT_NAME: JSON.stringify(front), KEEPER_NAME: JSON.stringify(keeper) };
-  const constants = { BUILD: JSON.stringify(provenance()), ...names };
+  const dns = await hashed({ 'qd.dns': 'src/cli/dns.ts' });
+  const constants = {
+    BUILD: JSON.stringify(provenance()),
+    FRONT_NAME: JSON.stringify(front),
+    KEEPER_NAME: JSON.stringify(keeper),
+    DNS_NAME: JSON.stringify(dns),
+  };
   const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, constants);
   const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, constants);
   const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
@@ -33,7 +38,8 @@ export async function build() {
   }
   await keepCompiled();
   const isOld = (file) =>
-    HASHED.some((name) => file.startsWith(name)) && ![main, agent, front, keeper].some((name) => file.startsWith(name));
+    HASHED.some((name) => file.startsWith(name)) &&
+    ![main, agent, front, keeper, dns].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 

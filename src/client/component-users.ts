@@ -12,6 +12,9 @@ const NAMESPACE = 'kube-system';
 
 export const SCHEDULER: ComponentUser = { name: 'system:kube-scheduler', groups: [AUTHENTICATED] };
 
+/** What makes Services work on the nodes of this process. Other nodes do it as themselves. */
+export const SERVICE_PROXY: ComponentUser = { name: 'system:kube-proxy', groups: [AUTHENTICATED] };
+
 /** What simulated nodes do together: shared informers. */
 export const SIMULATED_NODES: ComponentUser = { name: 'system:simulated-nodes', groups: [AUTHENTICATED] };
 
@@ -26,6 +29,9 @@ export function controllerUser(account: string): ComponentUser {
     groups: ['system:serviceaccounts', `system:serviceaccounts:${NAMESPACE}`, AUTHENTICATED],
   };
 }
+
+/** The cluster's DNS server. */
+export const CLUSTER_DNS: ComponentUser = controllerUser('kube-dns');
 
 /** The agent of a node. */
 export function nodeUser(node: string): ComponentUser {

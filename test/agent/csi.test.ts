@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { CSINode } from '../../src/kinds/groups/storage/csi-node.ts';
+import { PullRecords } from '../../src/node/agent/images/pull-records.ts';
 import { volumesApi } from '../../src/node/agent/volumes-api.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 
@@ -15,7 +16,12 @@ const TAPE = { name: 'tape.example.com', nodeId: 'm-2', maxVolumes: 0, topology:
 async function start() {
   cluster = await agentCluster();
   const { nodeClient, runtime, clock } = cluster;
-  return volumesApi(nodeClient, { nodeName: 'n1', images: () => runtime.images, clock });
+  return volumesApi(nodeClient, {
+    nodeName: 'n1',
+    images: () => runtime.images,
+    pullRecords: new PullRecords(undefined),
+    clock,
+  });
 }
 
 const drivers = async () => (await cluster.client.of(CSINode).get('n1')).spec.drivers;

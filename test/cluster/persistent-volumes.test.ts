@@ -8,6 +8,7 @@ import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';
+import { VolumeAttachment } from '../../src/kinds/groups/storage/volume-attachment.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { startWholeCluster } from '../support/cluster/whole-cluster.ts';
 
@@ -265,6 +266,33 @@ describe('a pod', () => {
     await pods().delete('web');
     await eventually(async () => (await claims().list()).items.length === 0);
     await eventually(async () => (await cluster.client.of(PersistentVolume).list()).items.length === 0);
+  });
+});
+
+describe('volumes of a CSI driver', () => {
+  it('are attached to the node of their pod as long as it has one', async () => {
+    const attachments = () => cluster.client.of(VolumeAttachment);
+    await volume('disk', { hostPath: undefined, csi: { driver: 'disk.example.com', volumeHandle: 'd-1' } });
+    await claim('mine', { storageClassName: '', volumeName: 'disk' });
+    await eventually(() => isBound('mine'));
+    await pod('web', 'mine');
+    await eventually(async () => (await attachments().list()).items.length === 1);
+    const [made] = (await attachments().list()).items;
+    const { nodeName = '' } = (await pods().get('web')).spec;
+    expect(made!.spec).toEqual({
+      attacher: 'disk.example.com',
+      nodeName,
+      source: { persistentVolumeName: 'disk' },
+    });
+    await attachments().patchStatus(made!.metadata.name ?? '', merge({ status: { attached: true } }) as never);
+    const attached = async () => (await cluster.client.of(Node).get(nodeName)).status.volumesAttached;
+    await eventually(async () => (await attached()) !== undefined);
+    expect(await attached()).toEqual([{ name: 'kubernetes.io/csi/disk.example.com^d-1', devicePath: '' }]);
+    await settled();
+    expect(await said('web')).toContain('SuccessfulAttachVolume: AttachVolume.Attach succeeded for volume "disk" ');
+    await pods().delete('web');
+    await eventually(async () => (await attachments().list()).items.length === 0);
+    await eventually(async () => (await attached()) === undefined);
   });
 });
 

@@ -10,6 +10,7 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type Agent, type AgentOptions, startAgent } from '../../src/node/agent/agent.ts';
+import { PullRecords } from '../../src/node/agent/images/pull-records.ts';
 import type { Volumes } from '../../src/node/volumes/volumes.ts';
 import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import type { User } from '../../src/server/api.ts';
@@ -118,7 +119,12 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
         dns: { clusterDns: ['10.96.0.10'], clusterDomain: 'cluster.local', node: NO_DNS },
         hosts: '',
       },
-      ...{ logRoot: '/nowhere/logs', seccompDirectory: '/nowhere/seccomp', userAgent: 'kube-probe/1.36' },
+      ...{
+        logRoot: '/nowhere/logs',
+        seccompDirectory: '/nowhere/seccomp',
+        pullRecords: new PullRecords(undefined),
+        userAgent: 'kube-probe/1.36',
+      },
       ...options,
     });
     if (!api.isDown) await started.registered;

@@ -1,14 +1,18 @@
 /** `qd agent`: a node in a process of its own. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
-import { createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
+import { startServices } from '../up/components/services.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
 import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
@@ -21,6 +25,7 @@ import { runNode } from './run-node.ts';
 /** Watches end after this time, so that a dead connection is noticed. */
 const WATCH_SECONDS = 300;
 const PIN_TIMEOUT_MS = 10_000;
+const DNS_TIMEOUT_MS = 5_000;
 
 export async function agent(flags: AgentFlags): Promise<void> {
   const { server, nodeName: node, dataDir: directory } = flags;
@@ -49,9 +54,13 @@ export async function agent(flags: AgentFlags): Promise<void> {
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: 'cluster.local', clusterDns: [], config: nodeConfig(flags) },
+    ...{ clusterDomain: flags.clusterDomain, config: nodeConfig(flags) },
+    clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
+    // Pods go on without the agent, and so do their services.
+    startServices: (each) =>
+      startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
   });
   process.stdout.write(`Node ${node} joined ${server}.\n`);
   await keepCertificate({
@@ -81,6 +90,21 @@ async function authorityOf({ caFile, caHash }: AgentFlags, server: string): Prom
   if (caFile !== undefined) return readFile(caFile, 'utf8');
   if (caHash !== undefined) return pinnedAuthority(server, caHash, AbortSignal.timeout(PIN_TIMEOUT_MS));
   throw new CliError('--ca-hash or --ca-file is needed: qd token create prints the command');
+}
+
+/** The address of the cluster's DNS service; none when there is no such service, or the server cannot be reached now. */
+async function dnsServiceAddress(client: Client, log: Logger): Promise<readonly string[]> {
+  const { name, namespace } = DNS_SERVICE;
+  try {
+    const { spec } = await client
+      .of(Service)
+      .in(namespace)
+      .get(name, { signal: AbortSignal.timeout(DNS_TIMEOUT_MS) });
+    return spec.clusterIPs ?? [];
+  } catch (error) {
+    log.warn('pods get no cluster DNS: its service cannot be read', { error: String(error) });
+    return [];
+  }
 }
 
 async function runtimeOf(flags: AgentFlags): Promise<RealRuntime> {

@@ -8,6 +8,7 @@ import type { Runtime } from '../../node/runtime/runtime.ts';
 import type { VolumesApi } from '../../node/volumes/api.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { readIfThere } from '../process/files.ts';
+import { removeServiceRules } from '../up/components/services.ts';
 import { containerdRegistries } from './node-config.ts';
 import { type NodeFile, nodesIn, removeNodeFile } from './node-file.ts';
 import { openRuntime } from './open-runtime.ts';
@@ -105,6 +106,8 @@ async function leaveNothing(options: EndNodesOptions, directory: string, file: N
   if (mode === 'remove') await releaseVolumes(options, directory);
   // For example volumes in memory; the next start mounts them again.
   await unmountBelow(directory, path);
+  // They go with a namespace of the node.
+  if (networkNamespace === undefined) await removeServiceRules(basename(directory), name, path);
   if (networkNamespace !== undefined) {
     const { removeNodeNetwork } = await import('./network.ts');
     await removeNodeNetwork(networkNamespace, path);

@@ -31,6 +31,16 @@ export const agentFlags = [
     default: 'auto',
   }),
   flag('--node-address <address>', { help: 'address of the node', defaultText: 'the first one that is not loopback' }),
+  flag('--cluster-dns <addresses>', {
+    help: 'addresses for the resolv.conf of pods, separated by commas',
+    parse: value.list,
+    defaultText: 'that of the Service kube-dns',
+  }),
+  flag('--cluster-domain <domain>', {
+    help: 'domain of the names of services and pods, as the cluster has it',
+    parse: value.domain,
+    default: 'cluster.local',
+  }),
   ...nodeFlags,
 ] as const;
 

@@ -8,6 +8,7 @@ import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
+import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
@@ -47,11 +48,24 @@ export interface RunNodeOptions {
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
   readonly watchSeconds?: number;
+  /** Makes Services work on the node, and returns what stops that. */
+  readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
    * this process reaches it.
    */
   readonly authority?: (() => string) | undefined;
+}
+
+/** What is known of the node when its runtime is open. */
+export interface ServicesNode {
+  readonly name: string;
+  /** Identifies the node on this machine. */
+  readonly shortName: string;
+  readonly addresses: readonly string[];
+  readonly podCIDRs: readonly string[];
+  /** Path of its network namespace; undefined: that of the machine. */
+  readonly networkNamespace: string | undefined;
 }
 
 export interface OwnNetwork extends NodeNetwork {
@@ -86,6 +100,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   let agent: Agent | undefined;
   let housekeeping: Housekeeping | undefined;
   let keeping: Promise<void> | undefined;
+  let stopServices: (() => Promise<void>) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
   });
@@ -139,10 +154,11 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const opened = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
     runtime = opened;
     const allocatable = () => agent?.allocatable() ?? {};
+    const pullRecords = new PullRecords(join(directory, 'image_manager', 'pulled.json'));
     const volumes = openVolumes({
       ...{ clock, random, log, nodeName: name, allocatable, liveConfigVolumes: config.liveConfigVolumes },
       root: directory,
-      api: volumesApi(client, { nodeName: name, images: () => opened.images, clock }),
+      api: volumesApi(client, { nodeName: name, images: () => opened.images, pullRecords, clock }),
       canMount: process.getuid?.() === 0,
     });
     await registration.stopped();
@@ -160,6 +176,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       },
       logRoot: join(directory, 'logs'),
       seccompDirectory: join(directory, 'seccomp'),
+      pullRecords,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       staticPodDirectory: config.podManifestPath,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
@@ -171,10 +188,14 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       pods: () => pods.running(),
       volumesOf: (uid) => volumes.usage(uid),
       rotateLogs: () => rotateLogs(opened, { now: clock.now(), log }),
-      evict: (pod, message) => pods.evict(pod, message),
+      evict: (pod, message, isDisruption) => pods.evict(pod, message, isDisruption),
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
+    stopServices ??= await options.startServices?.({
+      ...{ name, shortName: file.name, addresses: options.addresses, podCIDRs: ranges },
+      networkNamespace: options.network?.namespace,
+    });
     await Promise.race([agent.registered, aborted]);
   };
   const rangesOf = async (registered: DeepReadonly<Node>) => {
@@ -197,6 +218,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       stop.abort(new Error('the node stops'));
       // What is being opened is closed below.
       await opening;
+      await stopServices?.();
       await endpoint.close();
       await keeping;
       await registration.stopped();

@@ -5,6 +5,8 @@ import { resolve } from 'node:path';
 import { FlagError } from '../../base/flag.ts';
 
 const MAX_PORT = 65_535;
+/** The names of services in it must be at most 253 characters long. */
+const MAX_DOMAIN_CHARACTERS = 120;
 
 /** 0 means any free port. */
 export function port(text: string): number {
@@ -84,6 +86,16 @@ export function clusterName(text: string): string {
     throw new FlagError('It must be at most 63 lower-case letters, digits and hyphens.');
   }
   return text;
+}
+
+/** A domain of DNS, such as `cluster.local`. */
+export function domain(text: string): string {
+  const name = text.replace(/\.$/, '').toLowerCase();
+  const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+  if (name.length > MAX_DOMAIN_CHARACTERS || !name.split('.').every((each) => label.test(each))) {
+    throw new FlagError('It must be a domain of lower-case letters, digits, hyphens and dots, such as cluster.local.');
+  }
+  return name;
 }
 
 export function boolean(text: string): boolean {

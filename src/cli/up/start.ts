@@ -12,6 +12,7 @@ import { limitHeapGrowth } from '../process/heap-growth.ts';
 import { lowerHelperPriority } from '../process/helper-threads.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
+import { openDns, startDns } from './components/dns.ts';
 import { startNodes } from './components/nodes.ts';
 import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
@@ -40,6 +41,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     await directory.create();
     say(directory.isNew ? `${directory.path} (new)` : directory.path);
   });
+  const opening = openDns(context);
   const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
   const pki = await steps.run('certificates', async (say) => {
     const opened = await openCertificates(context, store);
@@ -62,10 +64,15 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   const isShared = storeDriver(settings.store).shared;
+  const clusterDns = await steps.run('DNS', (say) => startDns(context, { opening, server }, say));
   let current = pki;
   const remote = remoteConnection(server, () => current, environment);
   const leftOut = await steps.run('nodes', (say) =>
-    startNodes(inputs.nodes, { ...context, server, isShared, remote, authority: () => current.authority }, say),
+    startNodes(
+      inputs.nodes,
+      { ...context, server, isShared, clusterDns, remote, authority: () => current.authority },
+      say,
+    ),
   );
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);

@@ -18,6 +18,7 @@ import { directorySelector, eraseNodeDirectories } from '../volumes/node-directo
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts } from './actions/context.ts';
 import { ImagePulls } from './images/pull.ts';
+import type { PullRecords } from './images/pull-records.ts';
 import { ensureCsiNode } from './node/csi-node.ts';
 import { keepLease } from './node/lease.ts';
 import type { Machine } from './node/machine.ts';
@@ -43,6 +44,7 @@ export interface AgentOptions {
   /** Holds the log directories of all pods. */
   readonly logRoot: string;
   readonly seccompDirectory: string;
+  readonly pullRecords: PullRecords;
   /** Kernel parameters that pods may set although they are not safe: names, or beginnings with `*` at the end. */
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Of probes and hooks: `kube-probe/1.36`. */
@@ -86,7 +88,7 @@ export function startAgent(options: AgentOptions): Agent {
   });
   const context: ActionContext = {
     ...{ runtime, clock, volumes: options.volumes, logRoot: options.logRoot, userAgent: options.userAgent },
-    pulls: new ImagePulls({ images: runtime.images, clock }),
+    pulls: new ImagePulls({ images: runtime.images, records: options.pullRecords, clock }),
     objects: referredObjects(client, informers.of(Service), signal),
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,

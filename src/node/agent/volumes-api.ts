@@ -13,19 +13,29 @@ import { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
 import { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
 import type { Images } from '../runtime/runtime.ts';
 import type { IssuedToken, VolumesApi } from '../volumes/api.ts';
-import { ImagePulls, type PullPolicy } from './images/pull.ts';
-import { podCredentials } from './images/pull-secrets.ts';
+import { ImagePulls } from './images/pull.ts';
+import type { PullRecords } from './images/pull-records.ts';
+import { VolumePulls } from './images/volume-pulls.ts';
 import { addCsiDriver, removeCsiDriver } from './node/csi-node.ts';
 
 export interface VolumesApiOptions {
   readonly nodeName: string;
   readonly images: () => Pick<Images, 'find' | 'pull'>;
+  readonly pullRecords: PullRecords;
   readonly clock: Clock;
 }
 
-export function volumesApi(client: Client, { nodeName, images, clock }: VolumesApiOptions): VolumesApi {
+export function volumesApi(client: Client, { nodeName, images, pullRecords, clock }: VolumesApiOptions): VolumesApi {
   const secret = (namespace: string, name: string) => ifThere(client.of(Secret).in(namespace).get(name));
   let pulls: ImagePulls | undefined;
+  const volumePulls = new VolumePulls({
+    pulls: () => {
+      pulls ??= new ImagePulls({ images: images(), records: pullRecords, clock });
+      return pulls;
+    },
+    secret,
+    clock,
+  });
   return {
     configMap: (namespace, name) => ifThere(client.of(ConfigMap).in(namespace).get(name)),
     secret,
@@ -49,20 +59,8 @@ export function volumesApi(client: Client, { nodeName, images, clock }: VolumesA
       const answer = await client.of(ServiceAccount).in(namespace).subresource(account, 'token').create(body);
       return answer.status as IssuedToken;
     },
-    async pullImage(pod, image, policy) {
-      pulls ??= new ImagePulls({ images: images(), clock });
-      const credentials = async () => (await podCredentials(pod, image, secret)).credentials;
-      const result = await pulls.ensure({ image, policy: pullPolicy(image, policy), credentials }, () => {});
-      if (result.type === 'done') return result.imageId;
-      throw new Error(`${result.reason}: ${result.message}`);
-    },
+    pullImage: (pod, image, policy) => volumePulls.pull(pod, image, policy),
   };
-}
-
-/** As the API defaults it for containers. */
-function pullPolicy(image: string, policy: string | undefined): PullPolicy {
-  if (policy) return policy as PullPolicy;
-  return /:latest$/.test(image) || !/[:@][^/]*$/.test(image) ? 'Always' : 'IfNotPresent';
 }
 
 async function claimExpanded(client: Client, claim: DeepReadonly<PersistentVolumeClaim>, size: string): Promise<void> {

@@ -1,6 +1,8 @@
 /** Computes the conditions of a pod's status. */
 
 import { timestamp } from '../../base/timestamp.ts';
+import { mayRestartAll } from '../../kinds/shapes/container/restart.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import { type ContainerRun, hasStarted, isDone, isReady, type SeenPod } from './container-run.ts';
 import { isTerminalPhase, type Phase } from './phase.ts';
 
@@ -36,8 +38,12 @@ export interface Observed {
   /** Whether the pod has its sandbox: its network and address. */
   readonly hasSandbox: boolean;
   readonly now: number;
+  /** What the containers are not separated from, as a sentence. */
+  readonly limitation?: string | undefined;
   /** A change of resources that is not done. */
   readonly resize?: Resize | undefined;
+  /** Whether all containers are removed to start over. */
+  readonly isRestartingAll?: boolean;
   /** Why an ended pod was ended for the sake of the node. */
   readonly disruption?: string | undefined;
 }
@@ -48,7 +54,11 @@ interface Resize {
   readonly message?: string;
 }
 
+const RESTARTING: ConditionResult = {
+  ...{ holds: true, reason: 'RestartAllContainersStarted', message: 'container exited with restart policy rule' },
+};
 const TRUE: ConditionResult = { holds: true };
+const FALSE: ConditionResult = { holds: false };
 
 /**
  * Returns all conditions that the kubelet owns; those of a resize only while it is not done. The transition time changes only
@@ -58,7 +68,7 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
   const { pod, now } = observed;
   const containers = containersReady(observed);
   const results: Record<Type, ConditionResult> = {
-    PodReadyToStartContainers: { holds: observed.hasSandbox },
+    PodReadyToStartContainers: sandboxReady(observed),
     Initialized: initialized(observed),
     Ready: containers.holds ? readinessGates(pod) : containers,
     ContainersReady: containers,
@@ -76,11 +86,20 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
     const { type, ...why } = observed.resize;
     conditions.push(condition(type, { holds: true, ...why }));
   }
+  if (mayRestartAll(pod.spec as PodSpec)) {
+    const isRestarting = observed.isRestartingAll === true && !isTerminalPhase(observed.phase);
+    conditions.push(condition('AllContainersRestarting', isRestarting ? RESTARTING : FALSE));
+  }
   if (observed.disruption !== undefined) {
     const why = { reason: 'TerminationByKubelet', message: observed.disruption };
     conditions.push(condition('DisruptionTarget', { holds: true, ...why }));
   }
   return conditions;
+}
+
+function sandboxReady({ hasSandbox, limitation }: Observed): ConditionResult {
+  if (!hasSandbox) return FALSE;
+  return limitation === undefined ? TRUE : { holds: true, reason: 'LimitedIsolation', message: limitation };
 }
 
 function containersReady({ phase, runs }: Observed): ConditionResult {

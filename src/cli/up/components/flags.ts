@@ -34,6 +34,12 @@ export const componentFlags = [
     defaultText: '10.244.0.0/16, or 10.128.0.0/9 for more than 256 nodes',
     remembered: true,
   }),
+  flag('--cluster-domain <domain>', {
+    help: 'domain of the names of services and pods',
+    parse: value.domain,
+    default: 'cluster.local',
+    remembered: true,
+  }),
   flag('--volumes-dir <dir>', {
     help: 'directory in which nodes create the volumes of claims',
     parse: value.file,

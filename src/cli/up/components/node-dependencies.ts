@@ -16,6 +16,8 @@ export interface NodeDependencies {
   readonly settings: Settings;
   /** Path of the data directory. */
   readonly directory: string;
+  /** Addresses for the resolv.conf of real pods. */
+  readonly clusterDns: readonly string[];
   /** Whether other servers on the same store may run nodes of the cluster. */
   readonly isShared: boolean;
   /** How agents in other processes are reached. */

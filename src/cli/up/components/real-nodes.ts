@@ -1,6 +1,6 @@
 /** Nodes with real pods in the process of the cluster. */
 import { createClient } from '../../../client/client.ts';
-import { nodeUser } from '../../../client/component-users.ts';
+import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import { connectionByNode } from '../../../server/nodes/by-node.ts';
@@ -17,11 +17,13 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory, remote, authority }: NodeDependencies,
+  { server, cleanup, clock, random, log, settings, directory, clusterDns, remote, authority }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
+  const { startServices } = await import('./services.ts');
+  const services = { client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log };
   const running = new Map<string, RunningNode>();
   const local = localConnection((name) => running.get(name));
   server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
@@ -36,10 +38,11 @@ export async function startRealNodes(
       endpoint: settings.containerRuntimeEndpoint,
       addresses: [network?.address ?? machineAddress],
       podCIDR: subnets?.at(index),
-      ...{ dataDirectory: directory, clusterDomain: 'cluster.local', clusterDns: [] },
+      ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion },
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
+      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
     });
     running.set(name, node);
     cleanup.add(() => node.stop());

@@ -66,7 +66,8 @@ function controllersFor(
     authority: pki.authority,
     mintToken: tokenSigner(pki.serviceAccountKey),
     signCertificate: signingAuthority({ ...pki.signing, maxLifetime: settings.clusterSigningDuration, clock, random }),
-    reservedNames: servingNames(bindAddress, serviceClusterIpRange, hasRealPods(inputs.nodes)),
+    reservedNames: servingNames(settings, hasRealPods(inputs.nodes)),
+    serverPort: port,
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
 }

@@ -16,7 +16,7 @@ export async function openCertificates(context: StartContext, store: Store): Pro
   const { settings, inputs, clock, random } = context;
   const directory = join(context.directory, 'pki');
   if (storeDriver(settings.store).shared) await shareKeys({ ...context, store, directory });
-  const names = servingNames(settings.bindAddress, settings.serviceClusterIpRange, hasRealPods(inputs.nodes));
+  const names = servingNames(settings, hasRealPods(inputs.nodes));
   return openPki({ directory, names, clock, random });
 }
 

@@ -3,14 +3,26 @@ import { expect, test } from 'vitest';
 import { advertisedAddress, serviceAddress, servingNames } from './addresses.ts';
 
 const RANGE = '10.96.0.0/16';
+const settings = (bindAddress: string, clusterDomain = 'cluster.local') => ({
+  ...{ bindAddress, serviceClusterIpRange: RANGE, clusterDomain },
+});
 
 test('the service kubernetes has the first address of the range', () => {
   expect(serviceAddress(RANGE)).toBe('10.96.0.1');
   expect(serviceAddress('10.0.0.248/29')).toBe('10.0.0.249');
 });
 
+test('the DNS service has the tenth address, if the range has so many', () => {
+  expect(serviceAddress(RANGE, 10)).toBe('10.96.0.10');
+  expect(serviceAddress('10.0.0.248/29', 10)).toBeUndefined();
+});
+
+test('the certificate names the server in the domain of the cluster', () => {
+  expect(servingNames(settings('192.0.2.7', 'example.org'))).toContain('kubernetes.default.svc.example.org');
+});
+
 test('the certificate names the bound address, the loopback ones and the service', () => {
-  const names = servingNames('192.0.2.7', RANGE);
+  const names = servingNames(settings('192.0.2.7'));
   expect(names).toEqual(
     expect.arrayContaining(['192.0.2.7', 'localhost', '127.0.0.1', '::1', '10.96.0.1', 'kubernetes.default.svc']),
   );
@@ -18,7 +30,7 @@ test('the certificate names the bound address, the loopback ones and the service
 });
 
 test('a server on all addresses has each of them in its certificate', () => {
-  expect(servingNames('0.0.0.0', RANGE)).not.toContain('0.0.0.0');
+  expect(servingNames(settings('0.0.0.0'))).not.toContain('0.0.0.0');
 });
 
 test.each(['127.0.0.1', '::1', '0.0.0.0', '::', '127.3.0.1'])('nobody is told to come to %s', (address) => {

@@ -3,18 +3,30 @@ import { hostname, networkInterfaces } from 'node:os';
 
 const UNSPECIFIED = ['0.0.0.0', '::'];
 
-/** The first address of a service range, which belongs to the service `kubernetes`. */
-export function serviceAddress(range: string): string {
-  const [base = ''] = range.split('/');
+/** The first address of a service range, which belongs to the service `kubernetes`; or the one at another index. */
+export function serviceAddress(range: string): string;
+export function serviceAddress(range: string, index: number): string | undefined;
+export function serviceAddress(range: string, index = 1): string | undefined {
+  const [base = '', bits] = range.split('/');
   const [a, b, c, d = 0] = base.split('.').map(Number);
-  return `${a}.${b}.${c}.${d + 1}`;
+  // The last address of a range is not used.
+  return index < 2 ** (32 - Number(bits)) - 1 ? `${a}.${b}.${c}.${d + index}` : undefined;
+}
+
+interface NameSettings {
+  readonly bindAddress: string;
+  readonly serviceClusterIpRange: string;
+  readonly clusterDomain: string;
 }
 
 /** The names and addresses in the serving certificate. `forPods`: pods with a network of their own reach the server. */
-export function servingNames(bindAddress: string, serviceRange: string, forPods = false): string[] {
+export function servingNames(
+  { bindAddress, serviceClusterIpRange, clusterDomain }: NameSettings,
+  forPods = false,
+): string[] {
   const names = [
-    ...['localhost', '127.0.0.1', '::1', hostname(), serviceAddress(serviceRange)],
-    ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
+    ...['localhost', '127.0.0.1', '::1', hostname(), serviceAddress(serviceClusterIpRange)],
+    ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', `kubernetes.default.svc.${clusterDomain}`],
     ...(UNSPECIFIED.includes(bindAddress) ? externalAddresses() : [bindAddress]),
     ...(forPods ? [addressForPods(bindAddress) ?? ''] : []),
   ];
@@ -42,6 +54,12 @@ export function addressForPods(bindAddress: string): string | undefined {
 /** The address under which other machines reach the server; a loopback address when it listens on loopback only. */
 export function reachableAddress(bindAddress: string, serviceRange: string): string {
   return UNSPECIFIED.includes(bindAddress) ? advertisedAddress(bindAddress, serviceRange) : bindAddress;
+}
+
+/** All addresses of this machine but loopback ones. */
+export function machineAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return all.filter(({ internal }) => !internal).map(({ address }) => address);
 }
 
 /** Non-loopback addresses of this machine, IPv4 first, without link-local ones. */

@@ -8,6 +8,7 @@ const none = async () => [];
 test('the default cluster has the well-known port and range', async () => {
   expect(rememberedOf(await settle({}, {}, none))).toEqual({
     bindAddress: '127.0.0.1',
+    clusterDomain: 'cluster.local',
     port: 6443,
     store: 'embedded',
     runtime: 'auto',

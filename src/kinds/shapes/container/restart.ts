@@ -4,6 +4,7 @@ import type { PodSpec } from '../pod/pod-spec.ts';
 type Policy = 'Always' | 'OnFailure' | 'Never';
 
 interface RestartRule {
+  readonly action?: string;
   readonly exitCodes?: { readonly operator: string; readonly values?: readonly number[] };
 }
 
@@ -19,9 +20,8 @@ export function mayRestart(
   spec: { readonly restartPolicy: Policy },
   exitCode: number,
 ): boolean {
-  const { restartPolicy, restartPolicyRules } = container;
-  if (restartPolicy && restartPolicyRules?.some(({ exitCodes }) => exitCodes && holds(exitCodes, exitCode)))
-    return true;
+  const { restartPolicy } = container;
+  if (matchingRule(container, exitCode)) return true;
   switch (restartPolicy ?? spec.restartPolicy) {
     case 'Always':
       return true;
@@ -32,6 +32,19 @@ export function mayRestart(
   }
 }
 
+/** The first rule counts. */
+function matchingRule({ restartPolicy, restartPolicyRules }: Restartable, exitCode: number): RestartRule | undefined {
+  if (!restartPolicy) return undefined;
+  return restartPolicyRules?.find(({ exitCodes }) => exitCodes && holds(exitCodes, exitCode));
+}
+
+/** Whether this exit restarts all containers of the pod. */
+export function restartsAll(container: Restartable, exitCode: number): boolean {
+  return matchingRule(container, exitCode)?.action === RESTART_ALL;
+}
+
+const RESTART_ALL = 'RestartAllContainers';
+
 function holds({ operator, values = [] }: { operator: string; values?: readonly number[] }, exitCode: number): boolean {
   return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode);
 }
@@ -39,6 +52,6 @@ function holds({ operator, values = [] }: { operator: string; values?: readonly 
 /** Whether the exit of one container can restart all of them, whatever their own policies. */
 export function mayRestartAll({ containers = [], initContainers = [] }: PodSpec): boolean {
   return [...containers, ...initContainers].some(({ restartPolicyRules }) =>
-    restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+    restartPolicyRules?.some(({ action }) => action === RESTART_ALL),
   );
 }

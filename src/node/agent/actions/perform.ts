@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { containerResources } from '../../container/resources.ts';
 import { podLogDirectory } from '../../container/sandbox.ts';
 import { removeLogs } from '../../logs/rotate.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
 import type { Action, Outcome } from '../../pod/plan/action.ts';
 import { containerNamed } from './containers.ts';
 import type { ActionContext, Subject } from './context.ts';
@@ -54,7 +55,7 @@ async function performAction(
     case 'stop-container':
       return stopContainer(context, subject, { action, signal });
     case 'remove-container':
-      return removeContainer(context, action.id);
+      return removeContainer(context, action);
     case 'update-resources':
       return updateResources(context, subject, action);
     case 'release-volumes':
@@ -66,23 +67,27 @@ async function performAction(
   }
 }
 
-/** Its log goes with it, as with kubelet. */
-async function removeContainer({ runtime }: ActionContext, id: string): Promise<Outcome> {
+/** Its log goes with it, as with kubelet, unless all containers restart. */
+async function removeContainer(
+  { runtime }: ActionContext,
+  { id, keepsLog }: Extract<Action, { readonly type: 'remove-container' }>,
+): Promise<Outcome> {
   const container = await runtime.container(id);
   await runtime.removeContainer(id);
-  if (container) await removeLogs(container.logPath);
+  if (container && !keepsLog) await removeLogs(container.logPath);
   return DONE;
 }
 
 async function updateResources(
   { runtime, node }: ActionContext,
   { pod }: Subject,
-  { container, id, resources }: Extract<Action, { readonly type: 'update-resources' }>,
+  { container, id, resources, podResources }: Extract<Action, { readonly type: 'update-resources' }>,
 ): Promise<Outcome> {
   const spec = containerNamed(pod, container)?.container;
   if (!spec) return { type: 'failed', reason: '', message: 'the container is not in the spec' };
   const wanted = { ...spec, ...(resources ? { resources } : {}) };
-  await runtime.updateResources(id, containerResources(pod, wanted, node().resources));
+  const sized = { ...pod, spec: { ...pod.spec, resources: podResources } } as SeenPod;
+  await runtime.updateResources(id, containerResources(sized, wanted, node().resources));
   return DONE;
 }
 

@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
 import { ControlledClock } from '../../../base/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { ImagePulls, type PullPolicy } from './pull.ts';
+import { PullRecords } from './pull-records.ts';
 
-function node(options: { pull?: (image: string, user: string | undefined) => Promise<void> } = {}) {
+function node(options: { file?: string; pull?: (image: string, user: string | undefined) => Promise<void> } = {}) {
   const present = new Set<string>();
   const pulls: string[] = [];
   const events: string[] = [];
@@ -16,13 +20,13 @@ function node(options: { pull?: (image: string, user: string | undefined) => Pro
       return `id of ${image}`;
     },
   };
-  const all = new ImagePulls({ images, clock: new ControlledClock() });
+  const all = new ImagePulls({ images, clock: new ControlledClock(), records: new PullRecords(options.file) });
   const ensure = (image: string, policy: PullPolicy, users: readonly string[] = []) =>
     all.ensure(
       { image, policy, credentials: async () => users.map((username) => ({ username, password: '' })) },
       ({ reason, message }) => events.push(`${reason}: ${message}`),
     );
-  return { ensure, present, pulls, events };
+  return { ensure, images, present, pulls, events };
 }
 
 test('IfNotPresent pulls what is missing, and no more', async () => {
@@ -77,8 +81,67 @@ test('a failed pull says why, and credentials are tried one after the other', as
   expect(pulls).toEqual(['a:1 -', 'a:1 bad', 'a:1 good']);
 });
 
+test('a registry that does not answer is named as such', async () => {
+  const { ensure } = node({
+    pull: async () => {
+      throw new RuntimeError('RegistryUnavailable', 'connection refused');
+    },
+  });
+  expect(await ensure('a:1', 'Always')).toEqual({
+    type: 'failed',
+    reason: 'RegistryUnavailable',
+    message: 'image pull failed for a:1 because the registry is unavailable: connection refused',
+  });
+});
+
+test('an image that cannot be looked at is an error of its own', async () => {
+  const { ensure, images, events } = node();
+  images.find = async () => {
+    throw new RuntimeError('Unknown', 'broken');
+  };
+  const message = 'Failed to inspect image "a:1": broken';
+  expect(await ensure('a:1', 'IfNotPresent')).toEqual({ type: 'failed', reason: 'ImageInspectError', message });
+  expect(events).toEqual([`InspectFailed: ${message}`, 'Failed: Error: ImageInspectError']);
+});
+
 test('an invalid name is not pulled', async () => {
   const { ensure, pulls } = node();
   expect(await ensure('A:1', 'Always')).toMatchObject({ type: 'failed', reason: 'InvalidImageName' });
   expect(pulls).toEqual([]);
+});
+
+describe('an image that was pulled with credentials', () => {
+  it('is used by pods that have them, and pulled again by others', async () => {
+    const { ensure, pulls } = node();
+    await ensure('private/a:1', 'IfNotPresent', ['ann']);
+    await ensure('private/a:1', 'IfNotPresent', ['bob', 'ann']);
+    expect(pulls).toEqual(['private/a:1 ann']);
+    await ensure('private/a:1', 'IfNotPresent', ['bob']);
+    await ensure('private/a:1', 'IfNotPresent', ['bob']);
+    expect(pulls.slice(1)).toEqual(['private/a:1 bob']);
+    expect(await ensure('private/a:1', 'Never')).toMatchObject({ reason: 'ErrImageNeverPull' });
+    await ensure('private/a:1', 'IfNotPresent');
+    expect(pulls.slice(2)).toEqual(['private/a:1 -']);
+    expect(await ensure('private/a:1', 'Never', ['eve'])).toMatchObject({ type: 'done' });
+    await ensure('other/b:1', 'IfNotPresent', ['ann']);
+    expect(await ensure('other/b:2', 'Never')).toMatchObject({ reason: 'ErrImageNeverPull' });
+  });
+
+  it('is still theirs after a restart, also when the pull was interrupted', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'qd-pulls-'));
+    try {
+      const file = join(directory, 'pulls.json');
+      const first = node({ file });
+      await first.ensure('private/a:1', 'IfNotPresent', ['ann']);
+      await new PullRecords(file).begin('private/b:1');
+      const second = node({ file });
+      for (const image of ['private/a:1', 'private/b:1', 'loaded:1']) second.present.add(image);
+      expect(await second.ensure('private/a:1', 'Never')).toMatchObject({ reason: 'ErrImageNeverPull' });
+      expect(await second.ensure('private/a:1', 'Never', ['ann'])).toMatchObject({ type: 'done' });
+      expect(await second.ensure('private/b:1', 'Never', ['ann'])).toMatchObject({ reason: 'ErrImageNeverPull' });
+      expect(await second.ensure('loaded:1', 'Never')).toMatchObject({ type: 'done' });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
 });

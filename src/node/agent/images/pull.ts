@@ -3,13 +3,14 @@ import type { Clock } from '../../../base/clock.ts';
 import { imageNameError } from '../../pod/image-name.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Images, RegistryCredentials } from '../../runtime/runtime.ts';
+import { hashOf, type PullRecords } from './pull-records.ts';
 
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
 export interface PullRequest {
   readonly image: string;
   readonly policy: PullPolicy;
-  /** For the message when it is never pulled, or its name is invalid. */
+  /** Those of the pod that fit the image. */
   readonly credentials: () => Promise<readonly RegistryCredentials[]>;
 }
 
@@ -26,6 +27,7 @@ export type PullResult =
 export interface PullsOptions {
   readonly images: Pick<Images, 'find' | 'pull'>;
   readonly clock: Clock;
+  readonly records: PullRecords;
 }
 
 export class ImagePulls {
@@ -56,9 +58,11 @@ export class ImagePulls {
     }
   }
 
-  async #present({ image, policy }: PullRequest, emit: (event: PullEvent) => void): Promise<PullResult | undefined> {
+  /** An image that the pod may not use is as if it were not there. */
+  async #present(request: PullRequest, emit: (event: PullEvent) => void): Promise<PullResult | undefined> {
+    const { image, policy } = request;
     const found = await this.#options.images.find(image);
-    if (found) {
+    if (found && (await this.#mayUse(request, found.id))) {
       const message = `Container image "${image}" already present on machine and can be accessed by the pod`;
       emit({ type: 'Normal', reason: 'Pulled', message });
       return { type: 'done', imageId: found.id };
@@ -67,6 +71,12 @@ export class ImagePulls {
     const message = `Container image "${image}" is not present with pull policy of Never`;
     emit({ type: 'Warning', reason: 'ErrImageNeverPull', message });
     return this.#failed(emit, 'ErrImageNeverPull', message);
+  }
+
+  async #mayUse({ image, credentials }: PullRequest, imageId: string): Promise<boolean> {
+    const access = await this.#options.records.access(image, imageId);
+    if (typeof access === 'string') return access === 'everyone';
+    return (await credentials()).some((each) => access.hashes.includes(hashOf(each)));
   }
 
   /** Pulls after the pulls of the same image that are under way; one that came meanwhile need not be pulled again. */
@@ -108,22 +118,26 @@ export class ImagePulls {
     } catch (error) {
       const { message } = error as Error;
       emit({ type: 'Warning', reason: 'Failed', message: `Failed to pull image "${image}": ${message}` });
-      return this.#failed(emit, reasonOf(error), message);
+      const reason = reasonOf(error);
+      return this.#failed(emit, reason, worded(reason, image, message));
     }
   }
 
   /** Tries one after the other; the registry knows which of them it accepts. */
   async #pullWithAny(image: string, credentials: readonly RegistryCredentials[]): Promise<string> {
-    const { images } = this.#options;
-    if (credentials.length === 0) return images.pull(image, undefined);
+    const { images, records } = this.#options;
+    if (credentials.length > 0) await records.begin(image);
     const failures: unknown[] = [];
-    for (const each of credentials) {
+    for (const each of credentials.length > 0 ? credentials : [undefined]) {
       try {
-        return await images.pull(image, each);
+        const imageId = await images.pull(image, each);
+        await records.end(image, imageId, each);
+        return imageId;
       } catch (error) {
         failures.push(error);
       }
     }
+    await records.end(image, undefined, undefined);
     throw failures[0];
   }
 
@@ -141,6 +155,18 @@ function reasonOf(error: unknown): string {
       return error.code;
     default:
       return 'ErrImagePull';
+  }
+}
+
+/** As kubelet words what a runtime tells apart. */
+function worded(reason: string, image: string, message: string): string {
+  switch (reason) {
+    case 'RegistryUnavailable':
+      return `image pull failed for ${image} because the registry is unavailable: ${message}`;
+    case 'SignatureValidationFailed':
+      return `image pull failed for ${image} because the signature validation failed: ${message}`;
+    default:
+      return message;
   }
 }
 

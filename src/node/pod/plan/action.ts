@@ -23,6 +23,7 @@ export type Action =
       readonly image: string;
       readonly imageId: string;
       readonly resources: Resources;
+      readonly podResources: Resources;
     })
   /** Runs its preStop hook and stops it, all within the grace period. 0: kills it at once, without the hook. */
   | (OfContainer & {
@@ -33,8 +34,13 @@ export type Action =
       readonly by: number;
       readonly cause: StopCause;
     })
-  | (OfContainer & { readonly type: 'remove-container'; readonly id: string })
-  | (OfContainer & { readonly type: 'update-resources'; readonly id: string; readonly resources: Resources })
+  | (OfContainer & { readonly type: 'remove-container'; readonly id: string; readonly keepsLog?: boolean })
+  | (OfContainer & {
+      readonly type: 'update-resources';
+      readonly id: string;
+      readonly resources: Resources;
+      readonly podResources: Resources;
+    })
   /** Unmounts the volumes. Nothing runs any more. */
   | { readonly type: 'release-volumes' }
   /** Removes the rest of what the pod had on the node: its directories and logs. */
@@ -64,6 +70,10 @@ export type Decision =
   | { readonly type: 'fail'; readonly failure: PodFailure }
   | { readonly type: 'stop' }
   | { readonly type: 'end'; readonly phase: 'Succeeded' | 'Failed' }
+  /** All containers are removed, and start over; the exits of the sources have caused it. */
+  | { readonly type: 'restart-all'; readonly sources: readonly number[] }
+  /** All of them are removed. */
+  | { readonly type: 'start-over' }
   /** An event about this back-off was emitted. */
   | { readonly type: 'announce'; readonly position: number; readonly until: number };
 

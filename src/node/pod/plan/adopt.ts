@@ -2,10 +2,11 @@
  * The state of a pod that this agent has not seen before: a new one, or one that an earlier agent has left. What runs is
  * found in the runtime's records; the status in the API tells what was before them.
  */
+import { restartsAll } from '../../../kinds/shapes/container/restart.ts';
 import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import { isTerminalPhase, type Phase } from '../phase.ts';
 import { type Reported, type ReportedStatus, reportedExit, reportedIn, reportedTime } from '../reported.ts';
-import { LOST_MESSAGE } from './facts.ts';
+import { LOST_MESSAGE, RESTARTING_ALL, readySandbox, specAt } from './facts.ts';
 import { type Listing, observe } from './record.ts';
 import { type ContainerState, type PodState, TO_DO } from './state.ts';
 
@@ -26,6 +27,7 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
     stopRequestedAt: hasEnded ? now : undefined,
     endPhase: hasEnded ? (phase as Phase) : undefined,
     endedAt: hasEnded ? now : undefined,
+    isRestartingAll: false,
     isRemoved: false,
     resizeRefusal: undefined,
     furthest: undefined,
@@ -34,11 +36,44 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
   };
   const reported = reportedIn(pod);
   state.containers = containersOf(pod, reported, now);
+  const { resources } = pod.status;
+  if (pod.spec.resources && resources) for (const each of state.containers) each.actualOfPod = resources;
   observe(state, { ...listing, revision: 0 }, now);
   for (const container of state.containers) {
     if (container.records.length > 0) continueRecords(container, reported(container)?.status, now);
   }
+  continueRestart(pod, state, reported);
   return state;
+}
+
+/** Goes on with a restart of all containers, whose records an earlier agent has begun to remove. */
+function continueRestart(pod: SeenPod, state: PodState, reported: ReturnType<typeof reportedIn>): void {
+  if (state.endPhase || !readySandbox(state)) return;
+  const isRestarting = pod.status.conditions?.some(
+    ({ type, status }) => type === 'AllContainersRestarting' && status === 'True',
+  );
+  const wasSource = (each: ContainerState) => {
+    const exitCode = reported(each)?.status.state.terminated?.exitCode;
+    return each.records.length === 0 && exitCode !== undefined && restartsAll(specAt(pod, each.position), exitCode);
+  };
+  const own = state.containers.filter(({ role }) => role !== 'ephemeral');
+  for (const each of own) each.reset = reportedReset(pod, each, reported(each)?.status);
+  const sources = own.filter(wasSource);
+  if (sources.length === 0 && !(isRestarting && own.some(({ records }) => records.length === 0))) return;
+  state.isRestartingAll = true;
+  for (const each of own) each.reset = sources.includes(each) ? 'source' : 'target';
+}
+
+/** Of a container that was removed to restart all, and has not been started since. */
+function reportedReset(
+  pod: SeenPod,
+  each: ContainerState,
+  status: ReportedStatus | undefined,
+): ContainerState['reset'] {
+  const { terminated } = status?.lastState ?? {};
+  if (each.records.length > 0 || !status?.state.waiting || !terminated) return undefined;
+  if (terminated.reason === RESTARTING_ALL.reason) return 'target';
+  return restartsAll(specAt(pod, each.position), terminated.exitCode) ? 'source' : undefined;
 }
 
 /** Corrects for records that exist what was derived from the status alone. */
@@ -104,8 +139,10 @@ function containerState(
     started: undefined,
     ready: undefined,
     live: undefined,
+    reset: undefined,
     announced: undefined,
     actual: status?.resources,
+    actualOfPod: undefined,
   };
 }
 

@@ -81,6 +81,11 @@ export function lostExit({ startedAt, statusId: id }: ContainerRecord, now: numb
   return { exitCode: 137, reason: 'ContainerStatusUnknown', message: LOST_MESSAGE, startedAt, finishedAt: now, id };
 }
 
+export const RESTARTING_ALL = Object.freeze({
+  reason: 'RestartingAllContainers',
+  message: 'The container is removed because RestartAllContainers in place',
+});
+
 export const LOST_MESSAGE =
   'The container could not be located when the pod was deleted.  The container used to be Running';
 

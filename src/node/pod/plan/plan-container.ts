@@ -1,9 +1,9 @@
 /** Plans for one container: the next step towards its start, or its stop. */
-import { deepEqual } from '../../../base/tree.ts';
 import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
 import type { Draft } from './draft.ts';
 import { exitCodeOf, hasRun } from './facts.ts';
+import { isChanged } from './resize.ts';
 import type { ContainerRecord, ContainerState, StopCause } from './state.ts';
 import { nameOf, waitOf } from './wait.ts';
 
@@ -15,6 +15,7 @@ function isRestarted({ spec }: SeenPod, container: SeenContainer, { role }: Cont
 
 /** Whether it is to be started, now or after a back-off: it has not run yet, or is restarted. */
 export function isToStart(pod: SeenPod, container: SeenContainer, state: ContainerState): boolean {
+  if (state.reset) return true;
   const exitCode = exitCodeOf(state);
   if (exitCode === undefined) return !hasRun(state);
   return wasStoppedForChange(state) || isRestarted(pod, container, state, exitCode);
@@ -79,6 +80,7 @@ export function planStart(draft: Draft, container: SeenContainer, state: Contain
     image: imageName,
     imageId: state.imageId,
     resources: container.resources,
+    podResources: pod.spec.resources,
   });
 }
 
@@ -129,11 +131,13 @@ function causeToStop(
 /** Plans an update of its resources; returns whether it has to be restarted for it. */
 function planResize(draft: Draft, container: SeenContainer, state: ContainerState, live: ContainerRecord): boolean {
   const { actual, update } = state;
-  if (actual === undefined || draft.state.resizeRefusal || deepEqual(actual, container.resources)) return false;
-  if (needsRestart(container, actual)) return true;
+  const { pod } = draft;
+  if (draft.state.resizeRefusal || !isChanged(pod, container, state)) return false;
+  if (actual !== undefined && needsRestart(container, actual)) return true;
   if (update.type === 'doing' || (update.type === 'failed' && !draft.isDue(update.retryAt))) return false;
   const { name, position } = state;
-  draft.act({ type: 'update-resources', container: name, position, id: live.id, resources: container.resources });
+  const wanted = { resources: container.resources, podResources: pod.spec.resources };
+  draft.act({ type: 'update-resources', container: name, position, id: live.id, ...wanted });
   return false;
 }
 
@@ -197,13 +201,19 @@ function stopMessage({ spec }: SeenPod, { name, role }: ContainerState, { cause,
       return `${subject} resize requires restart${isAgain}`;
     case 'unknown':
       return `${role === 'sidecar' || role === 'init' ? 'Init container' : 'Container'} is in "Unknown" state, try killing it before restart`;
+    case 'restart-all':
+      return 'killing';
     default:
       return `Stopping container ${name}`;
   }
 }
 
 /** Removes what the runtime keeps of an earlier attempt. */
-export function removeRecord(draft: Draft, state: ContainerState, { id }: ContainerRecord): void {
-  const { name, position, removals } = state;
-  if (!removals.includes(id)) draft.act({ type: 'remove-container', container: name, position, id });
+export function removeRecord(
+  draft: Draft,
+  { name, position, removals }: ContainerState,
+  { id }: ContainerRecord,
+  options: { readonly keepsLog?: boolean } = {},
+): void {
+  if (!removals.includes(id)) draft.act({ type: 'remove-container', container: name, position, id, ...options });
 }

@@ -5,12 +5,14 @@ import type { Draft } from './draft.ts';
 import { hasRunIn, isStarted, readySandbox, specAt } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { graceSecondsOf, isToStart, liveRecord, planContainer, planStart, planStop } from './plan-container.ts';
+import { planRestartAll } from './plan-restart-all.ts';
 import type { ContainerState, PodState, SandboxState, StepState } from './state.ts';
 
 /** Plans the next steps of a pod in which something is to run; returns false when nothing can run in it any more. */
 export function planRun(draft: Draft): boolean {
   const { pod, state } = draft;
   const sandbox = readySandbox(state);
+  if (sandbox && planRestartAll(draft, sandbox.id)) return true;
   // Before the main containers run, its init containers decide.
   const isInitializing = sandbox !== undefined && !isInitialized(draft, sandbox.id);
   if (!isInitializing && isTerminalPhase(phaseOfState(pod, state))) return false;

@@ -1,7 +1,9 @@
 /** Changes the state of a pod: what was planned, how actions ended, and what the runtime reports. */
+
+import type { Termination } from '../container-run.ts';
 import type { Action, Outcome, Plan } from './action.ts';
 import { crashesAfter, delayAfter, ERROR_SHOWN_MS, LOCAL_IMAGE_ERRORS, RETRY_MS, volumeDelay } from './back-off.ts';
-import { endTimesOf, exitOf, lostExit } from './facts.ts';
+import { endTimesOf, exitOf, lostExit, RESTARTING_ALL } from './facts.ts';
 import {
   type ContainerRecord,
   type ContainerState,
@@ -25,6 +27,16 @@ export function begin(state: PodState, plan: Plan, now: number): void {
       case 'end':
         state.endPhase = decision.phase;
         state.endedAt = now;
+        break;
+      case 'restart-all':
+        state.isRestartingAll = true;
+        for (const each of state.containers) {
+          if (each.role !== 'ephemeral') each.reset = decision.sources.includes(each.position) ? 'source' : 'target';
+        }
+        break;
+      case 'start-over':
+        state.isRestartingAll = false;
+        state.furthest = undefined;
         break;
       case 'announce':
         state.containers[decision.position]!.announced = decision.until;
@@ -132,7 +144,7 @@ function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcom
       state.start = stepAfter(state.start, outcome, now, retryDelay);
       // The next attempt looks for the image again.
       state.image = TO_DO;
-      if (outcome.type === 'done') state.actual = action.resources;
+      if (outcome.type === 'done') setActual(state, action);
       break;
     case 'stop-container':
       if (state.stop?.id === action.id) {
@@ -148,9 +160,16 @@ function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcom
       break;
     case 'update-resources':
       state.update = outcome.type === 'done' ? TO_DO : stepAfter(state.update, outcome, now, retryDelay);
-      if (outcome.type === 'done') state.actual = action.resources;
+      if (outcome.type === 'done') setActual(state, action);
       break;
   }
+}
+
+type Resized = Pick<Extract<Action, { readonly type: 'update-resources' }>, 'resources' | 'podResources'>;
+
+function setActual(state: ContainerState, { resources, podResources }: Resized): void {
+  state.actual = resources;
+  state.actualOfPod = podResources;
 }
 
 function stepAfter(step: StepState, outcome: Outcome, now: number, delay: (failures: number) => number): StepState {
@@ -262,7 +281,7 @@ export function setRecords(
   const before = state.records[0];
   const newest = records[0];
   if (before && before.state !== 'created' && !records.some(({ id }) => id === before.id)) {
-    state.lastExit = before.state === 'exited' ? exitOf(state) : lostExit(before, now);
+    state.lastExit = before.state === 'exited' ? lastExitOf(state) : lostExit(before, now);
   }
   const isKnown = newest?.id === before?.id && before?.state !== 'created';
   if (newest && newest.state !== 'created' && !isKnown) {
@@ -273,6 +292,12 @@ export function setRecords(
     noteStart(pod, state, newest.sandboxId);
   }
   state.records = records;
+}
+
+/** One that was removed to restart all containers says so; the next agent knows it by that. */
+function lastExitOf(state: ContainerState): Termination | undefined {
+  const exit = exitOf(state);
+  return exit && state.reset === 'target' ? { ...exit, ...RESTARTING_ALL, exitCode: 137 } : exit;
 }
 
 /** What was settled holds up to this container. */
@@ -300,6 +325,7 @@ function resetForStart(state: ContainerState): void {
   state.started = undefined;
   state.ready = undefined;
   state.live = undefined;
+  state.reset = undefined;
   state.announced = undefined;
 }
 

@@ -66,6 +66,8 @@ export type StopCause =
   | 'resources'
   | 'liveness'
   | 'startup'
+  /** Another container has restarted all of them. */
+  | 'restart-all'
   | 'unknown';
 
 /** A stop that was asked for. */
@@ -113,10 +115,17 @@ export interface ContainerState {
   started: boolean | undefined;
   ready: boolean | undefined;
   live: boolean | undefined;
+  /**
+   * Set when all containers of the pod are restarted: it starts, whatever its policy. The source, whose exit has caused it,
+   * has its back-off.
+   */
+  reset: 'source' | 'target' | undefined;
   /** The end of the back-off that an event was emitted for. */
   announced: number | undefined;
   /** The resources that it has; undefined: those of the spec. */
   actual: Resources;
+  /** The resources of the pod as a whole, which limit it where it has none itself; undefined: those of the spec. */
+  actualOfPod: Resources;
 }
 
 /** Why the pod ends as a whole. */
@@ -160,6 +169,8 @@ export interface PodState {
   /** Set when the pod has ended; it is final. */
   endPhase: Phase | undefined;
   endedAt: number | undefined;
+  /** Whether all containers are being removed, to start over. */
+  isRestartingAll: boolean;
   /** Whether the object is gone from the API, and what is left on the node is to be stopped and removed. */
   isRemoved: boolean;
   resizeRefusal: ResizeRefusal | undefined;

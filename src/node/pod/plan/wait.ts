@@ -40,7 +40,7 @@ function startWait({ start, startAttempt, records }: ContainerState, now: number
 
 function crashWait(pod: SeenPod, container: SeenContainer, state: ContainerState, now: number) {
   const end = endTimesOf(state);
-  if (!end || hasChanged(container, state)) return undefined;
+  if (!end || state.reset === 'target' || hasChanged(container, state)) return undefined;
   const delay = crashDelay(state.crashes, end.ranMs);
   const until = end.at + delay;
   if (now >= until) return undefined;

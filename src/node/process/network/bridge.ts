@@ -1,7 +1,7 @@
 /** The network of the pods of a node: a bridge, a pair of interfaces for each pod, and nftables rules. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AddressRange } from './addresses.ts';
 import { type PublishedPort, ruleset } from './rules.ts';
@@ -39,7 +39,10 @@ export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOption
   await batch(`addr replace ${range.gateway}/${range.prefixLength} dev ${bridge}\nlink set ${bridge} up\n`);
   writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
   tryWrite(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, '1');
-  await apply(ruleset(table, podCidr, bridge, []));
+  tryWrite('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');
+  const rules = (ports: readonly PublishedPort[]) =>
+    ruleset({ table, podCidr, bridge, ports, filtersBridge: filtersBridges() });
+  await apply(rules([]));
   return {
     inside: (address) =>
       [
@@ -52,6 +55,8 @@ export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOption
     async connect(sandboxId, pid) {
       const outer = interfaceOf(sandboxId);
       await batch(`link add ${outer} type veth peer name eth0 netns ${pid}\nlink set ${outer} master ${bridge} up\n`);
+      // A pod may reach itself through a service.
+      await batch(`link set ${outer} type bridge_slave hairpin on\n`);
     },
     async disconnect(sandboxId) {
       await batch(`link del ${interfaceOf(sandboxId)}\n`).catch(() => undefined);
@@ -59,13 +64,22 @@ export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOption
     async publish(ports) {
       if (!nft && ports.length > 0)
         throw new RuntimeError('Unsupported', 'host ports need nft, which is not installed');
-      await apply(ruleset(table, podCidr, bridge, ports));
+      await apply(rules(ports));
     },
     async remove() {
       await batch(`link del ${bridge}\n`).catch(() => undefined);
       await apply(`table ip ${table} {}\ndelete table ip ${table}\n`).catch(() => undefined);
     },
   };
+}
+
+/** Whether packets between pods of one bridge pass nftables. */
+function filtersBridges(): boolean {
+  try {
+    return readFileSync('/proc/sys/net/bridge/bridge-nf-call-iptables', 'utf8').trim() === '1';
+  } catch {
+    return false;
+  }
 }
 
 /** At most 15 characters. */
@@ -77,7 +91,7 @@ function tryWrite(path: string, value: string): void {
   try {
     writeFileSync(path, value);
   } catch {
-    // Only needed for ports on the loopback address of the node.
+    // Only needed for ports on the loopback address of the node, and to preserve the addresses of pods.
   }
 }
 

@@ -6,8 +6,19 @@ export interface PublishedPort extends PortMapping {
   readonly address: string;
 }
 
+export interface PodRules {
+  readonly table: string;
+  readonly podCidr: string;
+  readonly bridge: string;
+  readonly ports: readonly PublishedPort[];
+  /** Whether packets between pods of the bridge pass nftables, so that their replies are translated back. */
+  readonly filtersBridge: boolean;
+}
+
 /** The whole table, replaced in one transaction. */
-export function ruleset(table: string, podCidr: string, bridge: string, ports: readonly PublishedPort[]): string {
+export function ruleset({ table, podCidr, bridge, ports, filtersBridge }: PodRules): string {
+  const addresses = [...new Set(ports.map(({ address }) => address))];
+  const toItself = addresses.map((address) => `ip saddr ${address} ip daddr ${address} ct status dnat masquerade`);
   const published = ports.map(
     ({ protocol, hostPort, hostIP, address, containerPort }) =>
       `${hostIP && hostIP !== '0.0.0.0' ? `ip daddr ${hostIP} ` : ''}${protocol.toLowerCase()} dport ${hostPort} dnat to ${address}:${containerPort}`,
@@ -32,7 +43,9 @@ export function ruleset(table: string, podCidr: string, bridge: string, ports: r
     `    ip saddr ${podCidr} oifname != "${bridge}" masquerade`,
     // From the node to one of its own ports, and from a pod to itself through one: the answer must come back here.
     `    ip saddr 127.0.0.0/8 oifname "${bridge}" masquerade`,
-    `    ip saddr ${podCidr} oifname "${bridge}" ct status dnat masquerade`,
+    ...(filtersBridge ? toItself : [`ip saddr ${podCidr} oifname "${bridge}" ct status dnat masquerade`]).map(
+      (rule) => `    ${rule}`,
+    ),
     '  }',
     '}',
     '',

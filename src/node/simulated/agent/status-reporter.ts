@@ -140,14 +140,12 @@ export class StatusReporter {
     const { pod, phase, hasSandbox, startTime, address, failure } = life;
     // A pod that the node refused has no containers.
     const runs = failure?.isRefusal ? NO_RUNS : life.runs;
-    const disruption = failure?.disruption;
+    const [disruption, isRestartingAll] = [failure?.disruption, life.state.isRestartingAll];
     const now = this.#options.clock.now();
     const hostIP = node.machine.address;
     const conditions = before?.conditions ?? ((pod.status.conditions ?? []) as readonly Condition[]);
-    return podStatus(
-      { pod, phase, runs, hasSandbox, now, startTime, hostIP, podIP: address, failure, disruption },
-      conditions,
-    );
+    const reasons = { failure, disruption, isRestartingAll };
+    return podStatus({ pod, phase, runs, hasSandbox, now, startTime, hostIP, podIP: address, ...reasons }, conditions);
   }
 
   async #remove({ life, node: { client } }: NodePod): Promise<void> {

@@ -41,6 +41,17 @@ export const namespacedRoles: readonly NamespacedRole[] = [
       on('coordination.k8s.io', 'leasecandidates', 'create get list update watch'),
     ],
   },
+  {
+    namespace: 'kube-system',
+    // Not in Kubernetes, where an administrator creates the service.
+    name: 'system::kube-dns',
+    rules: [
+      on('core', 'endpoints services', 'create'),
+      on('discovery.k8s.io', 'endpointslices', 'create'),
+      on('core', 'endpoints services', 'get patch', 'kube-dns'),
+      on('discovery.k8s.io', 'endpointslices', 'delete get patch', 'kube-dns'),
+    ],
+  },
   { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', rules: [on('core', 'secrets', READ)] },
   {
     namespace: 'kube-system',

@@ -97,6 +97,7 @@ const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, name
 const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'cluster-admin': [group('system:masters')],
   'system:basic-user': [group('system:authenticated')],
+  'system:coredns': [account('kube-dns'), account('coredns')],
   'system:discovery': [group('system:authenticated')],
   'system:kube-controller-manager': [user('system:kube-controller-manager')],
   'system:kube-dns': [account('kube-dns')],
@@ -104,7 +105,8 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:monitoring': [group('system:monitoring')],
   // Empty: nodes are authorized by the node authorizer. Administrators may add subjects.
   'system:node': [],
-  'system:node-proxier': [user('system:kube-proxy')],
+  // The group is not in Kubernetes: the agent of a node is its service proxy, too.
+  'system:node-proxier': [user('system:kube-proxy'), group('system:nodes')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
   'system:simulated-nodes': [user('system:simulated-nodes')],
@@ -118,6 +120,7 @@ const LOCAL_SUBJECTS: Readonly<Record<string, { readonly role?: string; readonly
     role: 'extension-apiserver-authentication-reader',
     subjects: [user('system:kube-controller-manager'), user('system:kube-scheduler')],
   },
+  'kube-system/system::kube-dns': { subjects: [account('kube-dns')] },
   'kube-system/system::leader-locking-kube-controller-manager': {
     subjects: [
       user('system:kube-controller-manager'),

@@ -47,6 +47,11 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     on('*', '*', 'list watch'),
     on('core', 'serviceaccounts/token', 'create'),
   ],
+  // Not in Kubernetes, where it comes with CoreDNS. Nodes: their addresses may ask.
+  coredns: [
+    on('core', 'endpoints nodes pods services', 'list watch'),
+    on('discovery.k8s.io', 'endpointslices', 'list watch'),
+  ],
   'kube-dns': [on('core', 'endpoints services', 'list watch')],
   'kube-scheduler': [
     EVENTS,

@@ -1,0 +1,127 @@
+/** Runs the cluster's DNS server beside nodes with real pods, and keeps the Service `kube-dns` that stands for it. */
+import { soon } from '../../../base/soon.ts';
+import { createClient } from '../../../client/client.ts';
+import { CLUSTER_DNS } from '../../../client/component-users.ts';
+import { InformerFactory } from '../../../client/informer/informer-factory.ts';
+import type { Change } from '../../../client/informer/object-cache.ts';
+import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { DNS_SERVICE, ensureDnsService, publishDnsEndpoint } from '../../../network/dns/feed/dns-service.ts';
+import { ZoneFeed } from '../../../network/dns/feed/zone-feed.ts';
+import type { Server } from '../../../server/index.ts';
+import type { Say } from '../../output/steps.ts';
+import type { StartContext } from '../context.ts';
+import { advertisedAddress, machineAddresses, serviceAddress } from '../listeners/addresses.ts';
+import { type OpenDnsServer, openDnsServer } from './dns-thread.ts';
+import { hasRealPods } from './plan-nodes.ts';
+
+const DNS_PORT = 53;
+/** By convention, the tenth address of the range. */
+const SERVICE_INDEX = 10;
+
+/** The server, while its thread loads and before it knows any names. */
+export interface OpeningDns {
+  readonly server: Promise<OpenDnsServer>;
+  /** Where pods reach it. */
+  readonly address: string;
+  /** The address that its Service should have; undefined: any. */
+  readonly serviceAddress: string | undefined;
+}
+
+/** Starts to listen, while the rest of the program starts. Undefined when no pods are really run. */
+export function openDns({ settings, inputs, cleanup, clock, random, log }: StartContext): OpeningDns | undefined {
+  if (!hasRealPods(inputs.nodes)) return undefined;
+  const { bindAddress, serviceClusterIpRange, clusterDomain } = settings;
+  const address = advertisedAddress(bindAddress, serviceClusterIpRange);
+  const wanted = serviceAddress(serviceClusterIpRange, SERVICE_INDEX);
+  const opened = openDnsServer(
+    {
+      domain: clusterDomain,
+      ranges: [serviceClusterIpRange, inputs.nodes.clusterCidr],
+      serviceAddress: wanted,
+      clients: machineAddresses(),
+      upstream: undefined,
+    },
+    { address, port: DNS_PORT },
+    { clock, random, log },
+  );
+  // A failure is reported when it is waited for.
+  opened.catch(() => {});
+  cleanup.add(() =>
+    opened.then(
+      (server) => server.close(),
+      () => {},
+    ),
+  );
+  return { server: opened, address, serviceAddress: wanted };
+}
+
+/** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
+export async function startDns(
+  { settings: { clusterDomain }, cleanup, clock, random, log }: StartContext,
+  { opening, server }: { readonly opening: OpeningDns | undefined; readonly server: Server },
+  say: Say,
+): Promise<readonly string[]> {
+  if (!opening) {
+    say('none: no pods are really run');
+    return [];
+  }
+  const { address, serviceAddress: wanted } = opening;
+  const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
+  const dns = await opening.server;
+  const publish = async () => {
+    const found = await ensureDnsService(client, wanted, dns.port);
+    await publishDnsEndpoint(client, { address, port: dns.port });
+    return found;
+  };
+  const clusterIp = await publish();
+  const stop = new AbortController();
+  const informers = new InformerFactory({ client, clock, random, log, signal: stop.signal });
+  const feed = new ZoneFeed(informers, clusterDomain, (changes, isComplete) => dns.apply(changes, isComplete));
+  dns.onRestart(() => feed.repeat());
+  keepService(informers, () =>
+    publish().catch((error) => log.warn('the service of the DNS server was not restored', { error: String(error) })),
+  );
+  followNodes(informers, (addresses) => dns.allow([...machineAddresses(), ...addresses]));
+  feed.start().catch((error) => log.error('the zone of the DNS server does not follow the API', { error }));
+  cleanup.add(async () => {
+    stop.abort();
+    feed.stop();
+    await informers.stopped();
+  });
+  say(`${clusterDomain} at ${clusterIp}, on ${address}:${dns.port}`);
+  // Without root, no packet finds its way to the address of a Service.
+  if (process.getuid?.() === 0) return [clusterIp];
+  return dns.port === DNS_PORT ? [address] : [];
+}
+
+/** Restores the service and where it leads when somebody deletes them. */
+function keepService(informers: InformerFactory, restore: () => void): void {
+  const again = soon(restore);
+  const onChange = ({ type, object: { metadata } }: Change<KubeObject>) => {
+    const isOurs = metadata.name === DNS_SERVICE.name && metadata.namespace === DNS_SERVICE.namespace;
+    if (type === 'delete' && isOurs) again();
+  };
+  // Services and slices are followed anyway. Of Endpoints, only one object matters.
+  const selection = { namespace: DNS_SERVICE.namespace, fieldSelector: `metadata.name=${DNS_SERVICE.name}` };
+  informers.of(Service).onChange(onChange);
+  informers.of(EndpointSlice).onChange(onChange);
+  informers.of(Endpoints, selection).onChange(onChange);
+}
+
+/** Calls back with the addresses of the nodes: pods that are not on this machine may ask with those. */
+function followNodes(informers: InformerFactory, report: (addresses: readonly string[]) => void): void {
+  const nodes = informers.of(Node);
+  const changed = soon(() => {
+    const addresses = nodes.lister.list().flatMap(({ status }) => status?.addresses ?? []);
+    report(addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address));
+  });
+  nodes.onChange((change) => {
+    const before = change.type === 'update' ? change.old.status?.addresses : undefined;
+    if (JSON.stringify(before) !== JSON.stringify(change.object.status?.addresses)) changed();
+  });
+}

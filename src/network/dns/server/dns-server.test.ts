@@ -1,0 +1,150 @@
+/** The server with real sockets: datagrams, connections, and an upstream server. */
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DOMAIN, queryBytes, serviceChange, summary } from '../../../../test/support/network/dns.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { silent } from '../../../base/log.ts';
+import { systemRandom } from '../../../base/random.ts';
+import { framed, MessageFrames } from '../message/frames.ts';
+import { type DnsServer, startDnsServer } from './dns-server.ts';
+
+const tools = { clock: systemClock, random: systemRandom, log: silent, readResolvConf: async () => '' };
+
+function start(upstream: readonly { address: string; port: number }[] = []) {
+  const settings = { domain: DOMAIN, ranges: ['10.96.0.0/16'], serviceAddress: '10.96.0.10', clients: [], upstream };
+  return startDnsServer({ ...settings, listen: [{ address: '127.0.0.1', port: 0 }] }, tools);
+}
+
+const endpoints = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ addresses: [`10.244.1.${index}`] }));
+
+let upstream: DnsServer;
+let server: DnsServer;
+let resolver: Resolver;
+
+beforeEach(async () => {
+  upstream = await start();
+  upstream.apply([]);
+  server = await start();
+  server.apply([
+    serviceChange('kubernetes', { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443 }] }),
+    serviceChange('web', { clusterIP: 'None' }, endpoints(200)),
+    serviceChange('api', { type: 'ExternalName', externalName: 'kubernetes.default.svc.cluster.local' }),
+  ]);
+  resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  resolver.setServers([`127.0.0.1:${server.ports[0]}`]);
+});
+
+afterEach(async () => {
+  await server.close();
+  await upstream.close();
+});
+
+describe('with the resolver of Node', () => {
+  it('answers every kind of question', async () => {
+    expect(await resolver.resolve4('kubernetes.default.svc.cluster.local')).toEqual(['10.96.0.1']);
+    expect(await resolver.resolve4('kubernetes')).toEqual(['10.96.0.1']);
+    expect(await resolver.resolve4('api.shop.svc.cluster.local', { ttl: true })).toEqual([
+      { address: '10.96.0.1', ttl: 5 },
+    ]);
+    expect(await resolver.resolveCname('api.shop.svc.cluster.local')).toEqual(['kubernetes.default.svc.cluster.local']);
+    expect(await resolver.reverse('10.96.0.1')).toEqual(['kubernetes.default.svc.cluster.local']);
+    expect(await resolver.resolveTxt('dns-version.cluster.local')).toEqual([['1.1.0']]);
+    expect(await resolver.resolveSrv('_https._tcp.kubernetes.default.svc.cluster.local')).toEqual([
+      { name: 'kubernetes.default.svc.cluster.local', port: 443, priority: 0, weight: 100 },
+    ]);
+    expect(await resolver.resolveSoa('cluster.local')).toMatchObject({ nsname: 'ns.dns.cluster.local', minttl: 5 });
+  });
+
+  it('tells a missing name from a missing record', async () => {
+    await expect(resolver.resolve4('nope.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    await expect(resolver.resolve6('kubernetes.default.svc.cluster.local')).rejects.toMatchObject({ code: 'ENODATA' });
+    await expect(resolver.resolve4('example.com')).rejects.toMatchObject({ code: 'EREFUSED' });
+  });
+
+  it('gives large answers over TCP', async () => {
+    expect(await resolver.resolve4('web.shop.svc.cluster.local')).toHaveLength(200);
+  });
+});
+
+it('asks an upstream server, over TCP for a large answer, and remembers what it said', async () => {
+  upstream.apply([serviceChange('web', { clusterIP: 'None' }, endpoints(150))]);
+  const settings = { domain: 'other.local', ranges: [], serviceAddress: undefined, clients: [] };
+  const chained = await startDnsServer(
+    {
+      ...settings,
+      listen: [{ address: '127.0.0.1', port: 0 }],
+      upstream: [{ address: '127.0.0.1', port: upstream.ports[0]! }],
+    },
+    tools,
+  );
+  try {
+    resolver.setServers([`127.0.0.1:${chained.ports[0]}`]);
+    expect(await resolver.resolve4('web.shop.svc.cluster.local')).toHaveLength(150);
+    const { queries } = upstream.counters;
+    expect(await resolver.resolve4('web.shop.svc.cluster.local')).toHaveLength(150);
+    expect(upstream.counters.queries).toBe(queries);
+    await expect(resolver.resolve4('nope.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  } finally {
+    await chained.close();
+  }
+});
+
+describe('a connection', () => {
+  let socket: Socket;
+  beforeEach(async () => {
+    socket = connect(server.ports[0]!, '127.0.0.1');
+    await once(socket, 'connect');
+  });
+  afterEach(() => {
+    socket.destroy();
+  });
+
+  async function responses(count: number) {
+    const frames = new MessageFrames();
+    const found: Buffer[] = [];
+    for await (const data of socket) {
+      for (const message of frames.push(data)) found.push(message);
+      if (found.length >= count) break;
+    }
+    return found;
+  }
+
+  it('carries many queries at once', async () => {
+    const queries = Array.from({ length: 300 }, (_, id) => framed(queryBytes('kubernetes', 1, { id })));
+    socket.write(Buffer.concat(queries));
+    const found = await responses(300);
+    expect(found.map((message) => message.readUInt16BE(0)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 300 }, (_, id) => id),
+    );
+  });
+
+  it('can arrive in single bytes', async () => {
+    for (const byte of framed(queryBytes('kubernetes'))) socket.write(Buffer.from([byte]));
+    expect(summary((await responses(1))[0]!).answers).toEqual(['kubernetes A 10.96.0.1']);
+  });
+
+  it('ends when it carries something else', async () => {
+    socket.resume();
+    socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(2_000));
+    await once(socket, 'close');
+    expect(socket.destroyed).toBe(true);
+  });
+});
+
+it('survives datagrams of all kinds', async () => {
+  const socket = createSocket('udp4');
+  const port = server.ports[0]!;
+  for (let i = 0; i < 500; i++) socket.send(systemRandom.bytes(systemRandom.int(600)), port, '127.0.0.1');
+  expect(await resolver.resolve4('kubernetes')).toEqual(['10.96.0.1']);
+  socket.close();
+});
+
+it('cannot be started twice on one port', async () => {
+  const settings = { domain: DOMAIN, ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
+  const taken = { ...settings, listen: [{ address: '127.0.0.1', port: server.ports[0]! }] };
+  await expect(startDnsServer(taken, tools)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});

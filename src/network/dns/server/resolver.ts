@@ -1,0 +1,148 @@
+/** Turns the bytes of a query into the bytes of its response. Knows no sockets. */
+import { Flag, HEADER_BYTES, RecordClass, RecordType, ResponseCode } from '../message/codes.ts';
+import { type Query, readQuery } from '../message/message.ts';
+import type { ResourceRecord } from '../message/record.ts';
+import { type MessageParts, writeFormatError, writeMessage } from '../message/write.ts';
+import type { Forwarder, Lookup, LookupResult } from '../upstream/forwarder.ts';
+import type { Authority, ZoneAnswer } from '../zone/authority.ts';
+import type { DnsCounters } from './counters.ts';
+
+export interface ResolverOptions {
+  /** Undefined until the zone is complete: queries for its names fail, and clients ask again. */
+  readonly authority: () => Authority | undefined;
+  /** Whether a name belongs to the cluster, also while the zone is not complete. */
+  readonly isOwnName: (name: string) => boolean;
+  readonly forwarder: Pick<Forwarder, 'lookup' | 'remembered'>;
+  /** Whether a client may ask. */
+  readonly isAllowed: (client: string) => boolean;
+  readonly counters: DnsCounters;
+}
+
+/** `undefined`: there is no response. */
+type Answer = Buffer | undefined | Promise<Buffer | undefined>;
+
+type Sections = Pick<MessageParts, 'code' | 'answers' | 'authorities' | 'additionals'> & { readonly flags: number };
+
+const MIN_UDP_BYTES = 512;
+/** Larger datagrams may be fragmented on their way (and get lost, or be forged). */
+const MAX_UDP_BYTES = 1_232;
+const MAX_TCP_BYTES = 65_535;
+
+export class Resolver {
+  readonly #options: ResolverOptions;
+  /** Counts answers, so that each starts with another of the records. */
+  #turn = 0;
+
+  constructor(options: ResolverOptions) {
+    this.#options = options;
+  }
+
+  /** Never throws or rejects. Messages that cannot be answered have no response. */
+  respond(message: Buffer, client: string, transport: 'udp' | 'tcp'): Answer {
+    const { counters, isAllowed } = this.#options;
+    counters.queries++;
+    // A response is never answered: two servers could keep each other busy.
+    if (message.length < HEADER_BYTES || (message[2]! & 0x80) !== 0) {
+      counters.malformed++;
+      return undefined;
+    }
+    let query: Query;
+    try {
+      query = readQuery(message);
+    } catch {
+      counters.malformed++;
+      return writeFormatError(message.readUInt16BE(0), message.readUInt16BE(2) & Flag.RECURSION_DESIRED);
+    }
+    const write = (sections: Sections) => this.#write(query, sections, transport);
+    if (!isAllowed(client)) return write(only(ResponseCode.REFUSED));
+    if (query.opcode !== 0) return write(only(ResponseCode.NOTIMP));
+    if (query.edns && query.edns.version !== 0) return write(only(ResponseCode.BADVERS));
+    const { type, class: itsClass } = query.question;
+    const isZoneTransfer = type >= RecordType.FIRST_META && type < RecordType.ANY;
+    if (itsClass !== RecordClass.IN || isZoneTransfer || type === RecordType.OPT) {
+      return write(only(ResponseCode.REFUSED));
+    }
+    return this.#answer(query, client, write);
+  }
+
+  #answer(query: Query, client: string, write: (sections: Sections) => Buffer): Answer {
+    const { authority: current, isOwnName, counters } = this.#options;
+    const authority = current();
+    if (!authority && isOwnName(query.question.name)) return write(only(ResponseCode.SERVFAIL));
+    const own = authority?.answer(query.question);
+    if (own && own.alias === undefined) {
+      counters.own++;
+      const { code, authorities, additionals } = own;
+      const answers = this.#rotated(own.answers);
+      return write({ code, flags: Flag.AUTHORITATIVE, answers, authorities, additionals });
+    }
+    const lookup = lookupFor(query, client, own?.alias);
+    const known = this.#options.forwarder.remembered(lookup);
+    if (known) {
+      counters.remembered++;
+      return write(forwarded(query, known, own));
+    }
+    counters.forwarded++;
+    return this.#options.forwarder.lookup(lookup).then((result) => write(forwarded(query, result, own)));
+  }
+
+  #write(query: Query, sections: Sections, transport: 'udp' | 'tcp'): Buffer {
+    const { id, edns, question, questionBytes } = query;
+    const { code, answers, authorities, additionals } = sections;
+    const copied = query.flags & (Flag.RECURSION_DESIRED | Flag.CHECKING_DISABLED);
+    // Field by field: V8 is slow with objects that are spread and extended.
+    const parts: MessageParts = {
+      id,
+      questionBytes,
+      questionName: question.name,
+      flags: Flag.RESPONSE | Flag.RECURSION_AVAILABLE | copied | sections.flags,
+      code,
+      answers,
+      authorities,
+      additionals,
+      edns: edns && { udpSize: MAX_UDP_BYTES, dnssecOk: edns.wantsDnssec },
+    };
+    this.#options.counters.count(code);
+    if (transport === 'tcp') return writeMessage(parts, MAX_TCP_BYTES);
+    const limit = Math.min(Math.max(edns?.udpSize ?? 0, MIN_UDP_BYTES), MAX_UDP_BYTES);
+    return writeMessage(parts, limit);
+  }
+
+  /** Most clients use the first address: each answer starts with another one. Aliases stay before what they lead to. */
+  #rotated(answers: readonly ResourceRecord[]): readonly ResourceRecord[] {
+    if (answers.length < 2 || answers[0]!.type === RecordType.CNAME) return answers;
+    const by = this.#turn++ % answers.length;
+    return by === 0 ? answers : [...answers.slice(by), ...answers.slice(0, by)];
+  }
+}
+
+function lookupFor({ question, flags, edns }: Query, client: string, alias: string | undefined): Lookup {
+  return {
+    question: alias === undefined ? question : { ...question, name: alias },
+    wantsDnssec: edns?.wantsDnssec === true,
+    checkingDisabled: (flags & Flag.CHECKING_DISABLED) !== 0,
+    client,
+  };
+}
+
+/** The response with what upstream servers say. `own` has the aliases that led there. */
+function forwarded({ flags, edns }: Query, result: LookupResult, own: ZoneAnswer | undefined): Sections {
+  const aliases = own?.answers ?? [];
+  if (result === 'busy') return only(ResponseCode.SERVFAIL);
+  // The alias itself is known, even if nobody can say where it leads.
+  if (result === 'refused')
+    return own ? { ...only(ResponseCode.NOERROR), answers: aliases } : only(ResponseCode.REFUSED);
+  const { code, isAuthentic, answers, authorities, additionals } = result;
+  const wantsAuthentic = (flags & Flag.AUTHENTIC_DATA) !== 0 || edns?.wantsDnssec === true;
+  return {
+    code,
+    flags: isAuthentic && wantsAuthentic && !own ? Flag.AUTHENTIC_DATA : 0,
+    answers: own ? [...aliases, ...answers] : answers,
+    authorities,
+    additionals,
+  };
+}
+
+function only(code: number): Sections {
+  return { code, flags: 0, answers: [], authorities: [], additionals: [] };
+}

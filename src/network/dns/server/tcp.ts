@@ -1,0 +1,117 @@
+/** Answers queries on TCP connections. A client may send several without waiting; responses come when they are ready. */
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import { HEADER_BYTES } from '../message/codes.ts';
+import { framed, MessageFrames } from '../message/frames.ts';
+import type { Listening, ListenOptions } from './udp.ts';
+
+const MAX_CONNECTIONS = 512;
+/** One client cannot take all of them. */
+const MAX_CONNECTIONS_PER_CLIENT = 64;
+const IDLE_TIMEOUT_MS = 10_000;
+/** Of a connection; then it is read no further until some are answered. */
+const MAX_QUERIES_IN_PROGRESS = 64;
+const MAX_UNSENT_BYTES = 256 * 1024;
+
+export interface ListenTcpOptions extends ListenOptions {
+  readonly clock: Clock;
+}
+
+/** Rejects when the port cannot be used. */
+export async function listenTcp(options: ListenTcpOptions): Promise<Listening> {
+  const { address, port, log } = options;
+  const open = new Map<Socket, string>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    const client = socket.remoteAddress ?? '';
+    const ofClient = [...open.values()].filter((each) => each === client).length;
+    if (open.size >= MAX_CONNECTIONS || ofClient >= MAX_CONNECTIONS_PER_CLIENT) {
+      socket.destroy();
+      return;
+    }
+    open.set(socket, client);
+    socket.on('close', () => open.delete(socket));
+    new Connection(socket, client, options);
+  });
+  server.listen({ host: address, port, exclusive: true });
+  await once(server, 'listening');
+  server.on('error', (error) => log.warn('the listener for DNS queries failed', { error: String(error) }));
+  const bound = server.address();
+  return {
+    port: typeof bound === 'object' && bound ? bound.port : port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open.keys()) socket.destroy();
+      }),
+  };
+}
+
+class Connection {
+  readonly #socket: Socket;
+  readonly #client: string;
+  readonly #options: ListenTcpOptions;
+  readonly #frames = new MessageFrames();
+  readonly #waiting: Buffer[] = [];
+  #inProgress = 0;
+  #timer: Timer;
+
+  constructor(socket: Socket, client: string, options: ListenTcpOptions) {
+    this.#socket = socket;
+    this.#client = client;
+    this.#options = options;
+    this.#timer = this.#idleTimer();
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => this.#timer.cancel());
+    socket.on('drain', () => this.#proceed());
+    socket.on('data', (data) => {
+      for (const message of this.#frames.push(data)) this.#waiting.push(message);
+      this.#proceed();
+    });
+  }
+
+  #idleTimer(): Timer {
+    return this.#options.clock.timer(IDLE_TIMEOUT_MS, () => this.#socket.destroy());
+  }
+
+  /** Takes on what is waiting, as far as the limits allow. */
+  #proceed(): void {
+    while (this.#waiting.length > 0 && this.#canTake()) this.#take(this.#waiting.shift()!);
+    if (this.#waiting.length > 0) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  #canTake(): boolean {
+    return this.#inProgress < MAX_QUERIES_IN_PROGRESS && this.#socket.writableLength < MAX_UNSENT_BYTES;
+  }
+
+  /** Only whole queries keep a connection open. */
+  #take(message: Buffer): void {
+    this.#timer.cancel();
+    this.#timer = this.#idleTimer();
+    const response = this.#options.resolver.respond(message, this.#client, 'tcp');
+    if (!(response instanceof Promise)) {
+      this.#reply(response);
+      return;
+    }
+    this.#inProgress++;
+    response
+      .catch((error: unknown) => {
+        this.#options.log.error('a DNS query failed', { error });
+        return undefined;
+      })
+      .then((bytes) => {
+        this.#inProgress--;
+        this.#reply(bytes);
+        this.#proceed();
+      });
+  }
+
+  /** A message that cannot be read ends the connection: what follows could be anything. */
+  #reply(response: Buffer | undefined): void {
+    if (this.#socket.destroyed) return;
+    if (!response) this.#socket.destroy();
+    else if (response.length === HEADER_BYTES) this.#socket.end(framed(response));
+    else this.#socket.write(framed(response));
+  }
+}

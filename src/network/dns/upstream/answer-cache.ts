@@ -1,0 +1,84 @@
+/** Remembers what upstream servers answered, for as long as the records say and within bounds. */
+import { BoundedMap } from '../../../base/bounded-map.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { RecordType, ResponseCode } from '../message/codes.ts';
+import { negativeTtl, type ResourceRecord } from '../message/record.ts';
+
+export interface UpstreamAnswer {
+  readonly code: number;
+  readonly isAuthentic: boolean;
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  readonly additionals: readonly ResourceRecord[];
+}
+
+interface Entry {
+  readonly answer: UpstreamAnswer;
+  readonly storedAt: number;
+  readonly lifeMs: number;
+}
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_POSITIVE_SECONDS = 300;
+const MAX_NEGATIVE_SECONDS = 30;
+/** Of a record besides its name and data. */
+const RECORD_BYTES = 150;
+
+export class AnswerCache {
+  readonly #clock: Clock;
+  readonly #entries = new BoundedMap<Entry>({
+    maxBytes: MAX_BYTES,
+    bytesOf: ({ answer: { answers, authorities, additionals } }) =>
+      [answers, authorities, additionals].reduce((sum, records) => sum + bytesOf(records), RECORD_BYTES),
+  });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The answer with the lifetimes that are left; undefined when there is none or it is too old. */
+  get(key: string): UpstreamAnswer | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    const age = this.#clock.now() - entry.storedAt;
+    if (age >= entry.lifeMs || age < 0) {
+      this.#entries.delete(key);
+      return undefined;
+    }
+    const { answer } = entry;
+    const seconds = Math.floor(age / 1_000);
+    if (seconds === 0) return answer;
+    const aged = (records: readonly ResourceRecord[]) =>
+      records.map((record) => ({ ...record, ttl: Math.max(0, record.ttl - seconds) }));
+    return {
+      ...answer,
+      answers: aged(answer.answers),
+      authorities: aged(answer.authorities),
+      additionals: aged(answer.additionals),
+    };
+  }
+
+  put(key: string, answer: UpstreamAnswer): void {
+    const lifeMs = lifeSeconds(answer) * 1_000;
+    if (lifeMs > 0) this.#entries.set(key, { answer, storedAt: this.#clock.now(), lifeMs });
+  }
+}
+
+/** Failures are not remembered. Negative answers live as long as their SOA record says (RFC 2308). */
+function lifeSeconds({ code, answers, authorities }: UpstreamAnswer): number {
+  if (code !== ResponseCode.NOERROR && code !== ResponseCode.NXDOMAIN) return 0;
+  if (answers.length > 0 && code === ResponseCode.NOERROR) {
+    return answers.reduce((least, { ttl }) => Math.min(least, ttl), MAX_POSITIVE_SECONDS);
+  }
+  const soa = authorities.find(({ type }) => type === RecordType.SOA);
+  const life = answers.reduce((least, { ttl }) => Math.min(least, ttl), MAX_NEGATIVE_SECONDS);
+  return soa ? Math.min(life, negativeTtl(soa)) : 0;
+}
+
+function bytesOf(records: readonly ResourceRecord[]): number {
+  return records.reduce((sum, { name, data }) => sum + name.length * 2 + data.length + RECORD_BYTES, 0);
+}

@@ -1,0 +1,166 @@
+/** Looks names up that are not the cluster's, at the name servers of the host. */
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import { Flag, ResponseCode } from '../message/codes.ts';
+import type { Question, Response } from '../message/message.ts';
+import { nameBytes } from '../message/name.ts';
+import { writeMessage } from '../message/write.ts';
+import { AnswerCache, type UpstreamAnswer } from './answer-cache.ts';
+import { type Exchange, exchange as exchangeWith, type Server } from './exchange.ts';
+
+export interface Lookup {
+  readonly question: Question;
+  readonly wantsDnssec: boolean;
+  readonly checkingDisabled: boolean;
+  /** Address of the client, for its share of the lookups. */
+  readonly client: string;
+}
+
+/** `refused`: there is no upstream server. `busy`: too many lookups are in progress. */
+export type LookupResult = UpstreamAnswer | 'refused' | 'busy';
+
+export interface ForwarderOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Upstream servers in the order of preference. */
+  readonly servers: () => Promise<readonly (string | Server)[]>;
+  /** For tests. */
+  readonly exchange?: (clock: Clock, query: Exchange) => Promise<Response>;
+}
+
+const DNS_PORT = 53;
+/** Clients give up after five seconds: all attempts together take less. */
+const ATTEMPT_TIMEOUT_MS = 1_500;
+const MAX_ATTEMPTS = 3;
+/** A server that failed is asked after the others for this time. */
+const AVOID_MS = 5_000;
+const MAX_LOOKUPS = 1_000;
+/** One client cannot take all of them. */
+const MAX_LOOKUPS_PER_CLIENT = 250;
+/** Larger datagrams may be fragmented on their way. */
+const UDP_SIZE = 1_232;
+const MAX_ID = 65_536;
+
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #cache: AnswerCache;
+  /** Lookups in progress, by their key: equal ones wait for the same response. */
+  readonly #pending = new Map<string, Promise<LookupResult>>();
+  readonly #perClient = new Map<string, number>();
+  readonly #failedAt = new Map<string, number>();
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#cache = new AnswerCache(options.clock);
+  }
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** What is remembered; undefined when it must be looked up. */
+  remembered(lookup: Lookup): UpstreamAnswer | undefined {
+    return this.#cache.get(keyOf(lookup));
+  }
+
+  /** Resolves always: with the code SERVFAIL when no server answers. */
+  lookup(lookup: Lookup): Promise<LookupResult> {
+    const key = keyOf(lookup);
+    const known = this.#cache.get(key);
+    if (known) return Promise.resolve(known);
+    const pending = this.#pending.get(key);
+    if (pending) return pending;
+    const { client } = lookup;
+    const ofClient = this.#perClient.get(client) ?? 0;
+    if (this.#pending.size >= MAX_LOOKUPS || ofClient >= MAX_LOOKUPS_PER_CLIENT) return Promise.resolve('busy');
+    this.#perClient.set(client, ofClient + 1);
+    const work = this.#ask(lookup)
+      .then((result) => {
+        if (typeof result !== 'string') this.#cache.put(key, result);
+        return result;
+      })
+      .finally(() => {
+        this.#pending.delete(key);
+        const left = (this.#perClient.get(client) ?? 1) - 1;
+        if (left > 0) this.#perClient.set(client, left);
+        else this.#perClient.delete(client);
+      });
+    this.#pending.set(key, work);
+    return work;
+  }
+
+  async #ask(lookup: Lookup): Promise<LookupResult> {
+    const { clock, random, exchange = exchangeWith } = this.#options;
+    const servers = this.#inOrder(await this.#options.servers().catch(() => []));
+    if (servers.length === 0) return 'refused';
+    let last: UpstreamAnswer = FAILED;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const server = servers[attempt % servers.length]!;
+      const id = random.int(MAX_ID);
+      const query = { server, id, question: lookup.question, message: queryFor(lookup, id) };
+      try {
+        const response = await exchange(clock, { ...query, timeoutMs: ATTEMPT_TIMEOUT_MS });
+        last = answerOf(response);
+        if (isConclusive(response.code)) {
+          this.#failedAt.delete(keyOfServer(server));
+          return last;
+        }
+        // Every server has said that it cannot.
+        if (attempt + 1 >= servers.length) return last;
+      } catch {
+        this.#failedAt.set(keyOfServer(server), clock.now());
+      }
+    }
+    return last;
+  }
+
+  #inOrder(servers: readonly (string | Server)[]): Server[] {
+    const all = servers.map((each) => (typeof each === 'string' ? { address: each, port: DNS_PORT } : each));
+    const now = this.#options.clock.now();
+    const known = new Set(all.map(keyOfServer));
+    for (const [key, at] of this.#failedAt) if (now - at >= AVOID_MS || !known.has(key)) this.#failedAt.delete(key);
+    const failed = (server: Server) => this.#failedAt.has(keyOfServer(server));
+    return [...all.filter((each) => !failed(each)), ...all.filter(failed)];
+  }
+}
+
+const FAILED: UpstreamAnswer = {
+  code: ResponseCode.SERVFAIL,
+  isAuthentic: false,
+  answers: [],
+  authorities: [],
+  additionals: [],
+};
+
+const keyOfServer = ({ address, port }: Server) => `${address} ${port}`;
+
+function keyOf({ question: { name, type, class: itsClass }, wantsDnssec, checkingDisabled }: Lookup): string {
+  return `${name} ${type} ${itsClass} ${Number(wantsDnssec)}${Number(checkingDisabled)}`;
+}
+
+/** Other codes say that the server could not find out; another one may. */
+function isConclusive(code: number): boolean {
+  return code === ResponseCode.NOERROR || code === ResponseCode.NXDOMAIN;
+}
+
+function answerOf({ code, flags, answers, authorities, additionals }: Response): UpstreamAnswer {
+  return { code, isAuthentic: (flags & Flag.AUTHENTIC_DATA) !== 0, answers, authorities, additionals };
+}
+
+function queryFor({ question, wantsDnssec, checkingDisabled }: Lookup, id: number): Buffer {
+  const fixed = Buffer.allocUnsafe(4);
+  fixed.writeUInt16BE(question.type, 0);
+  fixed.writeUInt16BE(question.class, 2);
+  return writeMessage(
+    {
+      id,
+      flags: Flag.RECURSION_DESIRED | Flag.AUTHENTIC_DATA | (checkingDisabled ? Flag.CHECKING_DISABLED : 0),
+      code: ResponseCode.NOERROR,
+      questionBytes: Buffer.concat([nameBytes(question.name), fixed]),
+      questionName: question.name,
+      ...{ answers: [], authorities: [], additionals: [] },
+      edns: { udpSize: UDP_SIZE, dnssecOk: wantsDnssec },
+    },
+    UDP_SIZE,
+  );
+}

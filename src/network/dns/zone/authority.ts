@@ -1,0 +1,156 @@
+/** Which names this server answers by itself, and what it answers. */
+import { RecordClass, RecordType, ResponseCode } from '../message/codes.ts';
+import type { Question } from '../message/message.ts';
+import { NameReader } from '../message/name.ts';
+import {
+  addressRecord,
+  nsRecord,
+  type ResourceRecord,
+  soaRecord,
+  txtRecord,
+  type ZoneRecord,
+} from '../message/record.ts';
+import { type AddressRange, reverseRange } from './address-ranges.ts';
+import type { Zone } from './zone.ts';
+
+export interface AuthorityOptions {
+  /** `cluster.local`. */
+  readonly domain: string;
+  /** The cluster's own ranges: their reverse names are never looked up elsewhere. */
+  readonly ranges: readonly AddressRange[];
+  /** Address of the DNS service, for the zone's name server record. */
+  readonly serviceAddress: string | undefined;
+}
+
+export interface ZoneAnswer {
+  readonly code: number;
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  readonly additionals: readonly ResourceRecord[];
+  /** The last of the answers is an alias of this name, which is not ours. */
+  readonly alias: string | undefined;
+}
+
+/** The version of the Kubernetes DNS specification. */
+const SCHEMA_VERSION = '1.1.0';
+/** Endpoints follow readiness: what clients remember must be short-lived. */
+const TTL_SECONDS = 5;
+const TIMES = { refresh: 7_200, retry: 1_800, expire: 86_400, minimum: TTL_SECONDS };
+const MAX_ALIASES = 8;
+/** The API server's name, which resolves without a namespace, too. */
+const API_SERVER = 'kubernetes';
+
+const names = new NameReader();
+
+export class Authority {
+  readonly #options: AuthorityOptions;
+  readonly #zone: Zone;
+  readonly #apiServer: string;
+  readonly #apiServerAlias: string;
+  readonly #suffix: string;
+  #serial = 1;
+
+  constructor(zone: Zone, options: AuthorityOptions) {
+    this.#zone = zone;
+    this.#options = options;
+    const { domain, serviceAddress } = options;
+    this.#suffix = `.${domain}`;
+    this.#apiServer = `${API_SERVER}.default.svc.${domain}`;
+    this.#apiServerAlias = `${API_SERVER}.svc.${domain}`;
+    const server = serviceAddress === undefined ? undefined : addressRecord(`ns.dns.${domain}`, serviceAddress);
+    const records = [
+      txtRecord(`dns-version.${domain}`, SCHEMA_VERSION),
+      nsRecord(domain, `ns.dns.${domain}`),
+      ...(server ? [server] : []),
+    ];
+    zone.apply({ source: 'zone', records });
+  }
+
+  /** Counts a change of the zone. */
+  changed(): void {
+    this.#serial++;
+  }
+
+  /** Undefined when the name is not ours. */
+  answer({ name, type }: Pick<Question, 'name' | 'type'>): ZoneAnswer | undefined {
+    const apex = this.#apexOf(name);
+    if (apex === undefined) return undefined;
+    const answers: ResourceRecord[] = [];
+    let owner = this.#nameOf(name);
+    for (let aliases = 0; aliases <= MAX_ALIASES; aliases++) {
+      const found = this.#find(owner);
+      if (!found) return this.#negative(ResponseCode.NXDOMAIN, apex, answers);
+      const shown = aliases === 0 ? name : owner;
+      const alias = asksForAliases(type) ? undefined : found.find((record) => record.type === RecordType.CNAME);
+      if (!alias) {
+        const matching = type === RecordType.ANY ? found : found.filter((record) => record.type === type);
+        if (matching.length === 0) return this.#negative(ResponseCode.NOERROR, apex, answers);
+        for (const record of matching) answers.push(withLife(record, shown));
+        return positive(answers, type === RecordType.SRV ? this.#targets(matching) : []);
+      }
+      answers.push(withLife(alias, shown));
+      owner = names.read(alias.data, 0);
+      if (this.#apexOf(owner) === undefined) return { ...positive(answers, []), alias: owner };
+    }
+    return { ...positive([], []), code: ResponseCode.SERVFAIL };
+  }
+
+  /** The name of the zone that a name of ours is in. */
+  #apexOf(name: string): string | undefined {
+    const { domain, ranges } = this.#options;
+    if (name.endsWith(this.#suffix) || name === domain) return domain;
+    if (name === API_SERVER) return domain;
+    if (!name.endsWith('.arpa')) return undefined;
+    const range = ranges.find((each) => reverseRange(each, name));
+    if (range) return range.reverseApex;
+    const known = this.#zone.find(name);
+    return known && known.length > 0 ? name : undefined;
+  }
+
+  /**
+   * The API server is found as `kubernetes` from every namespace: the second entry of every search path leads to
+   * `kubernetes.svc.DOMAIN`, unless the namespace has a service of that name.
+   */
+  #nameOf(name: string): string {
+    return name === API_SERVER || name === this.#apiServerAlias ? this.#apiServer : name;
+  }
+
+  #find(name: string): readonly ZoneRecord[] | undefined {
+    const found = this.#zone.find(name);
+    if (name !== this.#options.domain) return found;
+    return [...(found ?? []), this.#soa(name)];
+  }
+
+  #soa(apex: string): ZoneRecord {
+    const { domain } = this.#options;
+    return soaRecord(apex, `ns.dns.${domain}`, `hostmaster.${domain}`, { ...TIMES, serial: this.#serial });
+  }
+
+  #negative(code: number, apex: string, answers: readonly ResourceRecord[]): ZoneAnswer {
+    return { code, answers, authorities: [withLife(this.#soa(apex))], additionals: [], alias: undefined };
+  }
+
+  /** Addresses of the targets of SRV records, so that clients need not ask for them. */
+  #targets(answers: readonly ZoneRecord[]): ResourceRecord[] {
+    const targets = new Set(answers.map(({ data }) => names.read(data, SRV_FIXED_BYTES)));
+    return [...targets].flatMap((target) =>
+      (this.#zone.find(target) ?? [])
+        .filter(({ type }) => type === RecordType.A || type === RecordType.AAAA)
+        .map((record) => withLife(record)),
+    );
+  }
+}
+
+const SRV_FIXED_BYTES = 6;
+
+function positive(answers: readonly ResourceRecord[], additionals: readonly ResourceRecord[]): ZoneAnswer {
+  return { code: ResponseCode.NOERROR, answers, authorities: [], additionals, alias: undefined };
+}
+
+function asksForAliases(type: number): boolean {
+  return type === RecordType.CNAME || type === RecordType.ANY;
+}
+
+function withLife({ name: owner, type, data }: ZoneRecord, name = owner): ResourceRecord {
+  return { name, type, class: RecordClass.IN, ttl: TTL_SECONDS, data };
+}

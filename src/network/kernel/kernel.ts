@@ -1,0 +1,58 @@
+/** The contract of what needs rights: one nftables table for each node, its connections, and settings of its network. */
+
+/** A set or a map. */
+export interface SetDefinition {
+  readonly name: string;
+  readonly kind: 'set' | 'map';
+  /** As nft says it: `type ipv4_addr . inet_service : verdict`. */
+  readonly type: string;
+  readonly flags?: readonly ('dynamic' | 'timeout' | 'interval')[];
+  readonly timeoutSeconds?: number;
+}
+
+/** Where the kernel calls a chain. */
+export interface Hook {
+  readonly type: 'filter' | 'nat';
+  readonly hook: 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
+  readonly priority: number;
+}
+
+/** A change of the table. `replace-table` removes what it had, and comes first if at all. */
+export type Command =
+  | { readonly do: 'replace-table' }
+  | { readonly do: 'add-set'; readonly set: SetDefinition }
+  | { readonly do: 'delete-set'; readonly set: string }
+  | { readonly do: 'add-chain'; readonly chain: string; readonly hook?: Hook }
+  | { readonly do: 'flush-chain'; readonly chain: string }
+  | { readonly do: 'delete-chain'; readonly chain: string }
+  | { readonly do: 'add-rule'; readonly chain: string; readonly rule: string }
+  | { readonly do: 'add-elements'; readonly set: string; readonly elements: readonly string[] }
+  | { readonly do: 'delete-elements'; readonly set: string; readonly elements: readonly string[] };
+
+/** Connections to forget: those to an address that were sent to another destination than these. */
+export interface StaleConnections {
+  readonly protocol: 'udp';
+  /** Undefined: any address of the node, for node ports. */
+  readonly address: string | undefined;
+  readonly port: number;
+  /** The destinations that may stay, as `address port`. */
+  readonly keep: readonly string[];
+}
+
+export interface NetworkSettings {
+  /** Whether packets between the ports of a bridge pass nftables: then replies of pods on one bridge are translated back. */
+  readonly filtersBridges: boolean;
+}
+
+export interface Kernel {
+  /** Performs all commands or none. Rejects with nft's message. */
+  apply(table: string, commands: readonly Command[]): Promise<void>;
+  /** Removes the table; one that is not there is removed already. */
+  remove(table: string): Promise<void>;
+  /** Rejects when connections cannot be forgotten on this machine. */
+  forget(connections: readonly StaleConnections[]): Promise<void>;
+  /** Turns on what packets to services need: forwarding, and nftables for bridges where the machine has that. */
+  prepare(): Promise<NetworkSettings>;
+  /** Lets the node send packets from its loopback address to pods behind the interface with an address in these ranges. */
+  routeLoopback(podRanges: readonly string[]): Promise<void>;
+}

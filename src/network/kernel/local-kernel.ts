@@ -1,0 +1,93 @@
+/** Performs the calls on this machine, with `nft` and, for conntrack, perl. */
+import { writeFile } from 'node:fs/promises';
+import { BlockList, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { FORGET_PROGRAM, forgetInput } from './forget-connections.ts';
+import type { Command, Kernel, NetworkSettings, StaleConnections } from './kernel.ts';
+import { runProgram } from './run-program.ts';
+import { removalText, transactionText } from './transaction-text.ts';
+
+export interface LocalKernelOptions {
+  /** Path of the program. */
+  readonly nft: string;
+  /** Path of the program; undefined: connections cannot be forgotten. */
+  readonly perl: string | undefined;
+  /** A command that runs another one in the network namespace of the node; empty: the namespace of this process. */
+  readonly enter: readonly string[];
+}
+
+const FORWARDING = ['net/ipv4/ip_forward', 'net/ipv6/conf/all/forwarding'];
+const BRIDGE_FILTERS = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge-nf-call-ip6tables'];
+
+/** Nobody else uses it. */
+const PROBE_TABLE = 'qd-probe';
+
+export class LocalKernel implements Kernel {
+  readonly #options: LocalKernelOptions;
+
+  constructor(options: LocalKernelOptions) {
+    this.#options = options;
+  }
+
+  /** Whether this process may change nftables. */
+  isUsable(): Promise<boolean> {
+    return this.#nft(removalText(PROBE_TABLE)).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async apply(table: string, commands: readonly Command[]): Promise<void> {
+    if (commands.length > 0) await this.#nft(transactionText(table, commands));
+  }
+
+  remove(table: string): Promise<void> {
+    return this.#nft(removalText(table));
+  }
+
+  async forget(connections: readonly StaleConnections[]): Promise<void> {
+    if (connections.length === 0) return;
+    const { perl, enter } = this.#options;
+    if (perl === undefined) throw new Error('forgetting connections needs perl');
+    await runProgram([...enter, perl, '-e', FORGET_PROGRAM], forgetInput(connections));
+  }
+
+  async prepare(): Promise<NetworkSettings> {
+    for (const setting of FORWARDING) await this.#turnOn(setting);
+    const [filtersBridges] = await Promise.all(BRIDGE_FILTERS.map((setting) => this.#turnOn(setting)));
+    return { filtersBridges: filtersBridges === true };
+  }
+
+  async routeLoopback(podRanges: readonly string[]): Promise<void> {
+    // In the namespace of a node there is nobody who would use its loopback address.
+    if (this.#options.enter.length > 0) return;
+    const ranges = new BlockList();
+    for (const range of podRanges) {
+      const [base = '', length] = range.split('/');
+      ranges.addSubnet(base, Number(length), isIPv6(base) ? 'ipv6' : 'ipv4');
+    }
+    for (const [device, addresses = []] of Object.entries(networkInterfaces())) {
+      const isOfPods = addresses.some(({ address, family }) =>
+        ranges.check(address, family === 'IPv6' ? 'ipv6' : 'ipv4'),
+      );
+      if (isOfPods) await this.#turnOn(`net/ipv4/conf/${device}/route_localnet`);
+    }
+  }
+
+  async #nft(text: string): Promise<void> {
+    const { nft, enter } = this.#options;
+    await runProgram([...enter, nft, '-f', '-'], text);
+  }
+
+  /** Returns whether it is on: a machine need not have it. */
+  async #turnOn(setting: string): Promise<boolean> {
+    const path = `/proc/sys/${setting}`;
+    const { enter } = this.#options;
+    const write =
+      enter.length > 0 ? runProgram([...enter, '/usr/bin/tee', path], '1').then(() => {}) : writeFile(path, '1');
+    return write.then(
+      () => true,
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,24 @@
+/** Runs a program with a text as its input. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/** Resolves with what it printed. Rejects with what it said when it fails. */
+export async function runProgram(command: readonly string[], input: string): Promise<string> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { LC_ALL: 'C', PATH: '' } });
+  const output: string[] = [];
+  let message = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => output.push(chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    if (message.length < MAX_MESSAGE_CHARACTERS) message += chunk;
+  });
+  // It may end before it has read everything.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code === 0) return output.join('');
+  const reason = message.slice(0, MAX_MESSAGE_CHARACTERS).trim() || `it ended with code ${code}`;
+  throw new Error(`${program} failed: ${reason}`);
+}

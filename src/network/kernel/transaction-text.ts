@@ -1,0 +1,87 @@
+/** Writes a transaction for `nft -f -`. */
+import type { Command, Hook, SetDefinition } from './kernel.ts';
+
+const NAME = /^[a-z][a-z0-9._-]{0,120}$/i;
+const TABLE = /^qd-[a-z0-9][a-z0-9._-]{0,100}$/i;
+/** No end of line, no semicolon, no quotation and no comment: a rule or an element cannot become a second command. */
+const EXPRESSION = /^[A-Za-z0-9@.,:/{}[\]!=&|^ _-]*$/;
+const MAX_ELEMENTS_IN_COMMAND = 2_000;
+/** Both families of IP addresses. */
+const FAMILY = 'inet';
+
+/** Throws when a table, a name or an expression is not one that this program may use. */
+export function transactionText(table: string, commands: readonly Command[]): string {
+  const name = tableName(table);
+  return `${commands.flatMap((command) => lines(name, command)).join('\n')}\n`;
+}
+
+export function removalText(table: string): string {
+  const name = tableName(table);
+  return `add table ${name}\ndelete table ${name}\n`;
+}
+
+function tableName(table: string): string {
+  if (!TABLE.test(table)) throw new Error(`"${table}" is not a table of this program`);
+  return `${FAMILY} ${table}`;
+}
+
+function lines(table: string, command: Command): readonly string[] {
+  switch (command.do) {
+    case 'replace-table':
+      return [`add table ${table}`, `delete table ${table}`, `add table ${table}`];
+    case 'add-set':
+      return [`add ${command.set.kind} ${table} ${checked(command.set.name)} { ${setText(command.set)} }`];
+    case 'delete-set':
+      return [`delete set ${table} ${checked(command.set)}`];
+    case 'add-chain': {
+      const { chain, hook } = command;
+      return [`add chain ${table} ${checked(chain)}${hook ? ` { ${hookText(hook)} }` : ''}`];
+    }
+    case 'flush-chain':
+      return [`flush chain ${table} ${checked(command.chain)}`];
+    case 'delete-chain':
+      return [`delete chain ${table} ${checked(command.chain)}`];
+    case 'add-rule':
+      return [`add rule ${table} ${checked(command.chain)} ${expression(command.rule)}`];
+    case 'add-elements':
+    case 'delete-elements': {
+      const verb = command.do === 'add-elements' ? 'add' : 'delete';
+      return batches(command.elements).map(
+        (elements) => `${verb} element ${table} ${checked(command.set)} { ${elements.map(expression).join(', ')} }`,
+      );
+    }
+  }
+}
+
+function setText({ type, flags = [], timeoutSeconds }: SetDefinition): string {
+  const parts = [expression(type)];
+  if (flags.length > 0) parts.push(`flags ${flags.map(checked).join(',')}`);
+  if (timeoutSeconds !== undefined) parts.push(`timeout ${wholeNumber(timeoutSeconds)}s`);
+  return `${parts.join('; ')};`;
+}
+
+function hookText({ type, hook, priority }: Hook): string {
+  return `type ${checked(type)} hook ${checked(hook)} priority ${wholeNumber(priority)}; policy accept;`;
+}
+
+function checked(name: string): string {
+  if (!NAME.test(name)) throw new Error(`"${name}" is not a name in a table`);
+  return name;
+}
+
+function expression(text: string): string {
+  if (!EXPRESSION.test(text)) throw new Error(`"${text}" is not an expression of a rule`);
+  return text;
+}
+
+function wholeNumber(value: number): number {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
+  return value;
+}
+
+function batches(elements: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(elements.length / MAX_ELEMENTS_IN_COMMAND);
+  return Array.from({ length: count }, (_, index) =>
+    elements.slice(index * MAX_ELEMENTS_IN_COMMAND, (index + 1) * MAX_ELEMENTS_IN_COMMAND),
+  );
+}

@@ -1,0 +1,99 @@
+/** Applies rules as one nftables table: the difference to the last state, or all of it at the start and after an error. */
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Command, Kernel, NetworkSettings } from '../kernel/kernel.ts';
+import { familyOf } from '../rules/addresses.ts';
+import type { RuleApplier, RuleChange } from '../rules/applier.ts';
+import type { PortRules } from '../rules/rule-set.ts';
+import { createTable, ofIp, SETS } from './layout.ts';
+import type { Part } from './part.ts';
+import { element, portParts } from './service-parts.ts';
+import { staleConnections } from './stale-connections.ts';
+import { TableParts, transition } from './table-parts.ts';
+
+export interface NftablesProxyOptions {
+  readonly kernel: Kernel;
+  /** The name of the table. */
+  readonly table: string;
+  /** The ranges of the pods of this node. */
+  readonly podRanges: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Kernels before 6.2 need a moment until they know that a chain is not used. */
+const STALE_CHAIN_MS = 1_000;
+/** The owner of the parts that belong to no service: no service has this name. */
+const OWN = '';
+
+export class NftablesProxy implements RuleApplier {
+  readonly #options: NftablesProxyOptions;
+  #parts = new TableParts();
+  #ports = new Map<string, readonly PortRules[]>();
+  #settings: NetworkSettings | undefined;
+  /** Whether the table is what `#parts` says. */
+  #isCurrent = false;
+  /** Chains that can be deleted, and when. */
+  readonly #stale = new Map<string, number>();
+  #isReported = false;
+
+  constructor(options: NftablesProxyOptions) {
+    this.#options = options;
+  }
+
+  async apply({ services, serviceRanges }: RuleChange): Promise<void> {
+    const { kernel, table, podRanges } = this.#options;
+    this.#settings ??= await kernel.prepare();
+    const owners = new Map<string, readonly Part[]>([[OWN, rangeParts(podRanges, serviceRanges)]]);
+    for (const [key, { ports }] of services) owners.set(key, ports.flatMap(portParts));
+    const differences = this.#parts.replace(owners);
+    const old = this.#ports;
+    const udp = [...services].flatMap(([key, { ports }]) => staleConnections(old.get(key) ?? [], ports));
+    for (const [key, { ports }] of services) {
+      if (ports.length > 0) this.#ports.set(key, ports);
+      else this.#ports.delete(key);
+    }
+    if (this.#isCurrent) {
+      this.#isCurrent = false;
+      await this.#applyDifference(transition(differences));
+    } else {
+      this.#stale.clear();
+      const all = this.#parts.all().map((after) => ({ before: undefined, after }));
+      await kernel.apply(table, [...createTable(this.#settings), ...transition(all).commands]);
+    }
+    this.#isCurrent = true;
+    await kernel.routeLoopback(podRanges);
+    await this.#forget(udp);
+  }
+
+  async close(): Promise<void> {
+    this.#isCurrent = false;
+    await this.#options.kernel.remove(this.#options.table);
+  }
+
+  async #applyDifference({ commands, stale }: ReturnType<typeof transition>): Promise<void> {
+    const { kernel, table, clock } = this.#options;
+    for (const command of commands) if (command.do === 'add-chain') this.#stale.delete(command.chain);
+    const due = [...this.#stale].filter(([, at]) => at <= clock.now()).map(([chain]) => chain);
+    for (const chain of due) this.#stale.delete(chain);
+    const deleted = due.map((chain): Command => ({ do: 'delete-chain', chain }));
+    await kernel.apply(table, [...commands, ...deleted]);
+    for (const chain of stale) this.#stale.set(chain, clock.now() + STALE_CHAIN_MS);
+  }
+
+  /** Without it, clients that keep their UDP socket would wait for endpoints that are gone; rules hold all the same. */
+  async #forget(connections: Parameters<Kernel['forget']>[0]): Promise<void> {
+    try {
+      await this.#options.kernel.forget(connections);
+    } catch (error) {
+      if (!this.#isReported) this.#options.log.warn('UDP connections to old endpoints are not forgotten', { error });
+      this.#isReported = true;
+    }
+  }
+}
+
+function rangeParts(podRanges: readonly string[], serviceRanges: readonly string[]): readonly Part[] {
+  const parts = (set: string, ranges: readonly string[]) =>
+    ranges.map((range) => element(ofIp(set, familyOf(range)), range));
+  return [...parts(SETS.podRanges, podRanges), ...parts(SETS.serviceRanges, serviceRanges)];
+}

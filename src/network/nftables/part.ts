@@ -1,0 +1,35 @@
+/** What a table consists of besides its fixed part. Several services may add the same part. */
+import type { SetDefinition } from '../kernel/kernel.ts';
+
+export type Part = (
+  | { readonly kind: 'element'; readonly set: string; readonly key: string; readonly value?: string }
+  | { readonly kind: 'chain'; readonly name: string; readonly rules: readonly string[] }
+  | { readonly kind: 'set'; readonly set: SetDefinition }
+) & {
+  /** Whether the key says everything: whoever adds such a part adds the same. */
+  readonly isShared?: boolean;
+};
+
+/** Two parts with the same key cannot both be in a table. */
+export function keyOfPart(part: Part): string {
+  switch (part.kind) {
+    case 'element':
+      return `element ${part.set} ${part.key}`;
+    case 'chain':
+      return `chain ${part.name}`;
+    case 'set':
+      return `set ${part.set.name}`;
+  }
+}
+
+/** What distinguishes parts with the same key. */
+export function contentOfPart(part: Part): string {
+  switch (part.kind) {
+    case 'element':
+      return part.value ?? '';
+    case 'chain':
+      return part.rules.join('\n');
+    case 'set':
+      return JSON.stringify(part.set);
+  }
+}

@@ -1,0 +1,20 @@
+/** The contract of what makes traffic follow rules. One contract suite runs on every implementation. */
+import type { RuleSet } from './rule-set.ts';
+
+export interface RuleChange {
+  /** Services whose rules may have changed, with all their rules; a service that is gone has none. */
+  readonly services: RuleSet;
+  /** The ranges of cluster IPs. */
+  readonly serviceRanges: readonly string[];
+}
+
+/** The first change has all services. Calls do not overlap. */
+export interface RuleApplier {
+  /**
+   * Resolves when new connections follow the rules; those that are open go on. After it was rejected, the next call applies what
+   * the failed one should have, too.
+   */
+  apply(change: RuleChange): Promise<void>;
+  /** Removes everything. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,84 @@
+/** What a node does with the traffic of Services, independent of how it is applied. */
+import type { IpFamily } from './addresses.ts';
+
+export type Protocol = 'tcp' | 'udp';
+
+/** Where a connection can end: an address and a port of a pod, mostly. */
+export interface Destination {
+  readonly address: string;
+  readonly port: number;
+  /** Whether it is on this node. */
+  readonly isLocal: boolean;
+}
+
+/** What happens to traffic when there is no endpoint for it: `reject` answers at once, `drop` does not. */
+type NoEndpoint = 'reject' | 'drop';
+
+/** Endpoints among which connections are distributed; when there are none, what happens to the traffic. */
+export interface Choice {
+  readonly endpoints: readonly Destination[];
+  readonly otherwise: NoEndpoint;
+}
+
+/** Traffic that arrives at external addresses and node ports. */
+export interface ExternalTraffic {
+  /** External IPs. */
+  readonly addresses: readonly string[];
+  /** Addresses of the load balancer, which may have source ranges. */
+  readonly loadBalancerAddresses: readonly string[];
+  /** 0: none. */
+  readonly nodePort: number;
+  /** Sources that may use the load balancer addresses; undefined: all. */
+  readonly allowedSources: readonly string[] | undefined;
+  /** Local: the address of the client is preserved, and only endpoints of this node are used. */
+  readonly policy: 'Cluster' | 'Local';
+  /** Endpoints for clients outside of the cluster. */
+  readonly outside: Choice;
+  /** Endpoints for this node and its pods, which ignore the policy. */
+  readonly inside: readonly Destination[];
+}
+
+/** The rules of one port of a Service, for one IP family. */
+export interface PortRules {
+  /** Unique: `namespace/name:port/protocol/family`. */
+  readonly id: string;
+  readonly family: IpFamily;
+  readonly protocol: Protocol;
+  readonly clusterIP: string;
+  readonly port: number;
+  /** How long a client stays with its endpoint, in seconds; undefined: every connection is distributed anew. */
+  readonly affinitySeconds: number | undefined;
+  /** Traffic to the cluster IP. */
+  readonly internal: Choice;
+  readonly external: ExternalTraffic | undefined;
+  /** All endpoints that may still have connections: those that serve, whatever the policies say. */
+  readonly serving: readonly Destination[];
+}
+
+/** A port at which a load balancer asks whether this node has endpoints of a service. */
+export interface HealthCheck {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+  readonly localEndpoints: number;
+}
+
+export interface ServiceRules {
+  readonly ports: readonly PortRules[];
+  readonly healthCheck: HealthCheck | undefined;
+  /** Ports that are left out because of their protocol, as `port/protocol`. */
+  readonly unsupported: readonly string[];
+}
+
+/** The rules of all services, by `namespace/name`. */
+export type RuleSet = ReadonlyMap<string, ServiceRules>;
+
+/** What the rules depend on besides the API's services. */
+export interface NodeFacts {
+  readonly name: string;
+  readonly zone: string | undefined;
+  /** The addresses of the node. */
+  readonly addresses: readonly string[];
+}
+
+export const NO_RULES: ServiceRules = { ports: [], healthCheck: undefined, unsupported: [] };

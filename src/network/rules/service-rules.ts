@@ -1,0 +1,122 @@
+/** The rules of one Service on one node. */
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { Service as ServiceObject } from '../../kinds/groups/core/service/service.ts';
+import { canonicalAddress, familyOf, type IpFamily, isInRange, ofFamily, rangesOfFamily } from './addresses.ts';
+import { chooseEndpoints, isUsable } from './choose-endpoints.ts';
+import { type Endpoint, type EndpointSlice, endpointsOf } from './endpoints.ts';
+import {
+  type Choice,
+  type Destination,
+  type ExternalTraffic,
+  type HealthCheck,
+  NO_RULES,
+  type NodeFacts,
+  type PortRules,
+  type Protocol,
+  type ServiceRules,
+} from './rule-set.ts';
+
+type Service = DeepReadonly<ServiceObject>;
+type ServicePort = NonNullable<Service['spec']['ports']>[number];
+
+const PROTOCOLS: Readonly<Record<string, Protocol>> = { TCP: 'tcp', UDP: 'udp' };
+
+/** Services without an address (headless, ExternalName) have no rules. */
+export function serviceRules(service: Service, slices: readonly EndpointSlice[], node: NodeFacts): ServiceRules {
+  const { spec } = service;
+  const clusterIPs = (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap((text) => canonicalAddress(text) ?? []);
+  if (spec.type === 'ExternalName' || clusterIPs.length === 0) return NO_RULES;
+  const all = spec.ports ?? [];
+  const ports = all.filter(({ protocol }) => PROTOCOLS[protocol]);
+  return {
+    ports: clusterIPs.flatMap((clusterIP) =>
+      ports.map((port) => portRules(service, port, slices, { clusterIP, node })),
+    ),
+    healthCheck: healthCheck(service, ports, slices, node),
+    unsupported: all.filter((port) => !ports.includes(port)).map(({ port, protocol }) => `${port}/${protocol}`),
+  };
+}
+
+function portRules(
+  service: Service,
+  port: ServicePort,
+  slices: readonly EndpointSlice[],
+  { clusterIP, node }: { readonly clusterIP: string; readonly node: NodeFacts },
+): PortRules {
+  const { spec, metadata } = service;
+  const family = familyOf(clusterIP);
+  const endpoints = endpointsOf(slices, { name: port.name ?? '', protocol: port.protocol, family }, node.name);
+  const { cluster, local } = chooseEndpoints(endpoints, node);
+  const hasAny = endpoints.some(isUsable);
+  const choice = (policy: string | undefined): Choice => ({
+    endpoints: (policy === 'Local' ? local : cluster).map(destination),
+    // Elsewhere in the cluster there is one: another node may be tried.
+    otherwise: hasAny ? 'drop' : 'reject',
+  });
+  const addresses = externalAddresses(service, family, node);
+  const policy = spec.externalTrafficPolicy === 'Local' ? 'Local' : 'Cluster';
+  const external: ExternalTraffic = {
+    ...{ ...addresses, nodePort: port.nodePort ?? 0, policy },
+    outside: choice(policy),
+    inside: cluster.map(destination),
+  };
+  return {
+    ...{ family, clusterIP, port: port.port, protocol: PROTOCOLS[port.protocol] as Protocol },
+    id: `${metadata.namespace}/${metadata.name}:${port.port}/${port.protocol}/${family}`,
+    affinitySeconds:
+      spec.sessionAffinity === 'ClientIP' ? spec.sessionAffinityConfig?.clientIP?.timeoutSeconds : undefined,
+    internal: choice(spec.internalTrafficPolicy),
+    external: isReachable(external) ? external : undefined,
+    serving: endpoints.filter(({ isServing }) => isServing).map(destination),
+  };
+}
+
+function isReachable({ addresses, loadBalancerAddresses, nodePort }: ExternalTraffic): boolean {
+  return addresses.length > 0 || loadBalancerAddresses.length > 0 || nodePort > 0;
+}
+
+/** Load balancers of mode Proxy send packets to node ports or pods. */
+function externalAddresses({ spec, status }: Service, family: IpFamily, { addresses: ofNode }: NodeFacts) {
+  const ingress = status.loadBalancer?.ingress ?? [];
+  const virtual = ingress
+    .filter(({ ipMode }) => ipMode === undefined || ipMode === 'VIP')
+    .flatMap(({ ip }) => ip ?? []);
+  const loadBalancerAddresses = ofFamily(spec.type === 'LoadBalancer' ? virtual : [], family);
+  const ranges = rangesOfFamily(spec.loadBalancerSourceRanges ?? [], family);
+  const isLimited = ranges.length > 0 && !ranges.some((range) => range.endsWith('/0'));
+  // A request of this node to an address of the load balancer that it has itself comes from that address.
+  const includesNode = ofFamily(ofNode, family).some((address) => ranges.some((range) => isInRange(address, range)));
+  return {
+    addresses: ofFamily(spec.externalIPs ?? [], family),
+    loadBalancerAddresses,
+    allowedSources: isLimited ? [...ranges, ...(includesNode ? loadBalancerAddresses : [])] : undefined,
+  };
+}
+
+function destination({ address, port, isLocal }: Endpoint): Destination {
+  return { address, port, isLocal };
+}
+
+/** Counts distinct local endpoints that are ready, over all ports and families. */
+function healthCheck(
+  { metadata, spec }: Service,
+  ports: readonly ServicePort[],
+  slices: readonly EndpointSlice[],
+  node: NodeFacts,
+): HealthCheck | undefined {
+  const isNeeded = spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+  if (!isNeeded || !spec.healthCheckNodePort) return undefined;
+  const ready = ports.flatMap((port) =>
+    ([4, 6] as const).flatMap((family) =>
+      endpointsOf(slices, { name: port.name ?? '', protocol: port.protocol, family }, node.name).filter(
+        ({ isLocal, isReady }) => isLocal && isReady,
+      ),
+    ),
+  );
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    port: spec.healthCheckNodePort,
+    localEndpoints: new Set(ready.map(({ address }) => address)).size,
+  };
+}

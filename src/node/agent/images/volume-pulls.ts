@@ -1,0 +1,56 @@
+/** Pulls the images of volumes. The work on a pod's volumes is done in turn, so that a pull must not hold it for long. */
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
+import type { PullSecret } from './keyring.ts';
+import type { ImagePulls, PullPolicy, PullResult } from './pull.ts';
+import { podCredentials } from './pull-secrets.ts';
+
+export interface VolumePullsOptions {
+  /** The pulls of the node's images; read when the first image is needed. */
+  readonly pulls: () => ImagePulls;
+  readonly secret: (namespace: string, name: string) => Promise<PullSecret | undefined>;
+  readonly clock: Clock;
+}
+
+/** After that the plan tries again, and joins the pull that is under way. */
+const MAX_WAIT_MS = 20_000;
+
+export class VolumePulls {
+  readonly #options: VolumePullsOptions;
+  /** By pod and image. */
+  readonly #running = new Map<string, Promise<PullResult>>();
+
+  constructor(options: VolumePullsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the id of the image. */
+  async pull(pod: SeenPod, image: string, policy: string | undefined): Promise<string> {
+    const key = `${pod.metadata.uid}/${image}`;
+    const running = this.#running.get(key) ?? this.#start(pod, image, policy);
+    this.#running.set(key, running);
+    const timeout = new AbortController();
+    const late = sleep(this.#options.clock, MAX_WAIT_MS, timeout.signal).then(
+      () => 'late' as const,
+      () => 'late' as const,
+    );
+    const result = await Promise.race([running, late]);
+    timeout.abort();
+    if (result === 'late') throw new Error(`the image "${image}" is still being pulled`);
+    this.#running.delete(key);
+    if (result.type === 'done') return result.imageId;
+    throw new Error(`${result.reason}: ${result.message}`);
+  }
+
+  #start(pod: SeenPod, image: string, policy: string | undefined): Promise<PullResult> {
+    const { pulls, secret } = this.#options;
+    const credentials = async () => (await podCredentials(pod, image, secret)).credentials;
+    return pulls().ensure({ image, policy: pullPolicy(image, policy), credentials }, () => {});
+  }
+}
+
+/** As the API defaults it for containers. */
+function pullPolicy(image: string, policy: string | undefined): PullPolicy {
+  if (policy) return policy as PullPolicy;
+  return /:latest$/.test(image) || !/[:@][^/]*$/.test(image) ? 'Always' : 'IfNotPresent';
+}

@@ -1,0 +1,53 @@
+/**
+ * Plans the restart of all containers, which the exit of one can cause (`RestartAllContainers`): all are killed and removed,
+ * those that have caused it last, and the pod starts over in its sandbox.
+ */
+import { restartsAll } from '../../../kinds/shapes/container/restart.ts';
+import type { Draft } from './draft.ts';
+import { specAt } from './facts.ts';
+import { liveRecord, planStop, removeRecord } from './plan-container.ts';
+import type { ContainerState } from './state.ts';
+
+/** Returns whether all containers are being restarted. */
+export function planRestartAll(draft: Draft, sandboxId: string): boolean {
+  const { state } = draft;
+  const sources = state.isRestartingAll ? [] : sourcesIn(draft, sandboxId);
+  if (sources.length > 0) draft.decide({ type: 'restart-all', sources });
+  else if (!state.isRestartingAll) return false;
+  const isSource = ({ position, reset }: ContainerState) => reset === 'source' || sources.includes(position);
+  const own = state.containers.filter(({ role }) => role !== 'ephemeral');
+  const targets = own.filter((each) => !isSource(each)).reverse();
+  if (removeAll(draft, targets) && removeAll(draft, own.filter(isSource))) {
+    draft.decide({ type: 'start-over' });
+    draft.wakeAt(draft.now);
+  }
+  return true;
+}
+
+/** Returns the positions of the containers whose exit restarts all. */
+function sourcesIn({ pod, state }: Draft, sandboxId: string): readonly number[] {
+  const found: number[] = [];
+  for (const { position, role, records, start } of state.containers) {
+    const [newest] = records;
+    if (role === 'ephemeral' || newest?.state !== 'exited' || newest.sandboxId !== sandboxId) continue;
+    if (start.type !== 'doing' && restartsAll(specAt(pod, position), newest.exitCode ?? 0)) found.push(position);
+  }
+  return found;
+}
+
+/** Returns whether nothing is left of these containers. */
+function removeAll(draft: Draft, containers: readonly ContainerState[]): boolean {
+  let isDone = true;
+  for (const each of containers) {
+    if (each.records.length === 0 && each.start.type !== 'doing') continue;
+    isDone = false;
+    const live = liveRecord(each);
+    const how = { cause: 'restart-all', container: specAt(draft.pod, each.position), by: draft.now } as const;
+    if (live) planStop(draft, each, live, how);
+    else if (each.start.type !== 'doing')
+      for (const record of each.records) removeRecord(draft, each, record, KEPT_LOG);
+  }
+  return isDone;
+}
+
+const KEPT_LOG = { keepsLog: true };
