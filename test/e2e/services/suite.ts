@@ -104,14 +104,14 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
     }, TIMEOUT_MS);
 
     afterAll(async () => {
-      await qd?.stop('SIGKILL');
       const file = join(directory, 'data', 'nodes', NODES[0]!, 'node.json');
       const { name } = JSON.parse(await readFile(file, 'utf8')) as { name: string };
       const table = `qd-${NODES[0]}-${name.replace(/^qd/, '')}`;
       expect(tables()).toContain(table);
+      await qd.stop();
+      expect(tables()).not.toContain(table);
       await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')]);
       await rm(directory, { recursive: true, force: true });
-      expect(tables()).not.toContain(table);
     }, TIMEOUT_MS);
 
     test(
@@ -120,7 +120,8 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
         for (const [index, node] of NODES.entries()) {
           const { output, address } = await inPod(`asks-${index}`, node, askMany(clusterIP, 20));
           expect(names(output)).toEqual(['one', 'two']);
-          for (const line of output.trim().split('\n')) expect(line).toMatch(new RegExp(` ${address}$`));
+          for (const line of output.trim().split('\n'))
+            expect(line).toMatch(new RegExp(` (\\[::ffff:)?${address}\\]?$`));
         }
       },
       TIMEOUT_MS,
@@ -141,7 +142,7 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
       async () => {
         const { body } = await qd.request('GET', `${NAMESPACE}/services/kubernetes`);
         const address: string = body.spec.clusterIP;
-        const connect = `busybox nc -w 3 ${address} 443 < /dev/null && echo connected`;
+        const connect = `busybox nc -w 30 ${address} 443 < /dev/null && echo connected`;
         expect((await inPod('asks-the-server', NODES[1]!, connect)).output).toBe('connected\n');
         expect(execFileSync('curl', ['-sk', '-m', '5', `https://${address}/version`], { encoding: 'utf8' })).toContain(
           'gitVersion',
