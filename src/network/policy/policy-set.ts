@@ -3,7 +3,7 @@
 export type Direction = 'ingress' | 'egress';
 
 /** A range of addresses without some ranges in it. */
-export interface Block {
+interface Block {
   readonly range: string;
   readonly except: readonly string[];
 }

@@ -176,7 +176,7 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
 const isReady = (status: any) =>
   status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True');
 
-const tables = () => execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' });
+const tables = () => execFileSync('/usr/sbin/nft', ['list', 'tables'], { encoding: 'utf8' });
 
 const SLICES = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 
