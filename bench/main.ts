@@ -23,6 +23,7 @@ import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile
 import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
 import { measureScheduler } from './scheduler.ts';
+import { measureServices } from './services.ts';
 import { measureWatch } from './watchers.ts';
 
 const { values: flags } = parseArgs({
@@ -113,6 +114,7 @@ async function main(): Promise<void> {
   await measureEtcd();
   await measureNodes();
   await measurePods({ root, directory: join(work, 'pods'), wanted, record, say });
+  await measureServices({ root, wanted, record, say });
   await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
