@@ -4,7 +4,7 @@ import { build } from './build.mjs';
 import { ensurePackages, ensureTools, root, run } from './setup.mjs';
 
 ensurePackages();
-ensureTools(['wrk', 'etcd']);
+ensureTools(['wrk', 'etcd', 'dnsperf']);
 await build();
 const { build: bundle } = await import('esbuild');
 // Bundled, so that the bare server starts as fast as it can.
