@@ -13,6 +13,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   proxy: ['rules', 'policy', 'kernel', 'nftables', 'userspace'],
   'load-balancer': [],
   dns: [],
+  ingress: [],
 };
 /** What decides uses no part of Node. */
 const PURE = ['rules', 'policy'];

@@ -17,6 +17,7 @@ export interface RealRuntime {
 
 const PODS = '/api/v1/namespaces/default/pods';
 const READY_MS = 60_000;
+const DB = 'db-0.db.default.svc.cluster.local';
 
 export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRuntime): void {
   if (skip) console.log(`skipped: ${skip}`);
@@ -140,7 +141,7 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
       'services are found by name, and by variables in containers that start after them',
       async () => {
         // It tries the whole search path, and its exit code is that of the last attempt.
-        const resolved = (name: string) => `busybox nslookup -type=a ${name} | grep -A1 "^Name:" | grep "^Address"`;
+        const resolved = (name: string) => `busybox nslookup -type=a ${name} | grep -A1 "^Name:" | grep -m1 "^Address"`;
         const found = `until ${resolved('web')} > /dev/null; do sleep 0.3; done; echo "host=$WEB_SERVICE_HOST"`;
         await run('early', found, { restartPolicy: 'Never' });
         await until('early', ({ status }) => status.phase === 'Running');
@@ -160,8 +161,8 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
         });
         const db = await until('db-0', isReady);
         const names = ['kubernetes', 'kubernetes.default', 'web', 'web.default.svc.cluster.local'];
-        const late = `${found}; until ${resolved('db-0.db')} > /dev/null; do sleep 0.3; done; cat /etc/resolv.conf; `;
-        await run('late', late + [...names, 'db-0.db'].map(resolved).join('; '), { restartPolicy: 'Never' });
+        const late = `${found}; until ${resolved(DB)} > /dev/null; do sleep 0.3; done; cat /etc/resolv.conf; `;
+        await run('late', late + [...names, DB].map(resolved).join('; '), { restartPolicy: 'Never' });
         await until('early', ({ status }) => status.phase === 'Succeeded');
         expect(await logs('early')).toBe('host=\n');
         await until('late', ({ status }) => status.phase === 'Succeeded');
