@@ -22,6 +22,7 @@ import type { Controller } from './loop/define.ts';
 import { endpointSliceController } from './networking/endpoints/endpoint-slices.ts';
 import { endpointsController } from './networking/endpoints/endpoints.ts';
 import { endpointSliceMirroringController } from './networking/endpoints/mirroring.ts';
+import { type LoadBalancerOptions, loadBalancerController } from './networking/load-balancer/load-balancer.ts';
 import { type NodeIpamOptions, nodeIpamController } from './nodes/node-ipam/node-ipam.ts';
 import { nodeLifecycleController } from './nodes/node-lifecycle/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction/taint-eviction.ts';
@@ -58,6 +59,7 @@ export type ControllerOptions = NamespaceControllerOptions &
   DisruptionControllerOptions &
   GarbageCollectorOptions &
   HorizontalPodAutoscalerOptions &
+  LoadBalancerOptions &
   NodeDirectoryOptions &
   NodeIpamOptions & { readonly signCertificate: SignCertificate };
 
@@ -82,6 +84,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   garbageCollectorController(options),
   horizontalPodAutoscalerController(options),
   jobController(),
+  loadBalancerController(options),
   namespaceController(options),
   nodeDirectoryController(options),
   ...(options.podRange ? [nodeIpamController(options.podRange)] : []),

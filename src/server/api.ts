@@ -3,7 +3,7 @@
  * use it; neither sockets nor JSON appear here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Status } from '../base/errors.ts';
 import type { KubeObject, Verb } from '../kinds/kind.ts';
 import type { RequestNotes } from './request-notes.ts';
@@ -167,8 +167,9 @@ export interface ClientConnection {
    * server shuts down. Throws a BadRequest if the client did not ask for another protocol.
    */
   upgrade(headers: readonly string[]): Duplex;
-  /** Reads the body of the request. Rejects with an ApiError if it is too large. */
-  body(): Promise<Buffer>;
+  readonly hasBody: boolean;
+  /** The body of the request as it arrives, no faster than it is read. */
+  body(): Readable;
   /** Starts a response with these headers, which goes on for as long as it takes. */
   respond(code: number, headers: readonly string[]): Writable;
 }

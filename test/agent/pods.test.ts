@@ -267,7 +267,7 @@ test('an evicted pod says so in its conditions, and when nothing of it runs', as
   await run('web');
   await until('web', isReady);
   const [worker] = agent.pods.workers();
-  agent.pods.evict(worker!.pod, 'The node was low on resource: memory. ');
+  agent.pods.evict(worker!.pod, 'The node was low on resource: memory. ', true);
   await until('web', () => runtime.calls.includes('stop web/c/0 1'));
   expect((await cluster.pod('web')).status.conditions.map(({ type }: any) => type)).not.toContain('DisruptionTarget');
   const { status } = await until('web', (pod) => pod.status.phase === 'Failed');
@@ -276,4 +276,46 @@ test('an evicted pod says so in its conditions, and when nothing of it runs', as
     ...{ status: 'True', reason: 'TerminationByKubelet', message: 'The node was low on resource: memory. ' },
   });
   expect(await events('web')).toContain('Evicted: The node was low on resource: memory. ');
+});
+
+test('a pod says what it is not separated from', async () => {
+  const { until, run, runtime } = await start();
+  runtime.limitation = 'Pods share the network of the node.';
+  await run('web');
+  const { status } = await until('web', isReady);
+  const [first] = status.conditions;
+  expect(first).toMatchObject({
+    ...{ type: 'PodReadyToStartContainers', status: 'True', reason: 'LimitedIsolation' },
+    message: 'Pods share the network of the node.',
+  });
+});
+
+test('a readiness probe that fails after a restart of the agent is heeded', async () => {
+  const { run, until, runtime, restart, clock } = await start();
+  const readinessProbe = { exec: { command: ['ready'] }, periodSeconds: 5, failureThreshold: 2 };
+  await run('web', { spec: { containers: [{ name: 'c', image: 'nginx:1', readinessProbe }] } });
+  await until('web', isReady);
+  await restart(async () => void runtime.failing.set('ready', 1));
+  await clock.advance(4_000);
+  expect(isReady(await cluster.pod('web'))).toBe(true);
+  await until('web', (pod) => !isReady(pod));
+});
+
+test('while a pod ends, its readiness is probed, and nothing else', async () => {
+  const { run, until, runtime, events } = await start();
+  runtime.stubborn.add('c');
+  const probe = (name: string) => ({ exec: { command: [name] }, periodSeconds: 1, failureThreshold: 1 });
+  const container = { name: 'c', image: 'nginx:1', readinessProbe: probe('ready'), livenessProbe: probe('live') };
+  await run('web', { spec: { containers: [container], terminationGracePeriodSeconds: 20 } });
+  await until('web', isReady);
+  await cluster.delete('web');
+  await until('web', () => runtime.calls.includes('stop web/c/0 20'));
+  for (const name of ['ready', 'live']) runtime.failing.set(name, 1);
+  const before = runtime.calls.length;
+  await until('web', (pod) => pod && !isReady(pod));
+  await until('web', (pod) => pod === undefined);
+  expect(runtime.calls.slice(before).filter((call) => call === 'exec c live')).toEqual([]);
+  expect((await events('web')).filter((event) => event.startsWith('Unhealthy'))).toEqual([
+    'Unhealthy: Readiness probe failed: no',
+  ]);
 });

@@ -170,3 +170,13 @@ test('it stops before it has seen its pods, and while the server does not answer
   await cluster.until('web', isReady);
   expect(cluster.runtime.started).toEqual(['web/c/0']);
 });
+
+test('what was started without an answer is neither removed nor started again', async () => {
+  cluster = await agentCluster();
+  const { run, until, runtime, clock } = cluster;
+  runtime.fault = (call) => (call.startsWith('start ') ? 'after' : undefined);
+  await run('web', { spec: { containers: [container('a'), container('b')] } });
+  await until('web', isReady);
+  await clock.advance(60_000);
+  expect([...runtime.started].sort()).toEqual(['web/a/0', 'web/b/0']);
+});

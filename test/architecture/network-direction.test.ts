@@ -11,7 +11,6 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   nftables: ['rules', 'policy', 'kernel'],
   userspace: ['rules'],
   proxy: ['rules', 'policy', 'kernel', 'nftables', 'userspace'],
-  'load-balancer': [],
   dns: [],
   ingress: [],
 };

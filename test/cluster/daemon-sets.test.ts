@@ -129,6 +129,28 @@ describe('a DaemonSet, as the specification says', () => {
     expect((await revisions()).map(({ revision }) => revision)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
   });
 
+  it('leaves a revision alone that is created beside its own, until something else happens', async () => {
+    await joinAll(1);
+    await sets().create(agent());
+    await cluster.eventually(async () => (await revisions()).length === 1);
+    await cluster.clock.advance(5_000);
+    const [first] = await revisions();
+    const { uid, resourceVersion, creationTimestamp, ...metadata } = first!.metadata;
+    const second = { ...first, metadata: { ...metadata, name: 'agent-second' }, revision: 2 };
+    await cluster.client
+      .of(ControllerRevision)
+      .in('x')
+      .create(second as never);
+    await cluster.clock.advance(1_000);
+    expect((await revisions()).map(({ revision }) => revision)).toEqual([1, 2]);
+    await cluster.client
+      .of(ControllerRevision)
+      .in('x')
+      .delete(first!.metadata.name ?? '');
+    await cluster.clock.advance(1_000);
+    expect((await revisions()).map(({ metadata }) => metadata.name)).toEqual(['agent-second']);
+  });
+
   it('revisionHistoryLimit: pointer, zero keeps none', async () => {
     await joinAll(1);
     await sets().create(agent({ revisionHistoryLimit: 0 }));

@@ -1,12 +1,15 @@
 /** Rules as nftables, with real packets between network namespaces. */
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
 import { LocalKernel } from '../../src/network/kernel/local-kernel.ts';
 import { NftablesProxy } from '../../src/network/nftables/nftables-proxy.ts';
+import { type Destination, type ExternalTraffic, NO_RULES, type PortRules } from '../../src/network/rules/rule-set.ts';
 import { describeApplier, type Site } from './contract.ts';
-import { openLab } from './lab/lab.ts';
+import { type Lab, openLab } from './lab/lab.ts';
+import type { Peer } from './lab/peer.ts';
 
 const NFT = '/usr/sbin/nft';
 const PERL = '/usr/bin/perl';
@@ -38,4 +41,98 @@ async function openSite(): Promise<Site> {
 
 describe.skipIf(!canRun)('nftables (needs root, nft, ip and perl)', () => {
   describeApplier(openSite);
+
+  describe('what sockets cannot do', () => {
+    let lab: Lab;
+    let proxy: NftablesProxy;
+    beforeAll(async () => {
+      lab = await openLab(3);
+      const kernel = new LocalKernel({ nft: NFT, perl: PERL, enter: lab.enter });
+      proxy = new NftablesProxy({ kernel, table: TABLE, podRanges: lab.podRanges, clock: systemClock, log: silent });
+      for (const { peer } of lab.pods) await peer.listen(8080);
+    }, 30_000);
+    afterAll(() => lab?.stop(), 30_000);
+
+    const CLUSTER_IP = '10.96.0.10';
+    const to = (index: number, isLocal = true): Destination => ({
+      address: lab.pods[index]!.address,
+      port: 8080,
+      isLocal,
+    });
+    const rules = (endpoints: readonly Destination[], more: Partial<PortRules> = {}): PortRules => ({
+      ...{ id: 'ns/web:80/TCP/4', family: 4, protocol: 'tcp', clusterIP: CLUSTER_IP, port: 80 },
+      ...{ affinitySeconds: undefined, internal: { endpoints, otherwise: 'reject' }, external: undefined },
+      ...{ serving: endpoints, ...more },
+    });
+    const external = (more: Partial<ExternalTraffic>): ExternalTraffic => ({
+      ...{ addresses: [], loadBalancerAddresses: [], nodePort: 0, allowedSources: undefined, policy: 'Cluster' },
+      ...{ outside: { endpoints: [to(0)], otherwise: 'reject' }, inside: [to(0)], ...more },
+    });
+    const apply = (...ports: PortRules[]) =>
+      proxy.apply({ services: new Map([['ns/web', { ...NO_RULES, ports }]]), serviceRanges: ['10.96.0.0/16'] });
+    const ask = (peer: Peer, address: string, port: number, timeout = 3_000) =>
+      peer.request({ protocol: 'tcp', address, port, timeout });
+
+    it('preserves the addresses of pods, and lets a pod reach itself', async () => {
+      await apply(rules([to(1)]));
+      expect(await ask(lab.pods[0]!.peer, CLUSTER_IP, 80)).toBe(`pod-1 ${lab.pods[0]!.address}`);
+      expect(await ask(lab.pods[1]!.peer, CLUSTER_IP, 80)).toBe('pod-1 10.244.7.1');
+    });
+
+    it('refuses other ports of a cluster IP, and drops what goes to an address that no service has', async () => {
+      await apply(rules([to(1)]));
+      await expect(ask(lab.pods[0]!.peer, CLUSTER_IP, 81)).rejects.toThrow('ECONNREFUSED');
+      await expect(ask(lab.pods[0]!.peer, '10.96.9.9', 80, 300)).rejects.toThrow('timeout');
+    });
+
+    it('hides clients from outside, unless traffic stays on the node', async () => {
+      await apply(rules([to(0)], { external: external({ nodePort: 30_080 }) }));
+      expect(await ask(lab.outside, lab.nodeAddress, 30_080)).toBe('pod-0 10.244.7.1');
+      await apply(rules([to(0)], { external: external({ nodePort: 30_080, policy: 'Local' }) }));
+      expect(await ask(lab.outside, lab.nodeAddress, 30_080)).toBe('pod-0 192.168.77.2');
+    });
+
+    it('drops traffic from outside when endpoints are elsewhere, and serves pods and the node all the same', async () => {
+      const elsewhere = { outside: { endpoints: [], otherwise: 'drop' as const }, inside: [to(2, false)] };
+      await apply(rules([to(2)], { external: external({ nodePort: 30_080, policy: 'Local', ...elsewhere }) }));
+      await expect(ask(lab.outside, lab.nodeAddress, 30_080, 300)).rejects.toThrow('timeout');
+      expect(await ask(lab.pods[0]!.peer, lab.nodeAddress, 30_080)).toContain('pod-2');
+      expect(await ask(lab.node, lab.nodeAddress, 30_080)).toContain('pod-2');
+    });
+
+    it('serves addresses of load balancers to allowed sources only', async () => {
+      const balancer = (allowedSources: readonly string[]) =>
+        apply(rules([to(0)], { external: external({ loadBalancerAddresses: ['192.168.77.50'], allowedSources }) }));
+      await balancer(['192.168.77.0/24', '10.0.0.0/8']);
+      expect(await ask(lab.node, '192.168.77.50', 80)).toContain('pod-0');
+      expect(await ask(lab.pods[1]!.peer, '192.168.77.50', 80)).toContain('pod-0');
+      await balancer(['10.244.7.4/32']);
+      await expect(ask(lab.pods[1]!.peer, '192.168.77.50', 80, 300)).rejects.toThrow('timeout');
+      expect(await ask(lab.pods[2]!.peer, '192.168.77.50', 80)).toContain('pod-0');
+    });
+
+    it('serves IPv6', async () => {
+      const endpoints = [{ address: lab.pods[1]!.address6, port: 8080, isLocal: true }];
+      const own = { id: 'ns/web:80/TCP/6', family: 6 as const, clusterIP: 'fd00:96::10' };
+      await apply(rules([to(0)]), rules(endpoints, own));
+      expect(await ask(lab.pods[0]!.peer, 'fd00:96::10', 80)).toBe(`pod-1 ${lab.pods[0]!.address6}`);
+      expect(await ask(lab.node, 'fd00:96::10', 80)).toContain('pod-1');
+      await apply(rules([to(0)]), rules(endpoints, { ...own, affinitySeconds: 60 }));
+      expect(await ask(lab.node, 'fd00:96::10', 80)).toContain('pod-1');
+    });
+
+    it('replaces the whole table after somebody has changed it', async () => {
+      await apply(rules([to(0)]));
+      execFileSync(lab.enter[0]!, [...lab.enter.slice(1), NFT, 'delete', 'table', 'inet', TABLE]);
+      await expect(apply(rules([to(1)]))).rejects.toThrow('No such file or directory');
+      await apply(rules([to(1)]));
+      expect(await ask(lab.node, CLUSTER_IP, 80)).toContain('pod-1');
+    });
+
+    it('leaves nothing', async () => {
+      await proxy.close();
+      const tables = execFileSync(lab.enter[0]!, [...lab.enter.slice(1), NFT, 'list', 'tables'], { encoding: 'utf8' });
+      expect(tables).not.toContain(TABLE);
+    });
+  });
 });

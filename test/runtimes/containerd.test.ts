@@ -12,8 +12,10 @@ import type { ContainerdOptions } from '../../src/node/containerd/options.ts';
 import { stopOwnContainerd } from '../../src/node/containerd/own/stop.ts';
 import { PAUSE_IMAGE } from '../../src/node/images/pause/pause-image.ts';
 import type { Runtime } from '../../src/node/runtime/runtime.ts';
+import { freePort } from '../support/free-port.ts';
 import { describeRuntime } from './contract.ts';
-import { BUSYBOX, World } from './world.ts';
+import { TestRegistry } from './registry.ts';
+import { BUSYBOX, World, writeImage } from './world.ts';
 
 const PATH = process.env.PATH ?? '';
 const missing = whyMissing();
@@ -112,6 +114,29 @@ describe.skipIf(missing)('on a real containerd', () => {
         expect(await pidOf(options)).toBe(before);
         expect(await readFile(file, 'utf8')).toBe(configuration);
       }));
+
+    it('pulls through mirrors, in their order, also those of an insecure registry', async () => {
+      const directory = await mkdtemp('/tmp/qd-registry-');
+      const registry = await TestRegistry.start(directory);
+      const urls = [`http://127.0.0.1:${await freePort()}`, `http://${registry.name}`];
+      const mirrors = { 'safe.invalid': urls, 'unsafe.invalid': urls };
+      const world = new World(await prepare({ registries: { mirrors, insecure: ['unsafe.invalid'] } }));
+      try {
+        await world.start();
+        const archive = join(directory, 'pulled.tar');
+        await writeImage(archive, { name: 'pulled:1', note: 'through a mirror' });
+        await registry.push(archive, 'team/pulled');
+        const { images } = world.runtime;
+        for (const name of ['safe.invalid/team/pulled:1', 'unsafe.invalid/team/pulled:1']) {
+          await images.pull(name, undefined);
+          expect((await images.find(name))?.tags).toContain(name);
+        }
+      } finally {
+        await world.stop();
+        await registry.stop();
+        await rm(directory, { recursive: true, force: true });
+      }
+    });
 
     it('does not show what belongs to another node', () =>
       inWorld(async (world, options) => {

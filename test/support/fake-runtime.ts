@@ -39,6 +39,7 @@ export class FakeRuntime implements Runtime {
   /** Containers of these names ignore the stop signal, and end when they are killed. */
   readonly stubborn = new Set<string>();
   refuses: string | undefined;
+  limitation: string | undefined;
   readonly #clock: Clock;
   readonly #listeners = new Set<(id: string | undefined) => void>();
   readonly #sandboxes = new Map<string, Mutable<Sandbox>>();

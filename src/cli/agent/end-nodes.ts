@@ -9,7 +9,6 @@ import type { VolumesApi } from '../../node/volumes/api.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { readIfThere } from '../process/files.ts';
 import { removeServiceRules } from '../up/components/services.ts';
-import { containerdRegistries } from './node-config.ts';
 import { type NodeFile, nodesIn, removeNodeFile } from './node-file.ts';
 import { openRuntime } from './open-runtime.ts';
 
@@ -95,7 +94,7 @@ async function leaveNothing(options: EndNodesOptions, directory: string, file: N
     case 'containerd':
       await stopOwnContainerd({
         ...{ directory: join(directory, 'containerd'), name, clock, log, path, removesPods: mode === 'remove' },
-        registries: containerdRegistries(file.registries),
+        registries: file.registries,
         ...(networkNamespace === undefined ? {} : { networkNamespace }),
         ...(streamAddress === undefined ? {} : { streamAddress }),
       });

@@ -1,7 +1,6 @@
 /** What the flags of nodes ask for. */
 import { stat } from 'node:fs/promises';
 import { addQuantities, formatQuantity, parseQuantity } from '../../base/quantity.ts';
-import type { RegistryOptions } from '../../node/containerd/options.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import { DEFAULT_THRESHOLDS, type Threshold } from '../../node/machine/pressure/thresholds.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -40,22 +39,6 @@ export async function checkNodeFlags({ podManifestPath: path }: Pick<NodeFlags, 
   if (!path || (await stat(path).catch(() => undefined))?.isDirectory()) return;
   throw new CliError(
     `--pod-manifest-path ${path} cannot be used: it is not a directory; --pod-manifest-path "" starts without it`,
-  );
-}
-
-/** The same in containerd's terms. */
-export function containerdRegistries({
-  mirrors,
-  insecure,
-}: RegistrySettings): Readonly<Record<string, RegistryOptions>> {
-  const names = new Set([...Object.keys(mirrors), ...insecure]);
-  return Object.fromEntries(
-    [...names].map((registry) => {
-      const isInsecure = insecure.includes(registry);
-      // With TLS first, as other clients do it.
-      const own = isInsecure ? [`https://${registry}`, `http://${registry}`] : [];
-      return [registry, { mirrors: [...(mirrors[registry] ?? []), ...own], insecure: isInsecure }];
-    }),
   );
 }
 

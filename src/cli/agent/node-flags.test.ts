@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { propertyOf } from '../../base/flag.ts';
-import { containerdRegistries, nodeConfig } from './node-config.ts';
+import { nodeConfig } from './node-config.ts';
 import { type NodeFlags, nodeFlags } from './node-flags.ts';
 
 /** Parses a command line as far as flags repeat. */
@@ -50,11 +50,6 @@ test('mirrors and insecure registries may be repeated, and an empty text drops t
   expect(registries).toEqual({
     mirrors: { 'docker.io': ['http://a:5000', 'https://b'], 'quay.io': ['https://c'] },
     insecure: ['lab:5000'],
-  });
-  expect(containerdRegistries(registries)).toEqual({
-    'docker.io': { mirrors: ['http://a:5000', 'https://b'], insecure: false },
-    'quay.io': { mirrors: ['https://c'], insecure: false },
-    'lab:5000': { mirrors: ['https://lab:5000', 'http://lab:5000'], insecure: true },
   });
   expect(config(['--registry-mirror', 'docker.io=http://a', '']).registries.mirrors).toEqual({});
 });

@@ -9,7 +9,6 @@ import type { Runtime } from '../../node/runtime/runtime.ts';
 import { CliError } from '../output/cli-error.ts';
 import { keeperCommand } from '../process/keeper-command.ts';
 import { architectureOf } from './machine.ts';
-import { containerdRegistries } from './node-config.ts';
 
 export type RealRuntime = 'containerd' | 'process';
 
@@ -48,7 +47,7 @@ export async function openRuntime(request: RuntimeRequest): Promise<Runtime> {
 async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
   const { endpoint, directory, name, podCIDRs, path, clock, log, networkNamespace, streamAddress, isBeside } = request;
   const { openContainerd } = await import('../../node/containerd/open.ts');
-  const registries = containerdRegistries(request.registries);
+  const { registries } = request;
   const shared = endpoint
     ? { socket: endpoint.replace(/^unix:\/\//, '') }
     : isBeside
@@ -61,7 +60,7 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
     ...(networkNamespace === undefined ? {} : { networkNamespace }),
     ...(streamAddress === undefined ? {} : { streamAddress }),
   });
-  if (!runtime.isOwn && Object.keys(registries).length > 0) {
+  if (!runtime.isOwn && (Object.keys(registries.mirrors).length > 0 || registries.insecure.length > 0)) {
     log.warn('registry mirrors and insecure registries have to be configured in this containerd itself', {
       socket: runtime.socket,
     });

@@ -188,7 +188,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       pods: () => pods.running(),
       volumesOf: (uid) => volumes.usage(uid),
       rotateLogs: () => rotateLogs(opened, { now: clock.now(), log }),
-      evict: (pod, message) => pods.evict(pod, message),
+      evict: (pod, message, isDisruption) => pods.evict(pod, message, isDisruption),
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();

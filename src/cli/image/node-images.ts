@@ -5,7 +5,6 @@ import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
-import { containerdRegistries } from '../agent/node-config.ts';
 import { type NodeFile, nodesIn } from '../agent/node-file.ts';
 import { openImageStore, openRuntime } from '../agent/open-runtime.ts';
 import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
@@ -88,7 +87,7 @@ async function openFromContainerd(directory: string, file: NodeFile): Promise<Op
       await stopOwnContainerd({
         ...{ ...TOOLS, directory: own, name, path, removesPods: false },
         ...{
-          registries: containerdRegistries(file.registries),
+          registries: file.registries,
           ...(streamAddress === undefined ? {} : { streamAddress }),
         },
       });

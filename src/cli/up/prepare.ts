@@ -6,6 +6,7 @@ import type { Environment, StartContext } from './context.ts';
 import { type Directory, openDirectory, otherClusters } from './directory/directory.ts';
 import type { Settings } from './flags.ts';
 import { readInputs } from './inputs.ts';
+import { machineAddresses } from './listeners/addresses.ts';
 import { type GivenFlags, settle } from './settings/settle.ts';
 
 export interface Prepared {
@@ -26,6 +27,9 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
 
 /** The port is never 0: certificates and the endpoints of the server name it before it is listened on. */
 async function settleAll(given: GivenFlags, { remembered, path }: Directory, random: Random): Promise<Settings> {
-  const settings = await settle(given, remembered, () => otherClusters(clustersHome(), path));
+  const settings = await settle(given, remembered, {
+    otherClusters: () => otherClusters(clustersHome(), path),
+    addresses: machineAddresses,
+  });
   return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress, random) } : settings;
 }

@@ -41,6 +41,8 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly watches?: KindRef<T>;
   /** Kinds whose controlling owner is of the watched kind: a change wakes the owner. */
   readonly owns?: readonly KindRef[];
+  /** Of the owned kinds, those whose new objects do not wake the owner: mostly it has created them itself. */
+  readonly ignoresNew?: readonly KindRef[];
   /** Other kinds whose changes matter; see `related`. */
   readonly also?: readonly Related[];
   /** How many keys are processed concurrently. Default: 10. */
@@ -83,6 +85,8 @@ export interface Related {
   keysOf(object: any, listers: Listers): readonly string[];
   /** Whether an update is irrelevant. Default: none is. */
   ignores?(object: any, old: any): boolean;
+  /** Whether new objects wake nothing. */
+  readonly ignoresNew?: boolean;
 }
 
 export function related<T>(

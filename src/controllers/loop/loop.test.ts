@@ -154,6 +154,27 @@ describe('the loop', () => {
     expect(seen.slice(3)).toEqual(['a', 'a-zone']);
   });
 
+  it('is not woken by new objects of a kind whose creation does not matter', async () => {
+    const seen: string[] = [];
+    await start(
+      defineController<any>({
+        ...{ name: 'test', account: 'test-controller', watches: Group, owns: [Member], ignoresNew: [Member] },
+        plan: (_, { key }) => {
+          seen.push(key.name);
+          return [];
+        },
+      }),
+    );
+    api.put('members', member('m', 'owner'));
+    await clock.advance(0);
+    expect(seen).toEqual([]);
+    api.put('members', { ...member('m', 'owner'), spec: 2 });
+    await clock.advance(0);
+    api.remove('members', 'x', 'm');
+    await clock.advance(0);
+    expect(seen).toEqual(['owner', 'owner']);
+  });
+
   it('performs its plan and then is idle', async () => {
     api.put('groups', group('g', { spec: { size: 20 } }));
     await start(sizes());

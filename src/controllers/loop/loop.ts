@@ -119,16 +119,21 @@ class ControllerLoop {
 
   /** Turns changes of all kinds that the controller names into keys. */
   #subscribe(): (() => void)[] {
-    const { watches, owns = [], also = [] } = this.#controller;
+    const { watches, owns = [], ignoresNew = [], also = [] } = this.#controller;
     const sources: Related[] = [
       ...(watches ? [{ kind: watches, keysOf: (object: DeepReadonly<KubeObject>) => [keyOf(object)] }] : []),
-      ...owns.map((kind) => ({ kind, keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches) })),
+      ...owns.map((kind) => ({
+        kind,
+        keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches),
+        ignoresNew: ignoresNew.includes(kind),
+      })),
       ...also,
     ];
     // All informers exist before the first change is handled: it may need any of them.
     for (const { kind } of sources) this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind));
     return sources.map((source) =>
       this.#informer(source.kind).onChange((change: Change<KubeObject>) => {
+        if (change.type === 'add' && source.ignoresNew) return;
         if (change.type === 'update' && source.ignores?.(change.object, change.old)) return;
         for (const key of source.keysOf(change.object, this.#listers)) this.#queue.add(key);
         if (change.type !== 'update') return;

@@ -16,8 +16,8 @@ import type { IngressConfig } from './config.ts';
 import { planIngress } from './plan.ts';
 
 /** The name of our class, and what its objects say in `spec.controller`. */
-export const CLASS_NAME = 'quarterdeck';
-export const CONTROLLER_NAME = 'kubernetes.io/quarterdeck-ingress';
+const CLASS_NAME = 'quarterdeck';
+const CONTROLLER_NAME = 'kubernetes.io/quarterdeck-ingress';
 
 export interface IngressControllerOptions {
   readonly client: Client;

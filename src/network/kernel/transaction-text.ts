@@ -1,7 +1,7 @@
 /** Writes a transaction for `nft -f -`. */
 import type { Command, Hook, SetDefinition } from './kernel.ts';
 
-const NAME = /^[a-z][a-z0-9._-]{0,60}$/i;
+const NAME = /^[a-z][a-z0-9._-]{0,120}$/i;
 const TABLE = /^qd-[a-z0-9][a-z0-9._-]{0,100}$/i;
 /** No end of line, no semicolon, no quotation and no comment: a rule or an element cannot become a second command. */
 const EXPRESSION = /^[A-Za-z0-9@.,:/{}[\]!=&|^ _-]*$/;

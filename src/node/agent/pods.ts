@@ -11,6 +11,7 @@ import type { Refusal } from '../admission/refusal.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodFailure } from '../pod/plan/state.ts';
 import type { ActionContext } from './actions/context.ts';
+import { releaseLeftovers } from './leftovers.ts';
 import { orphanOf } from './orphan.ts';
 import { RuntimeView } from './runtime-view.ts';
 import { MirrorPods } from './static/mirror-pods.ts';
@@ -38,6 +39,7 @@ export interface AgentPodsOptions {
 interface Followed {
   readonly worker: PodWorker;
   readonly status: StatusWriter;
+  hasEnded: boolean;
 }
 
 /** As kubelet evicts when a hard threshold is crossed. */
@@ -90,11 +92,12 @@ export class AgentPods {
   }
 
   /** Ends a pod because the node runs out of something, or because the pod uses more than it may. */
-  evict(pod: SeenPod, message: string): void {
+  evict(pod: SeenPod, message: string, isDisruption: boolean): void {
     const reason = 'Evicted';
     this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
     this.#followed.get(uidOf(pod))?.worker.fail({
-      ...{ reason, message, disruption: message, graceSeconds: EVICTION_GRACE_SECONDS },
+      ...{ reason, message, graceSeconds: EVICTION_GRACE_SECONDS },
+      ...(isDisruption ? { disruption: message } : {}),
     });
   }
 
@@ -119,9 +122,8 @@ export class AgentPods {
     await unlessAborted(pods.synced, signal);
     this.#mirrors.connect();
     for (const uid of this.#view.uids()) this.#endOrphan(uid);
-    await this.#releaseLeftovers().catch((error: unknown) => {
-      log.warn('cannot release volumes that were left behind', { error: String(error) });
-    });
+    const { volumes, clock } = this.#options.context;
+    await releaseLeftovers({ volumes, clock, log, signal, isFollowed: (uid) => this.#followed.has(uid) });
   }
 
   /** Lists the runtime again, since something has changed. */
@@ -187,12 +189,6 @@ export class AgentPods {
     if (pod) this.#start(uid, pod).worker.remove();
   }
 
-  /** Volumes of pods that are neither in the API nor in the runtime. */
-  async #releaseLeftovers(): Promise<void> {
-    const { volumes } = this.#options.context;
-    for (const uid of await volumes.leftovers()) if (!this.#followed.has(uid)) await volumes.release(uid);
-  }
-
   #start(uid: string, pod: SeenPod): Followed {
     const { context, client, log, signal, recorder, hostIP } = this.#options;
     const worker = new PodWorker(pod, {
@@ -200,13 +196,15 @@ export class AgentPods {
       emit: (about, { type, reason, message, container }) =>
         recorder.event(eventSubject(about, container), type, reason, message),
       admit: (each) => this.#admit(each),
+      admitResize: (each) => this.#admitResize(each),
+      onResized: () => this.#retryResizes(),
       onStatus: () => this.#report(uid),
     });
     const status = new StatusWriter(worker, {
-      ...{ client, log, signal, hostIP, clock: context.clock },
+      ...{ client, log, signal, hostIP, clock: context.clock, limitation: context.runtime.limitation },
       shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
-    const followed = { worker, status };
+    const followed = { worker, status, hasEnded: false };
     this.#followed.set(uid, followed);
     return followed;
   }
@@ -221,6 +219,23 @@ export class AgentPods {
     });
     this.#admitting = admitting.catch(() => undefined);
     return admitting;
+  }
+
+  /** One at a time, too. A resize preempts nothing. */
+  #admitResize(pod: SeenPod): Promise<Refusal | undefined> {
+    if (isStatic(pod)) return Promise.resolve(STATIC_RESIZE);
+    const admitting = this.#admitting.then(async () => {
+      const decision = await this.#options.admission(pod, this.running());
+      if (decision.type === 'admitted') return undefined;
+      return decision.type === 'refused' ? decision : decision.lacking;
+    });
+    this.#admitting = admitting.catch(() => undefined);
+    return admitting;
+  }
+
+  /** Something has become free. */
+  #retryResizes(): void {
+    for (const worker of this.workers()) if (worker.state?.resizeRefusal) worker.wake();
   }
 
   async #refusalOf(pod: SeenPod): Promise<Refusal | undefined> {
@@ -250,6 +265,10 @@ export class AgentPods {
     const followed = this.#followed.get(uid);
     if (!followed) return;
     const { worker, status } = followed;
+    if (worker.state?.endPhase && !followed.hasEnded) {
+      followed.hasEnded = true;
+      this.#retryResizes();
+    }
     if (worker.isFinished && (worker.isRemoved || isStatic(worker.pod))) this.#forget(uid);
     else status.report();
   }
@@ -269,5 +288,9 @@ export class AgentPods {
     }
   }
 }
+
+const STATIC_RESIZE: Refusal = {
+  ...{ reason: 'Infeasible', message: 'In-place resize of static-pods is not supported' },
+};
 
 const uidOf = ({ metadata: { uid = '' } }: SeenPod) => uid;

@@ -1,6 +1,7 @@
 /** What the agent says about the containerd it wants. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { RegistrySettings } from '../images/registry/hosts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 export interface ContainerdOptions {
@@ -19,8 +20,8 @@ export interface ContainerdOptions {
   readonly name: string;
   /** The ranges of the pods' addresses. Empty: not known yet; pods on their own network wait for `configureNetwork`. */
   readonly podCIDRs: readonly string[];
-  /** How images of a registry are pulled, by the registry's name (`localhost:5000`, `docker.io`). */
-  readonly registries?: Readonly<Record<string, RegistryOptions>>;
+  /** Mirrors, and registries without TLS; only for an own containerd. */
+  readonly registries?: RegistrySettings;
   /** Path of the network namespace in which an own containerd runs, with its bridge; undefined: the one of this process. */
   readonly networkNamespace?: string;
   /** The address where an own containerd serves exec, attach and port-forward; default: 127.0.0.1. */
@@ -29,13 +30,6 @@ export interface ContainerdOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Logger;
-}
-
-export interface RegistryOptions {
-  /** URLs that are tried in order before the registry itself. */
-  readonly mirrors?: readonly string[];
-  /** Whether TLS certificates are not verified. For plain HTTP, name an `http://` URL as a mirror. */
-  readonly insecure?: boolean;
 }
 
 export interface ContainerdRuntime extends Runtime {

@@ -75,11 +75,14 @@ export class Endpoint {
   async listen(host: string, authority: string): Promise<number> {
     this.#tls = createTlsServer({
       ...{ ca: authority, requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
-      minVersion: 'TLSv1.2',
+      ...{ minVersion: 'TLSv1.2', allowHalfOpen: true },
     });
     this.#tls.maxConnections = MAX_CONNECTIONS;
     this.#tls.on('secureConnection', (socket: TLSSocket) => this.#http.emit('connection', this.#follow(socket)));
-    this.#tls.on('tlsClientError', (error) => {
+    // Also those that never finish their handshake.
+    this.#tls.on('connection', (socket) => this.#follow(socket));
+    this.#tls.on('tlsClientError', (error, socket) => {
+      socket.destroy();
       this.#options.log.debug('a connection to the endpoint failed', { error: error.message });
     });
     for (let port = DEFAULT_PORT; ; port++) {

@@ -19,6 +19,8 @@ function world(parts: { spec?: object; volume?: number } = {}) {
     diskFree: 900,
     images: [{ id: 'sha256:unused', bytes: 400, tags: [], digests: [], isPinned: false }] as unknown as Image[],
     evicted: [] as string[],
+    /** Of the evictions: whether they were for the sake of the node. */
+    disruptions: [] as boolean[],
     events: [] as string[],
     rotations: 0,
   };
@@ -62,7 +64,10 @@ function world(parts: { spec?: object; volume?: number } = {}) {
     },
     pods: () => [pod],
     volumesOf: async () => new Map([['v', parts.volume ?? 0]]),
-    evict: (_, message) => state.evicted.push(message),
+    evict: (_, message, isDisruption) => {
+      state.evicted.push(message);
+      state.disruptions.push(isDisruption);
+    },
     warn: (reason) => state.events.push(reason),
   });
   return { clock, state, housekeeping };
@@ -94,6 +99,8 @@ test('a pod is evicted when memory runs out, and none when there is enough', asy
     'The node was low on resource: memory. Threshold quantity: 100Mi, available: 10Mi. ' +
       'Container c was using 50Mi, request is 0, has larger consumption of memory. ',
   ]);
+  expect(state.disruptions).toEqual([true]);
+  expect(state.events).toEqual(['EvictionThresholdMet']);
 });
 
 test('a pod that fills its volume above the limit is evicted on a machine with plenty', async () => {
@@ -101,6 +108,14 @@ test('a pod that fills its volume above the limit is evicted on a machine with p
   const { state, housekeeping } = world({ spec, volume: 2 * MI });
   await housekeeping.step();
   expect(state.evicted).toEqual(['Usage of EmptyDir volume "v" exceeds the limit "1Mi". ']);
+  expect(state.disruptions).toEqual([false]);
+});
+
+test('a critical pod is not evicted, whatever it writes', async () => {
+  const volumes = [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }];
+  const { state, housekeeping } = world({ spec: { volumes, priority: 2_000_000_000 }, volume: 2 * MI });
+  await housekeeping.step();
+  expect(state.evicted).toEqual([]);
 });
 
 test('images are removed when the disk fills up, once they are old enough', async () => {

@@ -4,13 +4,14 @@
  */
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { isCritical } from '../admission/critical.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Container, Image, Runtime } from '../runtime/runtime.ts';
 import { DEFAULT_IMAGE_GARBAGE, type ImageHistories, noteImages, planImageGarbage } from './garbage/plan-images.ts';
 import type { LocalMachine, MachineObservation } from './local-machine.ts';
 import { chooseEvicted, type PodConsumption } from './pressure/choose-evicted.ts';
 import { storageExcess } from './pressure/storage-limits.ts';
-import { CONDITION_OF } from './pressure/thresholds.ts';
+import { CONDITION_OF, RESOURCE_OF } from './pressure/thresholds.ts';
 import { type NodeUsage, nodeUsage } from './stats/node-usage.ts';
 import { resourceMetrics } from './stats/resource-metrics.ts';
 import { type PodStats, runningPods } from './stats/running-pods.ts';
@@ -29,8 +30,8 @@ export interface HousekeepingOptions {
   /** Bytes by volume of a pod. */
   volumesOf(podUid: string): Promise<ReadonlyMap<string, number>>;
   rotateLogs(): Promise<void>;
-  /** Ends a pod with the reason `Evicted`. */
-  evict(pod: SeenPod, message: string): void;
+  /** Ends a pod with the reason `Evicted`. `isDisruption`: for the sake of the node, and not for its own excess. */
+  evict(pod: SeenPod, message: string, isDisruption: boolean): void;
   /** Reports an event about the node. */
   warn(reason: string, message: string): void;
 }
@@ -113,7 +114,7 @@ export class Housekeeping {
 
   /** Pods above their own limits, and one pod when the machine runs out of something. */
   async #evict({ crossed, left }: MachineObservation): Promise<void> {
-    const { pods: podsOfNode, evict } = this.#options;
+    const { pods: podsOfNode, evict, warn } = this.#options;
     const pods = podsOfNode();
     const stats = new Map((await this.#stats()).map((each) => [each.uid, each]));
     const measured = crossed.length > 0 ? pods : pods.filter(isLimited);
@@ -127,15 +128,17 @@ export class Housekeeping {
     const evicted = new Set<SeenPod>();
     for (const pod of measured.filter(isLimited)) {
       const message = storageExcess(pod, writtenBy(pod));
-      if (message === undefined) continue;
+      if (message === undefined || isCritical(pod)) continue;
       evicted.add(pod);
-      evict(pod, message);
+      evict(pod, message, false);
     }
     const threshold = crossed[0];
-    if (!threshold || evicted.size > 0) return;
+    if (!threshold) return;
+    warn('EvictionThresholdMet', `Attempting to reclaim ${RESOURCE_OF[threshold.signal]}`);
+    if (evicted.size > 0) return;
     const consumptionOf = (pod: SeenPod) => consumption(stats.get(pod.metadata.uid ?? ''), writtenBy(pod).volumes);
     const chosen = chooseEvicted(pods, consumptionOf, threshold, left);
-    if (chosen) evict(chosen.pod, chosen.message);
+    if (chosen) evict(chosen.pod, chosen.message, true);
   }
 
   /** Returns how many were removed. */

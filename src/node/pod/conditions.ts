@@ -38,6 +38,8 @@ export interface Observed {
   /** Whether the pod has its sandbox: its network and address. */
   readonly hasSandbox: boolean;
   readonly now: number;
+  /** What the containers are not separated from, as a sentence. */
+  readonly limitation?: string | undefined;
   /** A change of resources that is not done. */
   readonly resize?: Resize | undefined;
   /** Whether all containers are removed to start over. */
@@ -56,6 +58,7 @@ const RESTARTING: ConditionResult = {
   ...{ holds: true, reason: 'RestartAllContainersStarted', message: 'container exited with restart policy rule' },
 };
 const TRUE: ConditionResult = { holds: true };
+const FALSE: ConditionResult = { holds: false };
 
 /**
  * Returns all conditions that the kubelet owns; those of a resize only while it is not done. The transition time changes only
@@ -65,7 +68,7 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
   const { pod, now } = observed;
   const containers = containersReady(observed);
   const results: Record<Type, ConditionResult> = {
-    PodReadyToStartContainers: { holds: observed.hasSandbox },
+    PodReadyToStartContainers: sandboxReady(observed),
     Initialized: initialized(observed),
     Ready: containers.holds ? readinessGates(pod) : containers,
     ContainersReady: containers,
@@ -85,13 +88,18 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
   }
   if (mayRestartAll(pod.spec as PodSpec)) {
     const isRestarting = observed.isRestartingAll === true && !isTerminalPhase(observed.phase);
-    conditions.push(condition('AllContainersRestarting', isRestarting ? RESTARTING : { holds: false }));
+    conditions.push(condition('AllContainersRestarting', isRestarting ? RESTARTING : FALSE));
   }
   if (observed.disruption !== undefined) {
     const why = { reason: 'TerminationByKubelet', message: observed.disruption };
     conditions.push(condition('DisruptionTarget', { holds: true, ...why }));
   }
   return conditions;
+}
+
+function sandboxReady({ hasSandbox, limitation }: Observed): ConditionResult {
+  if (!hasSandbox) return FALSE;
+  return limitation === undefined ? TRUE : { holds: true, reason: 'LimitedIsolation', message: limitation };
 }
 
 function containersReady({ phase, runs }: Observed): ConditionResult {

@@ -5,6 +5,7 @@ import { shownRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
 import { type ContainerRun, isReady, type RunState, type SeenContainer, type Termination } from './container-run.ts';
 import { truncated } from './termination-message.ts';
 
+const NO_RESOURCES = Object.freeze({});
 const NO_STATE = Object.freeze({});
 
 /** `maxBytes` limits its termination message. */
@@ -24,7 +25,8 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer,
     ...(id ? { containerID: id } : {}),
     ...(role === 'ephemeral' ? {} : { started: state.type === 'running' && role !== 'init' && run.started !== false }),
     ...(allocated?.requests ? { allocatedResources: allocated.requests } : {}),
-    ...(actual && (actual.requests || actual.limits) ? { resources: actual } : {}),
+    // The server knows by them that the node can resize a running container.
+    ...(state.type === 'running' || actual?.requests || actual?.limits ? { resources: actual ?? NO_RESOURCES } : {}),
   };
 }
 

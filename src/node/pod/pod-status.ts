@@ -13,6 +13,8 @@ export interface Report extends Observed {
   readonly podIP: string | undefined;
   /** All its addresses, the first one included. Absent: there is one at most. */
   readonly podIPs?: readonly string[];
+  /** Of a pod that sets resources as a whole. */
+  readonly ofPod?: { readonly allocatedResources: object; readonly resources: object } | undefined;
   /** Why the pod failed as a whole, when no container explains it. */
   readonly failure?: { readonly reason: string; readonly message: string } | undefined;
 }
@@ -31,6 +33,7 @@ export function podStatus(report: Report, before: readonly Condition[]) {
     hostIPs: [{ ip: hostIP }],
     ...(podIP ? { podIP, podIPs: (podIPs ?? [podIP]).map((ip) => ({ ip })) } : {}),
     startTime: timestamp(startTime),
+    ...report.ofPod,
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     containerStatuses: statusesOf(report, ['main']),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),

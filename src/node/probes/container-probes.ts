@@ -18,6 +18,8 @@ export interface ProbeResults {
 export interface ContainerProbesOptions extends CheckTarget {
   readonly clock: Clock;
   readonly startedAt: number;
+  /** What an earlier agent has reported, which holds until there are results. One that has started is not probed for that. */
+  readonly reported?: { readonly started: boolean | undefined; readonly ready: boolean | undefined };
   /** Called after the results have changed. */
   readonly onChange: (results: ProbeResults) => void;
   /** Called for a check that did not pass: a warning event about the container. */
@@ -46,10 +48,12 @@ export class ContainerProbes {
   readonly #options: ContainerProbesOptions;
   readonly #probes = new Map<ProbeType, Running>();
   #isStopped = false;
+  #isEnding = false;
 
   constructor(options: ContainerProbesOptions) {
     this.#options = options;
-    const { startup, others } = probesOf(options.container);
+    const { startup: ofStart, others } = probesOf(options.container);
+    const startup = options.reported?.started ? undefined : ofStart;
     if (startup) this.#add('Startup', startup);
     for (const [type, probe] of others) this.#add(type, probe);
     if (startup) this.#arm('Startup');
@@ -64,7 +68,7 @@ export class ContainerProbes {
     const started = resultOf('Startup');
     return {
       started,
-      ready: started === true ? resultOf('Readiness') === true : false,
+      ready: started === true ? (resultOf('Readiness') ?? this.#options.reported?.ready) === true : false,
       // A failed startup probe ends the container as a failed liveness probe does.
       live: started === false ? false : resultOf('Liveness') !== false,
     };
@@ -85,6 +89,12 @@ export class ContainerProbes {
     return [...this.#probes.values()].flatMap(({ type, counts }) =>
       [...counts].map(([result, count]) => ({ type, result, count })),
     );
+  }
+
+  /** The container is being stopped: only its readiness still matters. */
+  end(): void {
+    this.#isEnding = true;
+    for (const { type, timer } of this.#probes.values()) if (type !== 'Readiness') timer?.cancel();
   }
 
   stop(): void {
@@ -109,7 +119,7 @@ export class ContainerProbes {
 
   #arm(type: ProbeType): void {
     const running = this.#probes.get(type);
-    if (!running || this.#isStopped) return;
+    if (!running || this.#isOver(type)) return;
     const { clock } = this.#options;
     const { dueAt } = running.progress;
     if (dueAt === undefined) return;
@@ -120,7 +130,7 @@ export class ContainerProbes {
     const { clock, onChange } = this.#options;
     const { type, probe } = running;
     const outcome = await this.#attempt(probe);
-    if (this.#isStopped) return;
+    if (this.#isOver(type)) return;
     const before = this.results;
     this.#report(type, outcome);
     const result = RESULTS[outcome.type];
@@ -130,6 +140,10 @@ export class ContainerProbes {
     this.#arm(type);
     const { started, ready, live } = this.results;
     if (started !== before.started || ready !== before.ready || live !== before.live) onChange(this.results);
+  }
+
+  #isOver(type: ProbeType): boolean {
+    return this.#isStopped || (this.#isEnding && type !== 'Readiness');
   }
 
   async #attempt(probe: Probe): Promise<Outcome> {

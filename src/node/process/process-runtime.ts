@@ -26,15 +26,10 @@ export interface ProcessRuntimeOptions {
   readonly random: Random;
 }
 
-export interface ProcessRuntime extends Runtime {
-  /** What containers are not separated from, and why, as a sentence for a condition; undefined if they are isolated. */
-  readonly limitation: string | undefined;
-}
-
 const KEEPER_RETRY_MS = 1_000;
 
 /** Connects to what runs in the directory, and starts the keeper if none runs. Rejects with a RuntimeError. */
-export async function openProcessRuntime(options: ProcessRuntimeOptions): Promise<ProcessRuntime> {
+export async function openProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
   const { images: store, clock, random } = options;
   const listeners = new Set<(sandboxId: string | undefined) => void>();
   const notify = (sandboxId: string | undefined) => {
@@ -61,7 +56,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     return keeper.connection;
   };
   const newStream = () => random.bytes(12).toString('hex');
-  const runtime: ProcessRuntime = {
+  const runtime: Runtime = {
     version: `process://${process.versions.node}`,
     images: imagesWithHost(store),
     // Containers without namespaces have no mounts of their own.

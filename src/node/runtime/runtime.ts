@@ -9,6 +9,8 @@ export interface Runtime extends Containers {
   /** The value of `containerRuntimeVersion` in the node's status, for example `containerd://1.6.20`. */
   readonly version: string;
   readonly images: Images;
+  /** What its containers are not separated from, and why, as a sentence for the conditions of pods. Absent: nothing. */
+  readonly limitation?: string | undefined;
   /** What its handlers can do, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
   readonly handlers: readonly RuntimeHandler[];
   /** Whether `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */
@@ -151,8 +153,6 @@ export interface RegistryCredentials {
   /** A bearer token instead of a password. */
   readonly identityToken?: string;
   readonly registryToken?: string;
-  /** The registry that the credentials belong to. */
-  readonly serverAddress?: string;
 }
 
 export interface Images {

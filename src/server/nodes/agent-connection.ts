@@ -42,7 +42,7 @@ export async function dialAgent({ node, address, identity, clock, signal }: Dial
   const { host, port } = address;
   const options: ConnectionOptions = {
     ...{ host, port, ...identity, minVersion: 'TLSv1.2' as const },
-    servername: node,
+    ...{ servername: node, allowHalfOpen: true },
     checkServerIdentity: (_name, certificate) => wrongName(node, certificate),
   };
   const socket = connect(options);
@@ -82,7 +82,7 @@ function wrongName(node: string, { subjectaltname = '' }: PeerCertificate): Erro
 function failureOf(error: NodeJS.ErrnoException, { host, port }: AgentAddress): string {
   const { code = '', message } = error;
   if (message.startsWith('x509: ')) return `tls: failed to verify certificate: ${message}`;
-  if (/CERT|SELF_SIGNED|ISSUER/.test(code)) return `tls: failed to verify certificate: x509: ${message}`;
+  if (/CERT|SELF_SIGNED|ISSUER|VERIFY/.test(code)) return `tls: failed to verify certificate: x509: ${message}`;
   if (code === 'ECONNRESET') return `read tcp ${host}:${port}: read: connection reset by peer`;
   const alert = /alert ([a-z ]+)/.exec(message)?.[1];
   return alert ? `remote error: tls: ${alert}` : socketFailure(error, host, port);

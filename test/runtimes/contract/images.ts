@@ -1,8 +1,10 @@
 /** Images, from archives and from a registry. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { credentialsFor } from '../../../src/node/agent/images/keyring.ts';
 import { freePort } from '../../support/free-port.ts';
 import { writeDockerArchive } from '../docker-archive.ts';
+import { guardRegistry } from '../guarded-registry.ts';
 import { TestRegistry } from '../registry.ts';
 import { IMAGE, type Subject, writeImage } from '../world.ts';
 
@@ -82,6 +84,26 @@ export function describeImages({ world }: Subject): void {
     await runtime.images.remove(name);
     expect(await runtime.images.find(name)).toBeUndefined();
     await world().load();
+  });
+
+  it('pulls an image with the password that a Secret has for its registry', async () => {
+    const { images } = world().runtime;
+    const archive = world().path('guarded.tar');
+    await writeImage(archive, { name: 'guarded:1', note: 'guarded' });
+    await registry.push(archive, 'team/guarded');
+    const guarded = await guardRegistry(registry.name, 'user:secret');
+    try {
+      const name = `${guarded.name}/team/guarded:1`;
+      const auths = { [guarded.name]: { auth: Buffer.from('user:secret').toString('base64') } };
+      const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
+      const [credentials] = credentialsFor(name, [{ type: 'kubernetes.io/dockerconfigjson', data }]);
+      await expect(images.pull(name, undefined)).rejects.toThrow();
+      await images.pull(name, credentials);
+      expect((await images.find(name))?.tags).toContain(name);
+      await images.remove(name);
+    } finally {
+      await guarded.stop();
+    }
   });
 
   it.each([

@@ -67,6 +67,7 @@ function controllersFor(
     mintToken: tokenSigner(pki.serviceAccountKey),
     signCertificate: signingAuthority({ ...pki.signing, maxLifetime: settings.clusterSigningDuration, clock, random }),
     reservedNames: servingNames(settings, hasRealPods(inputs.nodes)),
+    serverPort: port,
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
 }

@@ -35,10 +35,15 @@ export function nextServiceRange(taken: readonly Taken[]): string {
   throw new CliError('no free range of service addresses; choose one with --service-cluster-ip-range');
 }
 
-/** Bridges of several clusters on one machine cannot have the same addresses. */
-export function nextPodRange(taken: readonly Taken[]): string {
+/**
+ * Bridges on one machine cannot have the same addresses: a range that a cluster remembers, or that the machine already has
+ * an address of, is not free.
+ */
+export function nextPodRange(taken: readonly Taken[], machineAddresses: readonly string[]): string {
   for (let index = 0; index < MAX_POD_RANGES; index++) {
-    if (!taken.some((other) => (other.clusterCidr ?? podRangeAt(0)) === podRangeAt(index))) return podRangeAt(index);
+    const range = podRangeAt(index);
+    const isInUse = machineAddresses.some((address) => address.startsWith(range.slice(0, -'0.0/16'.length)));
+    if (!isInUse && !taken.some((other) => (other.clusterCidr ?? podRangeAt(0)) === range)) return range;
   }
   throw new CliError('no free range of pod addresses; choose one with --cluster-cidr');
 }

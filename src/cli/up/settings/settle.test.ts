@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { type Remembered, rememberedOf, settle } from './settle.ts';
+import { type Remembered, rememberedOf, type Surroundings, settle } from './settle.ts';
 
-const none = async () => [];
+const none: Surroundings = { otherClusters: async () => [], addresses: () => [] };
 
 test('the default cluster has the well-known port and range', async () => {
   expect(rememberedOf(await settle({}, {}, none))).toEqual({
     bindAddress: '127.0.0.1',
     clusterDomain: 'cluster.local',
+    maxPods: 110,
     port: 6443,
     store: 'embedded',
     runtime: 'auto',
@@ -31,10 +32,21 @@ test('a cluster of another name gets the next port and range that no cluster rem
   const others: Remembered[] = [{ port: 6444, serviceClusterIpRange: '10.97.0.0/16' }];
   const listener = createServer().listen(6445, '127.0.0.1');
   await once(listener, 'listening').catch(() => undefined);
-  const { port, serviceClusterIpRange } = await settle({ name: 'two' }, {}, async () => others);
+  const { port, serviceClusterIpRange } = await settle(
+    { name: 'two' },
+    {},
+    { ...none, otherClusters: async () => others },
+  );
   listener.close();
   expect(port).toBeGreaterThan(6445);
   expect(serviceClusterIpRange).toBe('10.98.0.0/16');
+});
+
+test('pods do not get addresses that the machine already has', async () => {
+  const addresses = () => ['127.0.0.1', '10.244.0.1', '10.24.5.1', 'fe80::1'];
+  expect(await settle({}, {}, { ...none, addresses })).toMatchObject({ clusterCidr: '10.245.0.0/16' });
+  const remembered: Remembered = { clusterCidr: '10.244.0.0/16' };
+  expect(await settle({}, remembered, { ...none, addresses })).toMatchObject(remembered);
 });
 
 test('the store and the service range of a directory cannot change', async () => {

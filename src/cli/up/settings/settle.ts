@@ -12,16 +12,19 @@ export type GivenFlags = Partial<Settings>;
 /** What the data directory keeps, so that the next start is the same cluster at the same address. */
 export type Remembered = Partial<Settings>;
 
+/** What else is on the machine. */
+export interface Surroundings {
+  otherClusters(): Promise<readonly Taken[]>;
+  /** The addresses of its network interfaces. */
+  addresses(): readonly string[];
+}
+
 /**
  * Resolves with the settings, and rejects before anything is created when they do not go together. The cluster of the
  * default name has the well-known port and service range. Any other gets the next ones that no cluster of this machine
- * remembers; `others` says what those are.
+ * remembers and, for pods, that the machine does not use.
  */
-export async function settle(
-  given: GivenFlags,
-  remembered: Remembered,
-  others: () => Promise<readonly Taken[]>,
-): Promise<Settings> {
+export async function settle(given: GivenFlags, remembered: Remembered, surroundings: Surroundings): Promise<Settings> {
   checkRemembered(remembered);
   checkUnchanged(given, remembered);
   const known = { ...defaults(), ...present(rememberedOf(remembered)), ...present(given) } as Settings;
@@ -30,12 +33,12 @@ export async function settle(
   // Pods of other runtimes have addresses on this machine; simulated ones are nowhere.
   const needsPodRange = settings.clusterCidr === undefined && settings.runtime !== 'simulated';
   const isKnown = port !== undefined && serviceClusterIpRange !== undefined && !needsPodRange;
-  const taken = isKnown || settings.name === DEFAULT_NAME ? [] : [WELL_KNOWN, ...(await others())];
+  const taken = isKnown || settings.name === DEFAULT_NAME ? [] : [WELL_KNOWN, ...(await surroundings.otherClusters())];
   return {
     ...settings,
     port: port ?? (await nextPort(bindAddress, taken)),
     serviceClusterIpRange: serviceClusterIpRange ?? nextServiceRange(taken),
-    ...(needsPodRange ? { clusterCidr: nextPodRange(taken) } : {}),
+    ...(needsPodRange ? { clusterCidr: nextPodRange(taken, surroundings.addresses()) } : {}),
   };
 }
 

@@ -58,6 +58,7 @@ export function daemonSetController(): Controller {
     account: 'daemon-set-controller',
     watches: DaemonSet,
     owns: [Pod, ControllerRevision],
+    ignoresNew: [ControllerRevision],
     also: [orphansOf(pods), orphansOf(revisions), related(Node, concerned)],
     observe: async (daemonSet, world, tools) => ({
       pods: await observeAdoption(daemonSet, pods, { world, ...tools }),

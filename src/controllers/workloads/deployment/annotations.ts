@@ -28,26 +28,41 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   ROLLBACK_UPDATED_ANNOTATION,
 ]);
 
+/** A revision has 64 bits, and clients may set any. */
+const MAX_REVISION = 2n ** 63n - 1n;
+
 /** 0 when it has none. */
-export function revisionOf({ metadata }: Named): number {
-  return wholeNumber(metadata.annotations?.[REVISION]) ?? 0;
+export function revisionOf({ metadata }: Named): bigint {
+  return revision(metadata.annotations?.[REVISION]) ?? 0n;
 }
 
-export const newestRevision = (sets: readonly Named[]): number => Math.max(0, ...sets.map(revisionOf));
+/** Orders the older one first. */
+export function compareRevisions(a: Named, b: Named): number {
+  const [x, y] = [revisionOf(a), revisionOf(b)];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/** The revision of a set that is newer than all of these. */
+export function nextRevision(sets: readonly Named[]): bigint {
+  const last = [...sets].sort(compareRevisions).at(-1);
+  const newest = last ? revisionOf(last) : 0n;
+  return newest < MAX_REVISION ? newest + 1n : newest;
+}
 
 /** The newest revision but one; 0 when there is none. */
-export function lastRevision(sets: readonly Named[]): number {
-  return sets.map(revisionOf).sort((a, b) => b - a)[1] ?? 0;
+export function lastRevision(sets: readonly Named[]): bigint {
+  const last = [...sets].sort(compareRevisions).at(-2);
+  return last ? revisionOf(last) : 0n;
 }
 
 /** The annotations of the ReplicaSet with the current template. */
-export function presentAnnotations(set: Annotations = {}, deployment: Annotations = {}, revision: number): Annotations {
+export function presentAnnotations(set: Annotations = {}, deployment: Annotations = {}, next: bigint): Annotations {
   const copied = Object.fromEntries(Object.entries(deployment).filter(([key]) => !NOT_COPIED.has(key)));
   const before = set[REVISION];
-  const known = before === undefined ? 0 : wholeNumber(before);
+  const known = before === undefined ? 0n : revision(before);
   const all = { ...set, ...copied };
-  if (known === undefined || known >= revision) return all;
-  return { ...all, [REVISION]: String(revision), ...(before ? { [HISTORY]: history(set[HISTORY], before) } : {}) };
+  if (known === undefined || known >= next) return all;
+  return { ...all, [REVISION]: String(next), ...(before ? { [HISTORY]: history(set[HISTORY], before) } : {}) };
 }
 
 /** The annotations of a Deployment that is rolled back to the template of a ReplicaSet. Those of the request stay. */
@@ -84,4 +99,10 @@ function history(revisions: string | undefined, revision: string): string {
 
 function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function revision(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^\d{1,19}$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value <= MAX_REVISION ? value : undefined;
 }

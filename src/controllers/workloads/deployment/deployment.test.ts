@@ -434,6 +434,30 @@ describe('planDeployment', () => {
     expect(world.web.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': '4' });
   });
 
+  it('counts on from the revision of a set that it adopts, which may have 64 bits', () => {
+    for (const [revision, next] of [
+      ['3546343826724305832', '3546343826724305833'],
+      ['9223372036854775807', '9223372036854775807'],
+      ['99999999999999999999', '1'],
+    ]) {
+      const world = new World();
+      world.observed = true;
+      world.put(ReplicaSet, {
+        metadata: {
+          name: 'old',
+          namespace: 'x',
+          labels,
+          annotations: { 'deployment.kubernetes.io/revision': revision },
+        },
+        spec: { replicas: 0, selector: { matchLabels: labels }, template: template('older') },
+        status: {},
+      });
+      world.deployment();
+      world.finish();
+      expect(world.web.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': next });
+    }
+  });
+
   it('reports that its set cannot be created, before it retries', () => {
     const world = new World();
     world.deployment();

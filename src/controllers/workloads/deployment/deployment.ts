@@ -129,7 +129,7 @@ class Rollout {
     return [...this.#changes(), ...this.#cleanUp(), ...this.#rolloutStatus()];
   }
 
-  #rollback(revision: number): readonly Action[] {
+  #rollback(revision: bigint): readonly Action[] {
     const missing = this.#create();
     if (missing) return missing;
     return [...this.#changes(), ...rollBack(this.#deployment, revision, this.#sets)];

@@ -4,7 +4,7 @@ import { UNLIMITED } from '../../../kinds/conversion/unlimited.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { type Action, remove } from '../../loop/plan.ts';
-import { revisionOf } from './annotations.ts';
+import { compareRevisions } from './annotations.ts';
 import { byAge, type WorkingSet } from './working-set.ts';
 
 /** Deletes the oldest revisions beyond the limit that have no pods left. */
@@ -13,7 +13,7 @@ export function cleanUp({ spec }: DeepReadonly<Deployment>, old: readonly Workin
   if (limit === UNLIMITED) return [];
   const kept = old.filter(({ set }) => !set.metadata.deletionTimestamp);
   return kept
-    .sort((a, b) => revisionOf(a.set) - revisionOf(b.set) || byAge(a, b))
+    .sort((a, b) => compareRevisions(a.set, b.set) || byAge(a, b))
     .slice(0, Math.max(0, kept.length - limit))
     .filter(isEmpty)
     .map(({ set }) => remove(ReplicaSet, set));

@@ -4,7 +4,7 @@ import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { controllerReference } from '../../shared/ownership.ts';
 import { templateHash } from '../../shared/pods/template-hash.ts';
-import { newestRevision, presentAnnotations } from './annotations.ts';
+import { nextRevision, presentAnnotations } from './annotations.ts';
 import { roomForNew } from './rolling-update.ts';
 import { HASH_LABEL, sameTemplate } from './same-template.ts';
 import { byAge, WorkingSet } from './working-set.ts';
@@ -61,4 +61,4 @@ export function newSet(deployment: DeepReadonly<Deployment>, old: readonly Worki
   return working;
 }
 
-const revisionAfter = (old: readonly WorkingSet[]) => newestRevision(old.map(({ set }) => set)) + 1;
+const revisionAfter = (old: readonly WorkingSet[]) => nextRevision(old.map(({ set }) => set));

@@ -8,20 +8,20 @@ import { sameTemplate, withoutHash } from './same-template.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /** Returns the requested revision, 0 for the previous one; undefined when there is no request. */
-export function rollbackOf({ metadata }: DeepReadonly<Deployment>): number | undefined {
+export function rollbackOf({ metadata }: DeepReadonly<Deployment>): bigint | undefined {
   const text = metadata.annotations?.[ROLLBACK_ANNOTATION];
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+  return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
 }
 
 /** The request is cleared in the same write, whatever the result. */
 export function rollBack(
   deployment: DeepReadonly<Deployment>,
-  requested: number,
+  requested: bigint,
   sets: readonly WorkingSet[],
 ): Action[] {
   const { name } = deployment.metadata;
   const revision = requested || lastRevision(sets.map(working));
-  if (revision === 0) {
+  if (revision === 0n) {
     return [cleared(deployment), warning(deployment, 'RevisionNotFound', 'Unable to find last revision.')];
   }
   const found = sets.map(working).find((set) => revisionOf(set) === revision);

@@ -45,6 +45,7 @@ export const statefulSetController = defineController<StatefulSet, Adoption>({
   account: 'statefulset-controller',
   watches: StatefulSet,
   owns: [Pod, ControllerRevision],
+  ignoresNew: [ControllerRevision],
   also: [orphansOf(pods), orphansOf(revisions), related(PersistentVolumeClaim, claimed)],
   observe: async (set, world, tools) => ({
     pods: await observeAdoption(set, pods, { world, ...tools }),

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { containerResources } from '../../container/resources.ts';
 import { podLogDirectory } from '../../container/sandbox.ts';
 import { removeLogs } from '../../logs/rotate.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
 import type { Action, Outcome } from '../../pod/plan/action.ts';
 import { containerNamed } from './containers.ts';
 import type { ActionContext, Subject } from './context.ts';
@@ -80,12 +81,13 @@ async function removeContainer(
 async function updateResources(
   { runtime, node }: ActionContext,
   { pod }: Subject,
-  { container, id, resources }: Extract<Action, { readonly type: 'update-resources' }>,
+  { container, id, resources, podResources }: Extract<Action, { readonly type: 'update-resources' }>,
 ): Promise<Outcome> {
   const spec = containerNamed(pod, container)?.container;
   if (!spec) return { type: 'failed', reason: '', message: 'the container is not in the spec' };
   const wanted = { ...spec, ...(resources ? { resources } : {}) };
-  await runtime.updateResources(id, containerResources(pod, wanted, node().resources));
+  const sized = { ...pod, spec: { ...pod.spec, resources: podResources } } as SeenPod;
+  await runtime.updateResources(id, containerResources(sized, wanted, node().resources));
   return DONE;
 }
 

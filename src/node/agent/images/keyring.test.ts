@@ -28,7 +28,7 @@ test('credentials are found by registry and path, the most specific first', () =
 
 test('passwords may contain colons; tokens are passed on', () => {
   const [credentials] = credentialsFor('r.example/a', [secret({ 'r.example': basic('u') })]);
-  expect(credentials).toEqual({ username: 'u', password: 'secret:u', serverAddress: 'r.example' });
+  expect(credentials).toEqual({ username: 'u', password: 'secret:u' });
   const [token] = credentialsFor('r.example/a', [secret({ 'r.example': { identitytoken: 't' } })]);
   expect(token).toMatchObject({ identityToken: 't' });
 });

@@ -79,7 +79,7 @@ function entries(registries: unknown): Entry[] {
   return Object.entries(registries).flatMap(([key, value]) => {
     const credentials = credentialsOf(value);
     const location = key.replace(/^https?:\/\//, '').replace(/\/(v1|v2)?\/?$/, '');
-    return credentials ? [{ location, credentials: { ...credentials, serverAddress: key } }] : [];
+    return credentials ? [{ location, credentials }] : [];
   });
 }
 

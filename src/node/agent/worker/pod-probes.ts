@@ -31,6 +31,7 @@ export class PodProbes {
   /** Begins to probe what has started, and ends to probe what has ended. */
   follow(pod: SeenPod, state: PodState): void {
     for (const each of state.containers) this.#followContainer(pod, state, each);
+    if (state.stopRequestedAt !== undefined) for (const { probes } of this.#running.values()) probes.end();
   }
 
   /** Results of the probes of running containers. */
@@ -76,6 +77,7 @@ export class PodProbes {
     const { name } = spec.container;
     return new ContainerProbes({
       ...{ runtime, clock, userAgent, id, startedAt, container: spec.container },
+      reported: { started: each.started, ready: each.ready },
       address: addressesOf({ pod, state }, context.node())[0] ?? '',
       onChange: (results) => {
         apply(each, results);

@@ -5,6 +5,7 @@
 import type { Timer } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { deepEqual } from '../../../base/tree.ts';
+import type { Refusal } from '../../admission/refusal.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { Action, Plan, PlannedEvent } from '../../pod/plan/action.ts';
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
@@ -16,6 +17,7 @@ import { perform } from '../actions/perform.ts';
 import type { RuntimeView } from '../runtime-view.ts';
 import { PodProbes } from './pod-probes.ts';
 import type { Records } from './records.ts';
+import { Resizes } from './resizes.ts';
 
 export interface PodWorkerOptions {
   readonly context: ActionContext;
@@ -25,6 +27,9 @@ export interface PodWorkerOptions {
   readonly emit: (pod: SeenPod, event: PlannedEvent) => void;
   /** Why the node does not run a pod that it has nothing of yet. */
   readonly admit: (pod: SeenPod) => Promise<PodFailure | undefined>;
+  /** Why the node has no room for changed resources. */
+  readonly admitResize: (pod: SeenPod) => Promise<Refusal | undefined>;
+  readonly onResized: () => void;
   /** Called after every turn. */
   readonly onStatus: (worker: PodWorker) => void;
 }
@@ -35,6 +40,7 @@ const RETRY_MS = 1_000;
 export class PodWorker {
   readonly #options: PodWorkerOptions;
   readonly #probes: PodProbes;
+  readonly #resizes: Resizes;
   /** Stops of containers that are under way, by container. */
   readonly #stops = new Map<string, AbortController>();
   readonly #actions = new Set<Promise<void>>();
@@ -55,6 +61,7 @@ export class PodWorker {
     this.#options = options;
     const emit = (event: PlannedEvent) => this.#emit(event);
     this.#probes = new PodProbes({ context: options.context, emit, wake: () => this.wake() });
+    this.#resizes = new Resizes({ admit: options.admitResize, emit, onDone: options.onResized });
   }
 
   get pod(): SeenPod {
@@ -137,7 +144,10 @@ export class PodWorker {
 
   async #takeTurn(): Promise<void> {
     const { context, onStatus } = this.#options;
-    const state = await this.#observe();
+    if (this.#state) await this.#resizes.decide(this.#pod, this.#state);
+    let state = await this.#observe();
+    // What has ended since is not in what was observed: what looks left over may have been started.
+    while (state.revision !== this.#listed && !this.#isStopped) state = await this.#observe();
     if (this.#isStopped) return;
     const now = context.clock.now();
     alignContainers(state, this.#pod, now);

@@ -24,7 +24,6 @@ export const PullImageRequest = message({
     message({
       username: field(1, text),
       password: field(2, text),
-      serverAddress: field(4, text),
       identityToken: field(5, text),
       registryToken: field(6, text),
     }).type,

@@ -11,7 +11,7 @@ interface ConfigInput {
 
 type Value = string | number | boolean | readonly string[];
 /** Keys and values by the path of their table. */
-type Tables = readonly (readonly [path: readonly string[], values: Readonly<Record<string, Value>>])[];
+export type Tables = readonly (readonly [path: readonly string[], values: Readonly<Record<string, Value>>])[];
 
 export function containerdConfig(input: ConfigInput): string {
   const isVersion1 = input.machine.containerdVersion.startsWith('1.');

@@ -6,18 +6,18 @@ import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/process-identity.ts';
 import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
+import type { RegistrySettings } from '../../images/registry/hosts.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
-import type { RegistryOptions } from '../options.ts';
 import { containerdConfig } from './config-file.ts';
 import { findProgram, type Machine, probeMachine, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
-import { hostsFile, hostsFolder } from './registries.ts';
+import { configuredRegistries, hostsFile } from './registries.ts';
 
 export interface DaemonOptions {
   readonly directory: string;
-  readonly registries?: Readonly<Record<string, RegistryOptions>>;
+  readonly registries?: RegistrySettings;
   readonly networkNamespace?: string;
   readonly streamAddress?: string;
   readonly path: string;
@@ -79,10 +79,11 @@ async function prepare(paths: OwnPaths, { path }: DaemonOptions): Promise<Machin
 /** Returns whether the main file has changed. The others are read by containerd as they are needed. */
 async function writeConfiguration(paths: OwnPaths, machine: Machine, options: DaemonOptions): Promise<boolean> {
   await rm(paths.registries, { recursive: true, force: true });
-  for (const [registry, registryOptions] of Object.entries(options.registries ?? {})) {
-    const folder = join(paths.registries, hostsFolder(registry));
+  const { registries = { mirrors: {}, insecure: [] } } = options;
+  for (const registry of configuredRegistries(registries)) {
+    const folder = join(paths.registries, registry);
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'hosts.toml'), hostsFile(registry, registryOptions));
+    await writeFile(join(folder, 'hosts.toml'), hostsFile(registry, registries));
   }
   const { streamAddress = '127.0.0.1' } = options;
   const config = containerdConfig({ paths, machine, sandboxImage: PAUSE_IMAGE, streamAddress });

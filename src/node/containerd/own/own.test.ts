@@ -3,7 +3,7 @@ import { bridgeIn, bridgeOf, cniConfiguration, cniFile } from '../network/cni.ts
 import { containerdConfig } from './config-file.ts';
 import { hasCapability, type Machine, versionOf } from './machine.ts';
 import { ownPaths } from './paths.ts';
-import { hostsFile } from './registries.ts';
+import { configuredRegistries, hostsFile } from './registries.ts';
 
 const machine: Machine = {
   containerd: '/usr/bin/containerd',
@@ -67,16 +67,33 @@ describe('the configuration of containerd', () => {
 });
 
 describe('registries', () => {
+  const hosts = (registry: string, mirrors: readonly string[], insecure: readonly string[] = []) =>
+    hostsFile(registry, { mirrors: { [registry]: mirrors }, insecure });
+
   it('are tried after their mirrors', () => {
-    expect(hostsFile('docker.io', { mirrors: ['http://10.0.0.1:5000'] })).toBe(
+    expect(hosts('docker.io', ['http://10.0.0.1:5000'])).toBe(
       'server = "https://registry-1.docker.io"\n\n["host"."http://10.0.0.1:5000"]\ncapabilities = ["pull","resolve"]\n',
     );
   });
 
-  it('can have certificates that nobody has signed', () => {
-    expect(hostsFile('registry.test', { insecure: true })).toBe(
-      'server = "https://registry.test"\n\n["host"."https://registry.test"]\ncapabilities = ["pull","resolve"]\nskip_verify = true\n',
+  it('that are insecure are tried with any certificate, then without TLS, and each only once', () => {
+    expect(hosts('registry.test', [], ['registry.test'])).toBe(
+      'server = "http://registry.test"\n\n' +
+        '["host"."https://registry.test"]\ncapabilities = ["pull","resolve"]\nskip_verify = true\n\n' +
+        '["host"."http://registry.test"]\ncapabilities = ["pull","resolve"]\n',
     );
+  });
+
+  it('can have mirrors that are insecure themselves', () => {
+    expect(hosts('docker.io', ['https://mirror.test/'], ['mirror.test'])).toBe(
+      'server = "https://registry-1.docker.io"\n\n' +
+        '["host"."https://mirror.test"]\ncapabilities = ["pull","resolve"]\nskip_verify = true\n',
+    );
+  });
+
+  it('have a file each', () => {
+    const settings = { mirrors: { 'docker.io': [] }, insecure: ['docker.io', 'registry.test'] };
+    expect(configuredRegistries(settings)).toEqual(['docker.io', 'registry.test']);
   });
 });
 

@@ -1,29 +1,23 @@
-import type { RegistryOptions } from '../options.ts';
-import { toml } from './config-file.ts';
+import { hostsOf, type RegistrySettings } from '../../images/registry/hosts.ts';
+import { type Tables, toml } from './config-file.ts';
 
-/** The content of `hosts.toml` for a registry. Its mirrors are tried in order, then the registry itself. */
-export function hostsFile(registry: string, { mirrors = [], insecure = false }: RegistryOptions): string {
+/** The registries that have a `hosts.toml`: all others are asked as containerd does by itself. */
+export function configuredRegistries({ mirrors, insecure }: RegistrySettings): readonly string[] {
+  return [...new Set([...Object.keys(mirrors), ...insecure])];
+}
+
+/** The content of `hosts.toml` for a registry: its mirrors are tried in order, then the registry itself. */
+export function hostsFile(registry: string, settings: RegistrySettings): string {
+  const hosts = hostsOf(registry, settings);
+  const server = hosts.at(-1)?.url ?? `https://${registry}`;
+  // containerd asks the server last, and verifies its certificate: an insecure one must be a host, too.
+  const listed = hosts.filter(({ url, isInsecure }) => url !== server || isInsecure);
   return toml([
-    [[], { server: serverOf(registry) }],
-    ...[...mirrors, ...(insecure ? [serverOf(registry)] : [])].map(
-      (url) =>
-        [
-          ['host', url],
-          { capabilities: ['pull', 'resolve'], ...(insecure && url.startsWith('https:') && { skip_verify: true }) },
-        ] as const,
-    ),
+    [[], { server }],
+    ...listed.map(({ url, isInsecure }): Tables[number] => {
+      const capabilities = ['pull', 'resolve'];
+      const skips = isInsecure && url.startsWith('https:');
+      return [['host', url], skips ? { capabilities, skip_verify: true } : { capabilities }];
+    }),
   ]);
-}
-
-/** The folder of its `hosts.toml`. */
-export function hostsFolder(registry: string): string {
-  return registry === '*' ? '_default' : registry;
-}
-
-/** `docker.io` is only a name; its registry has another address. Registries on this machine mostly have no TLS. */
-function serverOf(registry: string): string {
-  if (registry === 'docker.io') return 'https://registry-1.docker.io';
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(registry)
-    ? `http://${registry}`
-    : `https://${registry}`;
 }

@@ -23,6 +23,7 @@ export type Action =
       readonly image: string;
       readonly imageId: string;
       readonly resources: Resources;
+      readonly podResources: Resources;
     })
   /** Runs its preStop hook and stops it, all within the grace period. 0: kills it at once, without the hook. */
   | (OfContainer & {
@@ -34,7 +35,12 @@ export type Action =
       readonly cause: StopCause;
     })
   | (OfContainer & { readonly type: 'remove-container'; readonly id: string; readonly keepsLog?: boolean })
-  | (OfContainer & { readonly type: 'update-resources'; readonly id: string; readonly resources: Resources })
+  | (OfContainer & {
+      readonly type: 'update-resources';
+      readonly id: string;
+      readonly resources: Resources;
+      readonly podResources: Resources;
+    })
   /** Unmounts the volumes. Nothing runs any more. */
   | { readonly type: 'release-volumes' }
   /** Removes the rest of what the pod had on the node: its directories and logs. */

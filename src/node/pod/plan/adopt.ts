@@ -36,6 +36,8 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
   };
   const reported = reportedIn(pod);
   state.containers = containersOf(pod, reported, now);
+  const { resources } = pod.status;
+  if (pod.spec.resources && resources) for (const each of state.containers) each.actualOfPod = resources;
   observe(state, { ...listing, revision: 0 }, now);
   for (const container of state.containers) {
     if (container.records.length > 0) continueRecords(container, reported(container)?.status, now);
@@ -140,6 +142,7 @@ function containerState(
     reset: undefined,
     announced: undefined,
     actual: status?.resources,
+    actualOfPod: undefined,
   };
 }
 

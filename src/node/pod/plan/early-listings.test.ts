@@ -20,7 +20,16 @@ const record = (attempt: number, fields: Partial<ContainerRecord> = {}): Contain
 });
 
 const start = (attempt: number): Action => ({
-  ...{ type: 'start-container', container: 'c', position: 0, attempt, image: 'i', imageId: 'i', resources: undefined },
+  ...{
+    type: 'start-container',
+    container: 'c',
+    position: 0,
+    attempt,
+    image: 'i',
+    imageId: 'i',
+    resources: undefined,
+    podResources: undefined,
+  },
 });
 const plan = (attempt: number) => ({ actions: [start(attempt)], events: [], decisions: [] }) as never;
 

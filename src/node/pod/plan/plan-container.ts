@@ -1,9 +1,9 @@
 /** Plans for one container: the next step towards its start, or its stop. */
-import { deepEqual } from '../../../base/tree.ts';
 import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
 import type { Draft } from './draft.ts';
 import { exitCodeOf, hasRun } from './facts.ts';
+import { isChanged } from './resize.ts';
 import type { ContainerRecord, ContainerState, StopCause } from './state.ts';
 import { nameOf, waitOf } from './wait.ts';
 
@@ -80,6 +80,7 @@ export function planStart(draft: Draft, container: SeenContainer, state: Contain
     image: imageName,
     imageId: state.imageId,
     resources: container.resources,
+    podResources: pod.spec.resources,
   });
 }
 
@@ -130,11 +131,13 @@ function causeToStop(
 /** Plans an update of its resources; returns whether it has to be restarted for it. */
 function planResize(draft: Draft, container: SeenContainer, state: ContainerState, live: ContainerRecord): boolean {
   const { actual, update } = state;
-  if (actual === undefined || draft.state.resizeRefusal || deepEqual(actual, container.resources)) return false;
-  if (needsRestart(container, actual)) return true;
+  const { pod } = draft;
+  if (draft.state.resizeRefusal || !isChanged(pod, container, state)) return false;
+  if (actual !== undefined && needsRestart(container, actual)) return true;
   if (update.type === 'doing' || (update.type === 'failed' && !draft.isDue(update.retryAt))) return false;
   const { name, position } = state;
-  draft.act({ type: 'update-resources', container: name, position, id: live.id, resources: container.resources });
+  const wanted = { resources: container.resources, podResources: pod.spec.resources };
+  draft.act({ type: 'update-resources', container: name, position, id: live.id, ...wanted });
   return false;
 }
 

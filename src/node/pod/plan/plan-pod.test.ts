@@ -468,7 +468,7 @@ test('resources are updated in place, or by a restart where the policy says so',
   begin(done, planPod(plain, done, NOW), NOW);
   finish(
     done,
-    { type: 'update-resources', container: 'a', position: 0, id: 'a0', resources: resized },
+    { type: 'update-resources', container: 'a', position: 0, id: 'a0', resources: resized, podResources: undefined },
     { type: 'done' },
     NOW,
   );

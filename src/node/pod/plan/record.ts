@@ -144,7 +144,7 @@ function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcom
       state.start = stepAfter(state.start, outcome, now, retryDelay);
       // The next attempt looks for the image again.
       state.image = TO_DO;
-      if (outcome.type === 'done') state.actual = action.resources;
+      if (outcome.type === 'done') setActual(state, action);
       break;
     case 'stop-container':
       if (state.stop?.id === action.id) {
@@ -160,9 +160,16 @@ function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcom
       break;
     case 'update-resources':
       state.update = outcome.type === 'done' ? TO_DO : stepAfter(state.update, outcome, now, retryDelay);
-      if (outcome.type === 'done') state.actual = action.resources;
+      if (outcome.type === 'done') setActual(state, action);
       break;
   }
+}
+
+type Resized = Pick<Extract<Action, { readonly type: 'update-resources' }>, 'resources' | 'podResources'>;
+
+function setActual(state: ContainerState, { resources, podResources }: Resized): void {
+  state.actual = resources;
+  state.actualOfPod = podResources;
 }
 
 function stepAfter(step: StepState, outcome: Outcome, now: number, delay: (failures: number) => number): StepState {

@@ -1,11 +1,15 @@
 /** What a pod's status is built from. */
-import { deepEqual } from '../../../base/tree.ts';
+
+import { formatQuantity } from '../../../base/quantity.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { podAmounts } from '../../../kinds/quota/pods.ts';
 import type { ContainerRun, RunState, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 import type { Report } from '../pod-status.ts';
 import { exitOf, hasRun, isRunning, isStarted, previousExit, RESTARTING_ALL, readySandbox } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { isToStart } from './plan-container.ts';
+import { isChanged } from './resize.ts';
 import type { ContainerState, PodState } from './state.ts';
 import { type Wait, waitOf } from './wait.ts';
 
@@ -27,7 +31,8 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
     podIPs: addresses,
     failure: endPhase === undefined ? undefined : failure,
     disruption: endPhase === undefined ? undefined : failure?.disruption,
-    resize: resizeOf(specs, state),
+    resize: resizeOf(pod, specs, state),
+    ofPod: podResourcesOf(pod, state),
     isRestartingAll: state.isRestartingAll,
   };
 }
@@ -118,14 +123,28 @@ function neverRan(now: number): Termination {
 }
 
 /** Returns how a change of resources stands; undefined when there is none. */
-function resizeOf(specs: readonly SeenContainer[], state: PodState): Report['resize'] {
+function resizeOf(pod: SeenPod, specs: readonly SeenContainer[], state: PodState): Report['resize'] {
   const { resizeRefusal: refusal } = state;
   if (refusal) return { type: 'PodResizePending', reason: refusal.reason, message: refusal.message };
-  for (const [at, { resources }] of specs.entries()) {
-    const { actual, update } = state.containers[at]!;
-    if (actual === undefined || actual === resources || deepEqual(actual, resources)) continue;
+  for (const [at, spec] of specs.entries()) {
+    const each = state.containers[at]!;
+    const { update } = each;
+    if (each.role === 'ephemeral' || !isChanged(pod, spec, each)) continue;
     if (update.type === 'failed') return { type: 'PodResizeInProgress', reason: 'Error', message: update.message };
     return { type: 'PodResizeInProgress' };
   }
   return undefined;
+}
+
+/** What a pod that sets resources as a whole has been given, and has. */
+function podResourcesOf(pod: SeenPod, { containers, resizeRefusal }: PodState): Report['ofPod'] {
+  const { resources: wanted } = pod.spec;
+  if (!wanted) return undefined;
+  const actual = containers.find(({ actualOfPod }) => actualOfPod !== undefined)?.actualOfPod ?? wanted;
+  const allocated = resizeRefusal ? { ...pod, spec: { ...pod.spec, resources: actual } } : pod;
+  const amounts = [...podAmounts(allocated as Pod, 'requests')];
+  return {
+    resources: actual,
+    allocatedResources: Object.fromEntries(amounts.map(([name, amount]) => [name, formatQuantity(amount)])),
+  };
 }

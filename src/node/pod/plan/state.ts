@@ -124,6 +124,8 @@ export interface ContainerState {
   announced: number | undefined;
   /** The resources that it has; undefined: those of the spec. */
   actual: Resources;
+  /** The resources of the pod as a whole, which limit it where it has none itself; undefined: those of the spec. */
+  actualOfPod: Resources;
 }
 
 /** Why the pod ends as a whole. */

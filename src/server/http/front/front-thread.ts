@@ -140,6 +140,9 @@ class FrontThread implements OpenExchangeHost {
       case 'read-body':
         this.#exchanges.get(message[1])?.readBody();
         return;
+      case 'stream-body':
+        this.#exchanges.get(message[1])?.streamBody();
+        return;
       case 'close-after-response':
         this.#exchanges.get(message[1])?.exchange.closeAfterResponse();
         return;

@@ -39,7 +39,7 @@ export type FrontMessage =
   | readonly ['watch-started', id: number]
   /** How many bytes of a streamed response have been sent in all. */
   | readonly ['sent', id: number, total: number]
-  /** Bytes that the client sent after its request was upgraded. */
+  /** Bytes that the client sent after its request was upgraded, or of a body that is streamed. */
   | readonly ['data', id: number, bytes: number]
   /** The client sends no more of them. */
   | readonly ['data-end', id: number]
@@ -79,6 +79,8 @@ export type ApiMessage =
   /** Ends a streamed response. */
   | readonly ['end', id: number]
   | readonly ['read-body', id: number]
+  /** Asks for the body as it arrives: `data` and `data-end` follow. */
+  | readonly ['stream-body', id: number]
   | readonly ['close-after-response', id: number]
   | readonly ['abort', id: number];
 

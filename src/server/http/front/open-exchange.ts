@@ -1,5 +1,5 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
-import type { Duplex, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
 import { free, isShared, makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
@@ -27,8 +27,8 @@ export interface OpenExchangeHost {
 export class OpenExchange {
   #watch: EventWriter | undefined;
   #text: Writable | undefined;
-  /** The connection of a request that was upgraded, with the bytes received from it and used by the API thread. */
-  #socket: Duplex | undefined;
+  /** The connection of a request that was upgraded, or its body, with the bytes received and used by the API thread. */
+  #incoming: Readable | undefined;
   #received = 0;
   #consumed = 0;
   /** Bytes of a streamed response: written, of those of chunks sent, and reported to the API thread as sent. */
@@ -93,21 +93,22 @@ export class OpenExchange {
       this.exchange.abort();
       return;
     }
-    this.#socket = socket;
     this.#text = socket;
-    socket.on('data', (bytes: Buffer) => {
-      this.#received += bytes.length;
-      this.host.send(['data', this.id, bytes.length], bytes);
-      if (this.#received - this.#consumed >= MAX_IN_FLIGHT_BYTES) socket.pause();
-    });
-    socket.once('end', () => this.host.send(['data-end', this.id]));
+    this.#passOn(socket);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => this.#onClose());
   }
 
+  streamBody(): void {
+    const body = this.exchange.bodyStream();
+    this.#passOn(body);
+    // A client that disconnects is reported when its exchange closes.
+    body.on('error', () => undefined);
+  }
+
   consumed(total: number): void {
     this.#consumed = total;
-    if (this.#received - total < MAX_IN_FLIGHT_BYTES) this.#socket?.resume();
+    if (this.#received - total < MAX_IN_FLIGHT_BYTES) this.#incoming?.resume();
   }
 
   chunk(bytes: Buffer): void {
@@ -141,6 +142,21 @@ export class OpenExchange {
     if (total === this.#reported) return;
     this.#reported = total;
     this.host.send(['sent', this.id, total]);
+  }
+
+  /** Sends to the API thread what arrives, no faster than it is used there. */
+  #passOn(incoming: Readable): void {
+    this.#incoming = incoming;
+    incoming.on('data', (bytes: Buffer) => {
+      // What comes after the response is not needed.
+      if (this.#isClosed) return;
+      this.#received += bytes.length;
+      this.host.send(['data', this.id, bytes.length], bytes);
+      if (this.#received - this.#consumed >= MAX_IN_FLIGHT_BYTES) incoming.pause();
+    });
+    incoming.once('end', () => {
+      if (!this.#isClosed) this.host.send(['data-end', this.id]);
+    });
   }
 
   #follow(watch: EventWriter): void {

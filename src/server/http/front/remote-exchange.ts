@@ -1,6 +1,6 @@
 /** A request whose client is connected to the front thread. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Duplex, Writable } from 'node:stream';
+import { type Duplex, Readable, Writable } from 'node:stream';
 import { ApiError, badRequest } from '../../../base/errors.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import {
@@ -50,7 +50,8 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #written = 0;
   #sent = 0;
   #onSent: (() => void) | undefined;
-  #socket: RemoteSocket | undefined;
+  /** The connection of a request that was upgraded, or its body. */
+  #incoming: RemoteSocket | undefined;
   #onProgress: (() => void) | undefined;
   #onClose: (() => void)[] | undefined;
   /** The client has disconnected or has its whole response: no more messages come from the front thread. */
@@ -103,6 +104,21 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     });
   }
 
+  bodyStream(): Readable {
+    const known = this.#body ?? (this.#head.body === 'none' ? NO_BYTES : undefined);
+    if (known instanceof Error) return failedStream(known);
+    if (known) return Readable.from(known.length > 0 ? [known] : []);
+    if (this.#isClosed) return failedStream(new Disconnected('the client disconnected before its request was read'));
+    const body = new RemoteSocket({
+      reportConsumed: (total) => this.#send(['consumed', this.id, total]),
+      ...{ send: (_bytes, done) => done(), sendEnd: () => undefined, abort: () => undefined },
+    });
+    this.#incoming = body;
+    this.onClose(() => body.destroy());
+    this.#send(['stream-body', this.id]);
+    return body;
+  }
+
   override room(): Promise<void> | undefined {
     return this.#front.port.room();
   }
@@ -153,7 +169,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       reportConsumed: (total) => this.#send(['consumed', this.id, total]),
       abort: () => this.abort(),
     });
-    this.#socket = socket;
+    this.#incoming = socket;
     this.onClose(() => socket.destroy());
     this.#send(['upgrade', this.id, this.allHeaders(headers)]);
     return socket;
@@ -196,10 +212,10 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
         if (this.#written - this.#sent < MAX_IN_FLIGHT_BYTES) this.#continueWriting();
         break;
       case 'data':
-        this.#socket?.receive(body!);
+        this.#incoming?.receive(body!);
         break;
       case 'data-end':
-        this.#socket?.receiveEnd();
+        this.#incoming?.receiveEnd();
         break;
       case 'closed':
         this.#disconnect();
@@ -262,6 +278,12 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #send(message: ApiMessage): void {
     if (!this.isDisconnected) this.#front.port.send(message);
   }
+}
+
+function failedStream(error: Error): Readable {
+  const stream = new Readable({ read: () => undefined });
+  stream.on('error', () => undefined);
+  return stream.destroy(error);
 }
 
 function bodyError(code: number, message: string): Error {

@@ -25,7 +25,7 @@ import {
   UPGRADE_HANDLING,
 } from '../node-internals.ts';
 import type { Exchange, Peer } from '../protocol/exchange.ts';
-import { Http1Exchange } from '../protocol/http1.ts';
+import { Http1Exchange, isStreaming } from '../protocol/http1.ts';
 import { Http2Exchange, type Http2Options } from '../protocol/http2.ts';
 import { isUpgrade, UpgradeExchange } from '../protocol/websocket.ts';
 import { BacklogLimiter } from './backlog-limiter.ts';
@@ -204,6 +204,7 @@ class NetListeners implements Listeners {
       else this.#pipelined.add(socket, { response, serve: () => serve(exchange) });
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isStreaming(socket)) return;
       answerMalformed(error, socket, clock);
     });
     if (UPGRADE_HANDLING === 'decline') declineUpgrades(server, (request) => isUpgrade(request, request.socket));

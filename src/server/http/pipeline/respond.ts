@@ -102,7 +102,8 @@ export function respondStage({ clock, streams }: RespondOptions) {
     try {
       await reply.serve({
         ...{ method, url, headers, signal, address: peer.address },
-        body: () => (exchange.hasBody() ? exchange.body() : Promise.resolve(Buffer.alloc(0))),
+        hasBody: exchange.hasBody(),
+        body: () => exchange.bodyStream(),
         respond(code, responseHeaders) {
           const out = exchange.startResponse(code, responseHeaders);
           lifecycle.startStreaming(code);

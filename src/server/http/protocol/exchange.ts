@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { WatchConsumer } from '../../api.ts';
 import type { Credentials } from '../../authn/authenticator.ts';
 import type { ClientCertificate } from '../../authn/certificate.ts';
@@ -60,6 +60,8 @@ export interface Exchange extends Credentials {
   hasBody(): boolean;
   /** Reads the whole body. Fails if it is too large or too slow, or if the client disconnects. */
   body(): Promise<Buffer>;
+  /** The body as it arrives, no faster than it is read, also while a response is sent. Its size is not limited. */
+  bodyStream(): Readable;
   /** Undefined when a large response can be sent; otherwise resolves when it can. Worth waiting for before it is encoded. */
   room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;

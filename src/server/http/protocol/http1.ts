@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Clock } from '../../../base/clock.ts';
 import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
@@ -43,6 +44,7 @@ function pathOf(url: string, host = ''): string {
 /** A request over HTTP/1. Node itself enforces the timeout of headers. */
 export class Http1Exchange extends ExchangeBase implements Exchange {
   #isLarge = false;
+  #isStreamed = false;
 
   constructor(
     protected readonly request: IncomingMessage,
@@ -96,6 +98,14 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     return timelyBody(reading, this.options.bodies, () => this.closeAfterResponse());
   }
 
+  bodyStream(): Readable {
+    const { request } = this;
+    this.#isStreamed = true;
+    streamedFrom.add(request.socket);
+    request.once('close', () => streamedFrom.delete(request.socket));
+    return request;
+  }
+
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
@@ -142,12 +152,24 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
 
   /** While a body is unread the socket is not read either, and a disconnect would go unnoticed. */
   #discardRest(): void {
-    if (!this.request.complete) discardBody(this.request, this.options.limits.maxBodyBytes);
+    const { request, response, options } = this;
+    if (request.complete) return;
+    const discard = () => discardBody(request, options.limits.maxBodyBytes);
+    if (this.#isStreamed) response.once('finish', discard);
+    else discard();
   }
 
   abort(): void {
     this.request.socket.destroy();
   }
+}
+
+/** Connections whose request has a body that is handed on as it arrives. */
+const streamedFrom = new WeakSet<object>();
+
+/** Whether a request on this connection may take as long as it likes: its body is handed on as it arrives. */
+export function isStreaming(socket: object): boolean {
+  return streamedFrom.has(socket);
 }
 
 function sendInSlices(response: ServerResponse, body: Buffer): void {

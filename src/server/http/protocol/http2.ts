@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import type { Readable } from 'node:stream';
 import type { Clock } from '../../../base/clock.ts';
 import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
@@ -35,6 +36,7 @@ export interface Http2Options {
 export class Http2Exchange extends ExchangeBase implements Exchange {
   #code = 0;
   #isLarge = false;
+  #isStreamed = false;
   #onAnswered: (() => void) | undefined;
 
   constructor(
@@ -93,6 +95,11 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     if (this.stream.session) incoming.add(maxSizeOf(declared, limits.maxBodyBytes), this.stream, this.stream.session);
     const reading = readBody(this.stream, declared, { maxBytes: limits.maxBodyBytes });
     return timelyBody(reading, bodies, () => undefined);
+  }
+
+  bodyStream(): Readable {
+    this.#isStreamed = true;
+    return this.stream;
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
@@ -156,7 +163,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
   #discardRest(): void {
     const { stream } = this;
     if (stream.endAfterHeaders || stream.readableEnded) return;
-    stream.resume();
+    if (!this.#isStreamed) stream.resume();
     stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
   }
 }

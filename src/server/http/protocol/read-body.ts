@@ -66,4 +66,5 @@ export function discardBody(source: Readable & { readonly socket: { destroy(): u
     size += chunk.length;
     if (size > DISCARD_FACTOR * maxBytes) source.socket.destroy();
   });
+  source.resume();
 }

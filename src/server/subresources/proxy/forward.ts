@@ -1,16 +1,19 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Duplex, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connect as connectTls } from 'node:tls';
+import { createDeflate, createGunzip, createGzip, createInflate } from 'node:zlib';
 import { ApiError } from '../../../base/errors.ts';
 import { joined } from '../../../base/remote-command/joined.ts';
 import type { ClientConnection } from '../../api.ts';
+import { htmlLinks } from './html-links.ts';
+import { type ProxyLocation, rewriteUrl } from './rewrite-url.ts';
 import type { ProxyTarget } from './target.ts';
 
 /** Of one connection, not of the message. The client's credentials are meant for this server. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
-  ...['authorization', 'connection', 'content-length', 'host', 'http2-settings', 'keep-alive', 'proxy-authenticate'],
-  ...['proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['authorization', 'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive'],
+  ...['proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
 /** Passes a request on, and its response back. Rejects with an ApiError as long as there is no response. */
@@ -19,15 +22,43 @@ export async function forward(client: ClientConnection, target: ProxyTarget, pat
     redirectToSlash(client);
     return;
   }
-  const answer = await send(client, target, path === '' ? '/' : path);
-  if (answer.socket) {
-    await joined(client.upgrade(headersOf(answer.response, client, path)), answer.socket).catch(() => undefined);
+  const location = locationOf(client, target, path);
+  const { request, response, socket } = await send(client, target, path === '' ? '/' : path);
+  const headers = headersOf(response, location);
+  if (socket) {
+    await joined(client.upgrade(headers), socket).catch(() => undefined);
     return;
   }
-  const { response } = answer;
-  const out = client.respond(response.statusCode ?? 200, headersOf(response, client, path));
+  const rewriting = client.method === 'HEAD' ? undefined : rewritingOf(response, (url) => rewriteUrl(url, location));
+  const out = client.respond(response.statusCode ?? 200, rewriting ? withoutLength(headers) : headers);
   // Either end may leave: then so does the other.
-  await pipeline(response, out).catch(() => undefined);
+  await pipeline([response, ...(rewriting ?? []), out]).catch(() => undefined);
+  // The program has answered; it does not get the rest of the body.
+  if (!request.writableFinished) request.destroy();
+}
+
+/** Where the links of the program lead to. */
+function locationOf(client: ClientConnection, target: ProxyTarget, path: string): ProxyLocation {
+  const own = client.url.split('?')[0]!;
+  const prefix = path !== '' && own.endsWith(path) ? own.slice(0, -path.length) : own.replace(/\/$/, '');
+  return { prefix, targetHost: target.host, clientHost: client.headers.host ?? String(client.headers[':authority']) };
+}
+
+/** What a page passes through so that its links lead through the proxy; undefined for other content. */
+function rewritingOf({ headers }: IncomingMessage, rewrite: (url: string) => string): Transform[] | undefined {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  // A redirect has its link in a header.
+  if (type !== 'text/html' || headers.location !== undefined) return undefined;
+  switch (headers['content-encoding'] ?? '') {
+    case '':
+      return [htmlLinks(rewrite)];
+    case 'gzip':
+      return [createGunzip(), htmlLinks(rewrite), createGzip()];
+    case 'deflate':
+      return [createInflate(), htmlLinks(rewrite), createDeflate()];
+    default:
+      return undefined;
+  }
 }
 
 /** Relative links of a page would lead to its parent. */
@@ -38,6 +69,7 @@ function redirectToSlash(client: ClientConnection): void {
 }
 
 interface Answer {
+  readonly request: ClientRequest;
   readonly response: IncomingMessage;
   /** If the protocol was switched. */
   readonly socket?: Duplex;
@@ -45,7 +77,6 @@ interface Answer {
 
 async function send(client: ClientConnection, target: ProxyTarget, path: string): Promise<Answer> {
   const { method, headers, signal } = client;
-  const body = await client.body();
   const connection = await reached(connected(target, signal));
   const search = client.url.includes('?') ? client.url.slice(client.url.indexOf('?')) : '';
   const isUpgrade = headers.upgrade !== undefined;
@@ -58,23 +89,34 @@ async function send(client: ClientConnection, target: ProxyTarget, path: string)
       host: target.host,
       connection: isUpgrade ? 'Upgrade' : 'close',
       ...(isUpgrade ? { upgrade: headers.upgrade } : {}),
-      ...(body.length > 0 || method === 'POST' || method === 'PUT' || method === 'PATCH'
-        ? { 'content-length': String(body.length) }
-        : {}),
+      ...framingOf(client),
       'x-forwarded-for': [headers['x-forwarded-for'], client.address].flat().filter(Boolean).join(', '),
       'x-forwarded-uri': client.url.split('?')[0]!,
     },
   });
   const answered = new Promise<Answer>((resolve, reject) => {
-    request.once('response', (response) => resolve({ response }));
+    request.once('response', (response) => resolve({ request, response }));
     request.once('upgrade', (response, socket, head) => {
       if (head.length > 0) socket.unshift(head);
-      resolve({ response, socket });
+      resolve({ request, response, socket });
     });
     request.on('error', reject);
   });
-  request.end(body);
+  if (client.hasBody) {
+    const body = client.body();
+    // What is not read any more must not stop the response: the body is only let go of.
+    request.once('close', () => body.unpipe(request));
+    body.once('error', () => request.destroy());
+    body.pipe(request);
+  } else request.end();
   return reached(answered);
+}
+
+/** How the end of the body is told: by its length if the client has said that. */
+function framingOf({ method, headers, hasBody }: ClientConnection): Record<string, string> {
+  const length = headers['content-length'];
+  if (hasBody) return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? { 'content-length': '0' } : {};
 }
 
 async function connected(target: ProxyTarget, signal: AbortSignal): Promise<Duplex> {
@@ -94,19 +136,23 @@ async function reached<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** The program's answers to the checks of browsers are not those of this server. */
+const CORS_HEADERS = ['credentials', 'headers', 'methods', 'origin'].map((name) => `access-control-allow-${name}`);
+
 /** Names and values. A redirect to a path of the program leads through the proxy again. */
-function headersOf(response: IncomingMessage, client: ClientConnection, path: string): string[] {
-  const { rawHeaders } = response;
-  const isUpgrade = response.statusCode === 101;
-  const own = client.url.split('?')[0]!;
-  const prefix = path !== '' && own.endsWith(path) ? own.slice(0, -path.length) : own.replace(/\/$/, '');
+function headersOf({ rawHeaders, statusCode }: IncomingMessage, location: ProxyLocation): string[] {
+  const isUpgrade = statusCode === 101;
   const headers: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name, value] = [rawHeaders[i]!, rawHeaders[i + 1]!];
     const key = name.toLowerCase();
-    if (OWN_HEADERS.has(key) && key !== 'content-length' && !(isUpgrade && (key === 'connection' || key === 'upgrade')))
-      continue;
-    headers.push(name, key === 'location' && value.startsWith('/') && !value.startsWith('//') ? prefix + value : value);
+    const isKept = key === 'content-length' || (isUpgrade && (key === 'connection' || key === 'upgrade'));
+    if ((OWN_HEADERS.has(key) && !isKept) || CORS_HEADERS.includes(key)) continue;
+    headers.push(name, key === 'location' ? rewriteUrl(value, location) : value);
   }
   return headers;
+}
+
+function withoutLength(headers: readonly string[]): string[] {
+  return headers.filter((_, index) => headers[index - (index % 2)]!.toLowerCase() !== 'content-length');
 }

@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest';
+import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import { planLoadBalancer } from './load-balancer.ts';
+
+const SERVER_PORT = 6443;
+
+function worldWith(...nodes: string[]): PlannerWorld {
+  const world = new PlannerWorld();
+  nodes.forEach((name, index) => {
+    world.put(Node, {
+      metadata: { name },
+      status: {
+        addresses: [{ type: 'InternalIP', address: `192.0.2.${index + 1}` }],
+        conditions: [{ type: 'Ready', status: 'True' }],
+        nodeInfo: { containerRuntimeVersion: 'containerd://1.6.20' },
+      },
+    });
+  });
+  return world;
+}
+
+function plan(world: PlannerWorld, spec: object = {}, announced: string[] = []) {
+  const service = world.put(Service, {
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ipFamilies: ['IPv4'], ...spec },
+    status: { loadBalancer: { ingress: announced.map((ip) => ({ ip })) } },
+  });
+  return planLoadBalancer(service, { of: world.of.bind(world) }, { serverPort: SERVER_PORT });
+}
+
+const status = (...ips: string[]) => ({
+  changes: { status: { loadBalancer: { ingress: ips.map((ip) => ({ ip, ipMode: 'VIP' })) } } },
+});
+const patches = (actions: ReturnType<typeof plan>) =>
+  actions.filter(({ type }) => type !== 'event').map((action) => (action as unknown as { patch: unknown }).patch);
+
+it('announces the addresses of all nodes, once', () => {
+  expect(patches(plan(worldWith('a', 'b')))).toEqual([expect.objectContaining(status('192.0.2.1', '192.0.2.2'))]);
+  expect(plan(worldWith('a', 'b'), {}, ['192.0.2.2', '192.0.2.1'])).toEqual([]);
+});
+
+it('leaves services of another class alone, and simulated clusters', () => {
+  expect(plan(worldWith('a'), { loadBalancerClass: 'example.com/x' })).toEqual([]);
+  const world = new PlannerWorld();
+  world.put(Node, {
+    metadata: { name: 's' },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+      conditions: [{ type: 'Ready', status: 'True' }],
+      nodeInfo: { containerRuntimeVersion: 'simulated://1.36.4' },
+    },
+  });
+  expect(plan(world, {}, ['203.0.113.1'])).toEqual([]);
+});
+
+it('takes back what it has announced when the service is no load balancer any more, and nothing else', () => {
+  expect(patches(plan(worldWith('a'), { type: 'ClusterIP' }, ['192.0.2.1']))).toEqual([
+    expect.objectContaining(status()),
+  ]);
+  expect(plan(worldWith('a'), { type: 'ClusterIP' }, ['203.0.113.1'])).toEqual([]);
+});
+
+it('announces nodes with endpoints when traffic stays on the node', () => {
+  const world = worldWith('a', 'b');
+  world.put(EndpointSlice, {
+    metadata: { name: 'web-1', namespace: 'default', labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    ports: [{ name: '', port: 80, protocol: 'TCP' }],
+    endpoints: [
+      { addresses: ['10.1.0.2'], nodeName: 'b', conditions: { ready: true } },
+      { addresses: ['10.1.0.3'], nodeName: 'a', conditions: { ready: false } },
+    ],
+  });
+  expect(patches(plan(world, { externalTrafficPolicy: 'Local' }))).toEqual([
+    expect.objectContaining(status('192.0.2.2')),
+  ]);
+});
+
+it('does not take the port of the API server', () => {
+  const actions = plan(worldWith('a'), { ports: [{ port: SERVER_PORT, protocol: 'TCP' }] });
+  expect(actions.map(({ type }) => type)).toEqual(['event']);
+});

@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { htmlLinks } from './html-links.ts';
+
+const rewritten = (...chunks: string[]) => {
+  const page = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  return text(page.pipe(htmlLinks((url) => (url.startsWith('/') ? `/proxy${url}` : url))));
+};
+
+describe('a link', () => {
+  it.each([
+    ['<a href="/x">', '<a href="/proxy/x">'],
+    ["<A CLASS=b HREF='/x' id=c>", "<A CLASS=b HREF='/proxy/x' id=c>"],
+    ['<img src=/x alt>', '<img src=/proxy/x alt>'],
+    ['<img alt src = "/x"/>', '<img alt src = "/proxy/x"/>'],
+    ['<a title="href=/x" href="/y">', '<a title="href=/x" href="/proxy/y">'],
+    ['<a title=">" href="/y">ü</a>', '<a title=">" href="/proxy/y">ü</a>'],
+    ['<script src="/s.js">"<a href=\'/x\'>"</script><a href="/y">', undefined],
+    ['<div href="/x">', '<div href="/x">'],
+    ['<a href="x">', '<a href="x">'],
+    ['<!-- <a href="/x"> --><link href="/y">', '<!-- <a href="/x"> --><link href="/proxy/y">'],
+    ['1 < 2 <a href="/x">', '1 < 2 <a href="/proxy/x">'],
+    ['<a href="/x"', '<a href="/x"'],
+    ['<object data="/x" codebase="/y">', '<object data="/proxy/x" codebase="/proxy/y">'],
+  ])('is rewritten: %s', async (page, expected) => {
+    const whole = expected ?? '<script src="/proxy/s.js">"<a href=\'/x\'>"</script><a href="/proxy/y">';
+    expect(await rewritten(page)).toBe(whole);
+    // The same, however the bytes arrive.
+    expect(await rewritten(...Buffer.from(page).toString('latin1')).then(asBytes)).toBe(asBytes(whole));
+  });
+});
+
+/** Single bytes of a character are no characters; the outcome is compared as what was put in. */
+const asBytes = (page: string) => page.replaceAll('Ã¼', 'ü');
+
+it('passes on a tag that does not end', async () => {
+  const page = `<a ${'x'.repeat(200_000)}`;
+  expect(await rewritten(page)).toBe(page);
+});
+
+it('takes time in proportion to the page', async () => {
+  const page = (bytes: number) => '<script></script>'.repeat(bytes / 17);
+  const time = async (bytes: number) => {
+    const content = page(bytes);
+    const start = performance.now();
+    await rewritten(content);
+    return performance.now() - start;
+  };
+  const best = async (bytes: number) => {
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 7; i++) least = Math.min(least, await time(bytes));
+    return least;
+  };
+  await time(200_000);
+  expect((await best(400_000)) / (await best(200_000))).toBeLessThan(3);
+});
