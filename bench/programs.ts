@@ -15,6 +15,7 @@ export interface Program extends Target {
   stop(): Promise<void>;
 }
 
+const START_TIMEOUT_MS = 60_000;
 const TOKEN = 'bench-token';
 /** The token of a user without permissions of its own. */
 export const READER_TOKEN = 'reader-token';
@@ -96,10 +97,15 @@ async function freePort(): Promise<number> {
 async function output(child: ChildProcess, pattern: RegExp): Promise<string> {
   let said = '';
   return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`${child.spawnargs.join(' ')} did not start: ${said}`));
+    }, START_TIMEOUT_MS);
     const onData = (chunk: Buffer) => {
       said += chunk;
       const found = pattern.exec(said);
       if (!found) return;
+      clearTimeout(timer);
       child.stdout?.off('data', onData).resume();
       child.stderr?.off('data', onData).resume();
       child.removeAllListeners('exit');
@@ -108,6 +114,7 @@ async function output(child: ChildProcess, pattern: RegExp): Promise<string> {
     child.stdout?.on('data', onData);
     child.stderr?.on('data', onData);
     child.on('error', reject);
+    child.on('exit', () => clearTimeout(timer));
     child.on('exit', (code) => reject(new Error(`${child.spawnfile} ended with ${code}: ${said}`)));
   });
 }

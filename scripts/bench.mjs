@@ -4,7 +4,11 @@ import { build } from './build.mjs';
 import { ensurePackages, ensureTools, root, run } from './setup.mjs';
 
 ensurePackages();
+<<<<<<< HEAD
 ensureTools(['wrk', 'etcd', 'dnsperf']);
+=======
+ensureTools(['wrk', 'etcd', 'containerd', 'runc', 'cni', 'busybox', 'ip', 'iptables', 'nft']);
+>>>>>>> main
 await build();
 const { build: bundle } = await import('esbuild');
 // Bundled, so that the bare server starts as fast as it can.

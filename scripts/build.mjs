@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.front-', 'qd.keeper-', 'qd.dns-'];
+const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-'];
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -21,24 +21,25 @@ export async function build() {
   const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
   const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
   const dns = await hashed({ 'qd.dns': 'src/cli/dns.ts' });
-  const main = await hashed(
-    { 'qd.main': 'src/cli/qd.ts' },
-    {
-      BUILD: JSON.stringify(provenance()),
-      FRONT_NAME: JSON.stringify(front),
-      KEEPER_NAME: JSON.stringify(keeper),
-      DNS_NAME: JSON.stringify(dns),
-    },
-  );
+  const constants = {
+    BUILD: JSON.stringify(provenance()),
+    FRONT_NAME: JSON.stringify(front),
+    KEEPER_NAME: JSON.stringify(keeper),
+    DNS_NAME: JSON.stringify(dns),
+  };
+  const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, constants);
+  const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, constants);
   const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
-  await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(main) }, sourcemap: false });
+  const define = { BUNDLE_NAME: JSON.stringify(main), AGENT_BUNDLE_NAME: JSON.stringify(agent) };
+  await bundle(programs, { define, sourcemap: false });
   for (const program of ['qd', 'qdfed']) {
     chmodSync(join(dist, `${program}.next.js`), 0o755);
     renameSync(join(dist, `${program}.next.js`), join(dist, `${program}.js`));
   }
   await keepCompiled();
   const isOld = (file) =>
-    HASHED.some((name) => file.startsWith(name)) && ![main, front, keeper, dns].some((name) => file.startsWith(name));
+    HASHED.some((name) => file.startsWith(name)) &&
+    ![main, agent, front, keeper, dns].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 

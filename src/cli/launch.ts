@@ -12,8 +12,10 @@ import { allowHeapGrowth } from './process/heap-growth.ts';
 
 /** Defined by the build. */
 declare const BUNDLE_NAME: string;
+declare const AGENT_BUNDLE_NAME: string;
 
-const bundle = join(__dirname, BUNDLE_NAME);
+/** Agents have a bundle of their own, half as large. It has no compiled code, which would be in memory whether it is used or not. */
+const bundle = join(__dirname, process.argv[2] === 'agent' ? AGENT_BUNDLE_NAME : BUNDLE_NAME);
 const compiled = `${bundle}.code`;
 
 // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.

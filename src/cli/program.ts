@@ -7,6 +7,9 @@ import { version } from './version.ts';
 /** The longest delay of a timer in Node, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Of `qd`. */
+export const DESCRIPTION = 'A cluster orchestrator that speaks the Kubernetes API.';
+
 export async function runProgram(name: string, description: string, commands: readonly Command[]): Promise<void> {
   const program = new Command(name).description(description).version(`${name} ${version}`, '-v, --version');
   const versionCommand = new Command('version').description('Prints the version.').action(() => {

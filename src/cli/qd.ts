@@ -5,7 +5,7 @@ import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
 import { imageCommand } from './image/command.ts';
-import { runProgram } from './program.ts';
+import { DESCRIPTION, runProgram } from './program.ts';
 import { proxyCommand } from './proxy/command.ts';
 import { snapshotCommand } from './snapshot/command.ts';
 import { tokenCommand } from './token/command.ts';
@@ -14,7 +14,7 @@ import { upCommand } from './up/command.ts';
 // Objects are a few KB of JSON. Of Node's default pool of 8 KB, every third object would need a new one.
 Buffer.poolSize = 64 * 1024;
 
-void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', [
+void runProgram('qd', DESCRIPTION, [
   upCommand(),
   agentCommand(),
   listCommand(),

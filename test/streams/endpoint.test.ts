@@ -1,6 +1,6 @@
 /** The endpoint of an agent, and the server's connection to it: who may connect, and what happens when something is wrong. */
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
@@ -272,6 +272,25 @@ describe("the server's connection", () => {
     await expect(dial({ node: 'n1', address: '10.1.2.3', port: 80, signal: undefined })).rejects.toThrow(
       'address not allowed',
     );
+  });
+
+  it('takes no more of the output of a process than the client reads, and serves others meanwhile', async () => {
+    const started = host.children.length;
+    const command = ['head', '-c', '4000000000', '/dev/zero'];
+    const process = await connected(port).exec({ ...target, streams, command });
+    process.exit.catch(() => undefined);
+    await once(process.stdout!, 'readable');
+    const { pid } = host.children[started]!;
+    const written = async () => Number(/^wchar: (\d+)$/m.exec(await readFile(`/proc/${pid}/io`, 'utf8'))?.[1]);
+    let [before, now] = [-1, await written()];
+    while (now !== before) {
+      for (let i = 0; i < 5; i++) expect((await ask('/healthz', { as: SERVER_USER })).code).toBe(200);
+      [before, now] = [now, await written()];
+    }
+    expect(now).toBeLessThan(64 * 1024 * 1024);
+    const other = await connected(port).exec({ ...target, streams, command: ['echo', 'meanwhile'] });
+    expect(await text(other.stdout!)).toBe('meanwhile\n');
+    process.close();
   });
 
   it('ends the process of a client that leaves', async () => {

@@ -1,12 +1,14 @@
 /** `qd agent`: a node in a process of its own. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
-import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
+import { hasPinnedKey, pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -40,7 +42,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const cluster: Connection = { server, ca };
   const purpose = 'client';
   const stored = await storedCertificate({ purpose, directory, authority: ca }, clock.now());
-  const certificate = stored ?? (await join(flags, cluster));
+  const certificate = stored ?? (await requestFirst(flags, cluster));
   const stop = new AbortController();
   const signalled = untilStopSignal(clock).then((signal) => {
     log.info('stopping', { signal });
@@ -54,7 +56,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: flags.clusterDomain, config: nodeConfig(flags) },
+    ...{ clusterDomain: flags.clusterDomain, apiServer: addressOf(server), config: nodeConfig(flags) },
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
@@ -72,7 +74,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
   await signalled;
 }
 
-async function join(flags: AgentFlags, cluster: Connection): Promise<NodeCertificate> {
+async function requestFirst(flags: AgentFlags, cluster: Connection): Promise<NodeCertificate> {
   const { token, nodeName: node, dataDir: directory } = flags;
   if (token === undefined) throw new CliError('--token is needed to join: qd token create makes one');
   const transport = httpsTransport({ ...cluster, token, clock: systemClock, userAgent: 'qd-agent' });
@@ -85,11 +87,29 @@ async function join(flags: AgentFlags, cluster: Connection): Promise<NodeCertifi
   }
 }
 
-/** Without one of the flags, the machine could not tell the cluster from another one that wants its token. */
-async function authorityOf({ caFile, caHash }: AgentFlags, server: string): Promise<string> {
+function addressOf(server: string): { host: string; port: number } {
+  const { hostname: host, port } = new URL(server);
+  return { host, port: Number(port || 443) };
+}
+
+/**
+ * Without one of the flags, the machine could not tell the cluster from another one that wants its token. The certificate that a
+ * hash stands for is kept: an agent starts also while the server does not answer.
+ */
+async function authorityOf({ caFile, caHash, dataDir }: AgentFlags, server: string): Promise<string> {
   if (caFile !== undefined) return readFile(caFile, 'utf8');
-  if (caHash !== undefined) return pinnedAuthority(server, caHash, AbortSignal.timeout(PIN_TIMEOUT_MS));
-  throw new CliError('--ca-hash or --ca-file is needed: qd token create prints the command');
+  if (caHash === undefined) throw new CliError('--ca-hash or --ca-file is needed: qd token create prints the command');
+  const kept = join(dataDir, 'pki', 'ca.crt');
+  try {
+    const found = await pinnedAuthority(server, caHash, AbortSignal.timeout(PIN_TIMEOUT_MS));
+    await mkdir(dirname(kept), { recursive: true, mode: 0o700 });
+    await writeFile(kept, found);
+    return found;
+  } catch (error) {
+    const known = await readFile(kept, 'utf8').catch(() => undefined);
+    if (known !== undefined && hasPinnedKey(new X509Certificate(known), caHash)) return known;
+    throw error;
+  }
 }
 
 /** The address of the cluster's DNS service; none when there is no such service, or the server cannot be reached now. */

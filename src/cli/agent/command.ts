@@ -7,5 +7,9 @@ export function agentCommand(): Command {
   const command = new Command('agent')
     .description('Runs this machine as a node of a cluster, until it is stopped. Its pods go on running then.')
     .action(async (flags: AgentFlags) => (await import('./agent.ts')).agent(flags));
-  return addFlags(command, agentFlags);
+  // An agent remembers no flags, so that all have their defaults at once.
+  return addFlags(
+    command,
+    agentFlags.map((flag) => ({ ...flag, remembered: false })),
+  );
 }

@@ -50,6 +50,38 @@ async function read(transport: HttpsTransport, options: Partial<Request> = {}): 
   return names;
 }
 
+describe('connections', () => {
+  it('are shared by many calls, of which neither a lease nor a watch waits for another', async () => {
+    const held: http.ServerResponse[] = [];
+    let arrived = () => {};
+    const { server, transport } = await serve(({ url }, response) => {
+      if (url?.includes('leases')) json(response, pod);
+      else if (url?.includes('watch=')) response.end(line('seen'));
+      else {
+        held.push(response);
+        arrived();
+      }
+    });
+    const until = async (count: number) => {
+      while (held.length < count) await new Promise<void>((resolve) => (arrived = resolve));
+    };
+    let connected = 0;
+    server.on('connection', () => connected++);
+    const calls = Array.from({ length: 40 }, () => transport.call(request));
+    await until(16);
+    const lease = { ...request, apiVersion: 'coordination.k8s.io/v1', plural: 'leases' };
+    expect(await transport.call(lease)).toMatchObject({ type: 'object' });
+    expect(await read(transport)).toEqual(['seen']);
+    expect(held).toHaveLength(16);
+    for (let answered = 0; answered < calls.length; answered++) {
+      await until(1);
+      json(held.shift()!, pod);
+    }
+    await Promise.all(calls);
+    expect(connected).toBeLessThanOrEqual(18);
+  });
+});
+
 describe('calls', () => {
   it.each<[Partial<Request>, string, string, string | undefined]>([
     [{}, 'GET', '/api/v1/namespaces/x/pods/a', undefined],

@@ -47,24 +47,34 @@ const KEEP_ALIVE_MS = 30_000;
 /** How much longer than requested a watch may last before its connection counts as dead. */
 const WATCH_GRACE_MS = 30_000;
 
+/** For calls at the same time: each costs a handshake and memory at both ends. More calls wait. */
+const MAX_CONNECTIONS = 16;
+
+interface Connections {
+  readonly calls: http.Agent;
+  /** Without a limit. */
+  readonly urgent: http.Agent;
+}
+
 export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   const { clock = systemClock, timeout = 60_000 } = options;
   const base = new URL(options.server);
   const plain = base.protocol === 'http:';
-  const agentWith = ({ cert, key }: Pick<Connection, 'cert' | 'key'>): http.Agent =>
-    plain
-      ? new http.Agent({ keepAlive: true })
-      : new https.Agent({
-          keepAlive: true,
-          ...(options.ca ? { ca: options.ca } : {}),
-          ...(cert ? { cert } : {}),
-          ...(key ? { key } : {}),
-          ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
-          ...(options.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
-        });
-  let agent = agentWith(options);
-  /** The one before, with the calls and watches that began with it. */
-  let former: http.Agent | undefined;
+  const connectionsWith = ({ cert, key }: Pick<Connection, 'cert' | 'key'>): Connections => {
+    const tls = {
+      ...(options.ca ? { ca: options.ca } : {}),
+      ...(cert ? { cert } : {}),
+      ...(key ? { key } : {}),
+      ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
+      ...(options.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+    };
+    const agentOf = (limits: http.AgentOptions) =>
+      plain ? new http.Agent({ keepAlive: true, ...limits }) : new https.Agent({ keepAlive: true, ...limits, ...tls });
+    return { calls: agentOf({ maxSockets: MAX_CONNECTIONS }), urgent: agentOf({}) };
+  };
+  let connections = connectionsWith(options);
+  /** The ones before, with the calls and watches that began with them. */
+  let former: Connections | undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const authorization = authorizationOf(options);
 
@@ -76,7 +86,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       host: base.hostname.replace(/^\[|\]$/g, ''),
       port: base.port || (plain ? 80 : 443),
       path: prefix + pathOf(request),
-      agent,
+      agent: isUrgent(request) ? connections.urgent : connections.calls,
       headers: {
         accept: 'application/json',
         'user-agent': options.userAgent ?? 'quarterdeck',
@@ -184,16 +194,24 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       }),
 
     renew(identity) {
-      former?.destroy();
-      former = agent;
-      agent = agentWith(identity);
+      if (former) closeAll(former);
+      former = connections;
+      connections = connectionsWith(identity);
     },
 
     close() {
-      former?.destroy();
-      agent.destroy();
+      if (former) closeAll(former);
+      closeAll(connections);
     },
   };
+}
+
+/** Watches stay open, and a lease that waits behind other calls would be renewed too late. */
+const isUrgent = ({ verb, plural }: Request) => verb === 'watch' || plural === 'leases';
+
+function closeAll({ calls, urgent }: Connections): void {
+  calls.destroy();
+  urgent.destroy();
 }
 
 function authorizationOf({ token, username, password }: Connection): string | undefined {

@@ -36,8 +36,13 @@ export function pinnedAuthority(server: string, hash: string, signal: AbortSigna
 
 function authorityIn(leaf: X509Certificate | undefined, hash: string): X509Certificate | undefined {
   for (let each = leaf?.issuerCertificate; each; each = each.issuerCertificate) {
-    const key = each.publicKey.export({ type: 'spki', format: 'der' });
-    if (each.ca && `sha256:${createHash('sha256').update(key).digest('hex')}` === hash.toLowerCase()) return each;
+    if (hasPinnedKey(each, hash)) return each;
   }
   return undefined;
+}
+
+/** Whether a certificate is that of the authority whose key has the hash. */
+export function hasPinnedKey({ ca, publicKey }: X509Certificate, hash: string): boolean {
+  const key = publicKey.export({ type: 'spki', format: 'der' });
+  return ca && `sha256:${createHash('sha256').update(key).digest('hex')}` === hash.toLowerCase();
 }

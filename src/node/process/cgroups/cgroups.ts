@@ -41,11 +41,11 @@ export interface Cgroups {
   remove(path: string): boolean;
 }
 
-/** Undefined if this machine has none that this process may write. */
-export function openCgroups(): Cgroups | undefined {
+/** Undefined if this machine has none that this process may write. `mountTable` is the file that lists the mounts. */
+export function openCgroups(mountTable = '/proc/self/mounts'): Cgroups | undefined {
   let mounts: string[][];
   try {
-    mounts = readFileSync('/proc/self/mounts', 'utf8')
+    mounts = readFileSync(mountTable, 'utf8')
       .split('\n')
       .map((line) => line.split(' '));
   } catch {

@@ -1,0 +1,93 @@
+/** Version 2 on files that look like the kernel's, since machines have the controllers in one version only. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openCgroups } from './cgroups.ts';
+
+const RESOURCES = {
+  ...{ cpuShares: 1024, cpuQuota: 50_000, cpuPeriod: 100_000, memoryBytes: 1 << 20, oomScoreAdj: undefined },
+  ...{ hugepages: [], cpusetCpus: undefined, unified: undefined },
+};
+
+let root: string;
+const table = () => join(root, 'mounts');
+const folder = (path: string) => join(root, 'cgroup', path);
+const file = (path: string, name: string) => join(folder(path), name);
+const content = (path: string, name: string) => readFileSync(file(path, name), 'utf8');
+
+/** A cgroup as the kernel makes it. */
+function cgroup(path: string, files: Record<string, string> = {}): void {
+  mkdirSync(folder(path), { recursive: true });
+  const all = { 'cgroup.controllers': 'cpuset cpu memory pids\n', 'cgroup.subtree_control': '\n', ...files };
+  for (const [name, text] of Object.entries(all)) writeFileSync(file(path, name), text);
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'qd-cgroups-'));
+  cgroup('');
+  writeFileSync(table(), `proc /proc proc rw 0 0\ncgroup2 ${folder('')} cgroup2 rw,nosuid 0 0\n`);
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+it('is used where the memory controller is in version 2', () => {
+  expect(openCgroups(table())).toMatchObject({ version: 2, mounts: 'unified' });
+  writeFileSync(file('', 'cgroup.controllers'), 'cpu pids\n');
+  expect(openCgroups(table())).toBeUndefined();
+  writeFileSync(table(), 'proc /proc proc rw 0 0\n');
+  expect(openCgroups(table())).toBeUndefined();
+});
+
+it('is used in version 1 where the controllers are there, although version 2 is mounted, too', () => {
+  mkdirSync(join(root, 'memory'));
+  const line = `cgroup ${join(root, 'memory')} cgroup rw,memory 0 0\n`;
+  writeFileSync(table(), `cgroup2 ${folder('')} cgroup2 rw 0 0\n${line}`);
+  expect(openCgroups(table())).toMatchObject({ version: 1, mounts: ['memory'] });
+});
+
+it('hands controllers down to each level, and sets the limits', () => {
+  const cgroups = openCgroups(table())!;
+  for (const path of ['qd', 'qd/pod']) cgroup(path, { 'cgroup.subtree_control': 'cpuset cpu memory\n' });
+  expect(cgroups.create('/qd/pod/c', RESOURCES)).toEqual([file('qd/pod/c', 'cgroup.procs')]);
+  // One write for each controller; of a file, the last one is left.
+  expect(content('', 'cgroup.subtree_control')).toBe('+cpuset');
+  for (const path of ['qd', 'qd/pod']) expect(content(path, 'cgroup.subtree_control')).toBe('+pids');
+  expect(content('qd/pod/c', 'memory.max')).toBe('1048576');
+  expect(content('qd/pod/c', 'cpu.weight')).toBe('39');
+  expect(content('qd/pod/c', 'cpu.max')).toBe('50000 100000');
+  cgroups.update('/qd/pod/c', { ...RESOURCES, memoryBytes: 2 << 20 });
+  expect(content('qd/pod/c', 'memory.max')).toBe('2097152');
+});
+
+it('says which limit cannot be set', () => {
+  const cgroups = openCgroups(table())!;
+  expect(() => cgroups.update('/none', RESOURCES)).toThrow(/^cannot set .*\/none\/memory\.max to 1048576: /);
+});
+
+it('reports what is used, and what was killed for want of memory', () => {
+  const cgroups = openCgroups(table())!;
+  expect(cgroups.usage('/c')).toBeUndefined();
+  cgroup('c', {
+    'memory.current': '9000\n',
+    'memory.stat': 'anon 4000\nfile 5000\ninactive_file 3000\n',
+    'cpu.stat': 'usage_usec 12\nuser_usec 10\n',
+    'memory.events': 'low 0\noom 2\noom_kill 1\n',
+  });
+  expect(cgroups.usage('/c')).toEqual({ cpuNanoseconds: 12_000, workingSet: 6_000, rss: 4_000 });
+  expect([cgroups.oomKills('/c'), cgroups.oomKills('/none')]).toEqual([1, 0]);
+});
+
+it('kills everything at once', () => {
+  cgroup('c', { 'cgroup.kill': '' });
+  openCgroups(table())!.kill('/c');
+  expect(content('c', 'cgroup.kill')).toBe('1');
+});
+
+it('removes a cgroup with those in it, unless something is left', () => {
+  const cgroups = openCgroups(table())!;
+  mkdirSync(folder('pod/c'), { recursive: true });
+  expect(cgroups.remove('/pod')).toBe(true);
+  expect(cgroups.remove('/pod')).toBe(true);
+  cgroup('full');
+  expect(cgroups.remove('/full')).toBe(false);
+});
