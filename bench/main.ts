@@ -24,6 +24,7 @@ import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile
 import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
 import { measureScheduler } from './scheduler.ts';
+import { measureServices } from './services.ts';
 import { measureWatch } from './watchers.ts';
 
 const { values: flags } = parseArgs({
@@ -114,6 +115,7 @@ async function main(): Promise<void> {
   await measureEtcd();
   await measureNodes();
   await measurePods({ root, directory: join(work, 'pods'), wanted, record, say });
+  await measureServices({ root, wanted, record, say });
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);

@@ -62,7 +62,10 @@ export async function agent(flags: AgentFlags): Promise<void> {
     authority: () => ca,
     // Pods go on without the agent, and so do their services.
     startServices: (each) =>
-      startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
+      startServices({
+        ...{ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS },
+        ...{ enforcesPolicies: false, removesRules: false },
+      }),
   });
   process.stdout.write(`Node ${node} joined ${server}.\n`);
   await keepCertificate({

@@ -44,7 +44,7 @@ export async function startRealNodes(
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion },
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
-      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
+      startServices: (each) => startServices({ ...services, node: each, enforcesPolicies: true, removesRules: true }),
     });
     running.set(name, node);
     cleanup.add(() => node.stop());

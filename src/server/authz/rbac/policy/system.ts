@@ -136,6 +136,11 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     on('networking.k8s.io', 'servicecidrs', 'list watch'),
     on('discovery.k8s.io', 'endpointslices', 'list watch'),
   ],
+  // Not in Kubernetes: what enforces network policies on the nodes of a server's process.
+  'network-policies': [
+    on('core', 'namespaces pods', 'list watch'),
+    on('networking.k8s.io', 'networkpolicies', 'list watch'),
+  ],
   'persistent-volume-provisioner': [
     on('core', 'persistentvolumes', 'create delete get list watch'),
     on('core', 'persistentvolumeclaims', 'get list update watch'),
