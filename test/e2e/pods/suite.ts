@@ -203,7 +203,7 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
     );
 
     test(
-      'what was deleted while the program did not run ends when it does',
+      'a pod that was ending when the program was killed ends at once when its grace period becomes zero',
       async () => {
         await run('gone', 'exec sleep 600');
         await until('gone', isReady);
