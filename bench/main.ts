@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { storeArguments } from '../test/support/store/backends.ts';
 import { largePod, smallPod } from './bodies.ts';
+import { measureDns } from './dns.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
@@ -23,6 +24,7 @@ import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile
 import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
 import { measureScheduler } from './scheduler.ts';
+import { measureServices } from './services.ts';
 import { measureWatch } from './watchers.ts';
 
 const { values: flags } = parseArgs({
@@ -113,6 +115,8 @@ async function main(): Promise<void> {
   await measureEtcd();
   await measureNodes();
   await measurePods({ root, directory: join(work, 'pods'), wanted, record, say });
+  await measureServices({ root, wanted, record, say });
+  await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);

@@ -18,6 +18,8 @@ export interface StartOptions {
   readonly directory?: string;
   readonly flags?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Run as this user; only root can ask for it. */
+  readonly uid?: number;
   /** The Node that runs it; by default the one that runs the test. */
   readonly node?: string;
 }
@@ -46,6 +48,8 @@ export interface Qd {
   /** What the program has printed so far. */
   output(): string;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** The lines of a response, as they come, until the caller has enough. */
+  lines(path: string): Promise<AsyncGenerator<string>>;
   /** The lines of a watch, parsed, until the caller has enough. */
   watch(path: string): Promise<AsyncGenerator<any>>;
   /** Watches a collection until one of its objects satisfies the condition, and resolves with that. */
@@ -61,13 +65,17 @@ export function newDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'qd-e2e-'));
 }
 
-export async function startQd({ directory, flags = [], env = {}, node }: StartOptions = {}): Promise<Qd> {
+export async function startQd({ directory, flags = [], env = {}, node, uid }: StartOptions = {}): Promise<Qd> {
   const home = directory ?? (await newDirectory());
   const data = join(home, 'data');
   const kubeconfig = join(home, 'kubeconfig');
   // Most tests need only the API server; flags that are given later win.
   const where = ['--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig, '--nodes', '0'];
-  const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], { env, node });
+  const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], {
+    env,
+    node,
+    ...(uid === undefined ? {} : { uid, env: { ...env, HOME: home } }),
+  });
   let said = '';
   const origin = await new Promise<string>((resolve, reject) => {
     const onData = (chunk: Buffer) => {
@@ -88,6 +96,7 @@ export async function startQd({ directory, flags = [], env = {}, node }: StartOp
     output: () => said,
     request: (method, path, options) => send({ origin, agent, method, path, ...options }),
     watch: (path) => openWatch(origin + path, agent),
+    lines: (path) => openLines(origin + path, agent),
     async until(collection, condition) {
       for await (const { object } of await openWatch(`${origin}${collection}?watch=true`, agent)) {
         if (condition(object)) return object;
@@ -226,7 +235,14 @@ function parseBody(text: string): unknown {
   }
 }
 
-function openWatch(url: string, agent: Agent): Promise<AsyncGenerator<any>> {
+async function openWatch(url: string, agent: Agent): Promise<AsyncGenerator<any>> {
+  const lines = await openLines(url, agent);
+  return (async function* parsed() {
+    for await (const line of lines) yield JSON.parse(line);
+  })();
+}
+
+function openLines(url: string, agent: Agent): Promise<AsyncGenerator<string>> {
   return new Promise((resolve, reject) => {
     const call = request(url, { agent }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode}`));
@@ -237,7 +253,7 @@ function openWatch(url: string, agent: Agent): Promise<AsyncGenerator<any>> {
           for await (const chunk of response) {
             const parts = (rest + chunk).split('\n');
             rest = parts.pop()!;
-            for (const line of parts) yield JSON.parse(line);
+            yield* parts;
           }
         } finally {
           call.destroy();

@@ -56,13 +56,19 @@ export async function agent(flags: AgentFlags): Promise<void> {
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: flags.clusterDomain, config: nodeConfig(flags) },
+    ...{ clusterDomain: flags.clusterDomain, apiServer: addressOf(server), config: nodeConfig(flags) },
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
     // Pods go on without the agent, and so do their services.
     startServices: (each) =>
-      startServices({ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS, removesRules: false }),
+      startServices({
+        ...{ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS },
+        ...{ enforcesPolicies: false, removesRules: false },
+      }),
+  }).catch((error: unknown) => {
+    transport.close();
+    throw error;
   });
   process.stdout.write(`Node ${node} joined ${server}.\n`);
   await keepCertificate({
@@ -85,6 +91,11 @@ async function requestFirst(flags: AgentFlags, cluster: Connection): Promise<Nod
   } finally {
     transport.close();
   }
+}
+
+function addressOf(server: string): { host: string; port: number } {
+  const { hostname: host, port } = new URL(server);
+  return { host, port: Number(port || 443) };
 }
 
 /**

@@ -29,7 +29,7 @@ const NAMESPACES = '/run/netns';
 /** It is its only link; the network plugins of pods choose other names. */
 const NODE_INTERFACE = 'eth0';
 
-export const namespacePath = (name: string) => `${NAMESPACES}/${name}`;
+const namespacePath = (name: string) => `${NAMESPACES}/${name}`;
 export const namespaceName = (path: string) => path.slice(NAMESPACES.length + 1);
 
 /** Returns undefined when the range has no room for the addresses of nodes beside those of `count` nodes' pods. */

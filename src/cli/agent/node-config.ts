@@ -7,6 +7,8 @@ import { CliError } from '../output/cli-error.ts';
 import type { NodeFlags } from './node-flags.ts';
 import type { Resources, Taint } from './node-values.ts';
 
+const MAX_PODS = 110;
+
 export interface NodeConfig {
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
@@ -24,7 +26,7 @@ export function nodeConfig(flags: NodeFlags): NodeConfig {
   return {
     labels: flags.nodeLabels ?? {},
     taints: flags.registerWithTaints ?? [],
-    maxPods: flags.maxPods,
+    maxPods: flags.maxPods ?? MAX_PODS,
     reserved: sum(flags.systemReserved ?? {}, flags.kubeReserved ?? {}),
     thresholds: flags.evictionHard ?? DEFAULT_THRESHOLDS,
     allowedUnsafeSysctls: flags.allowedUnsafeSysctls ?? [],

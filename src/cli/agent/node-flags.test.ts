@@ -5,7 +5,7 @@ import { type NodeFlags, nodeFlags } from './node-flags.ts';
 
 /** Parses a command line as far as flags repeat. */
 function config(...given: readonly (readonly [name: string, ...values: string[]])[]) {
-  const parsed: Record<string, unknown> = { maxPods: 110 };
+  const parsed: Record<string, unknown> = {};
   for (const [name, ...values] of given) {
     const description = nodeFlags.find(({ spec }) => spec.startsWith(`${name} `))!;
     for (const text of values) {
@@ -13,7 +13,7 @@ function config(...given: readonly (readonly [name: string, ...values: string[]]
       parsed[propertyOf(description)] = parse(text, parsed[propertyOf(description)]);
     }
   }
-  return nodeConfig(parsed as unknown as NodeFlags);
+  return nodeConfig(parsed as NodeFlags);
 }
 
 test('labels, taints and reservations', () => {

@@ -3,8 +3,6 @@ import { flag, type ValuesOf } from '../../base/flag.ts';
 import * as value from '../flags/values.ts';
 import * as nodeValue from './node-values.ts';
 
-const MAX_PODS = 110;
-
 export const nodeFlags = [
   flag('--container-runtime-endpoint <socket>', {
     help: 'CRI socket of containerd; "" for none',
@@ -34,7 +32,7 @@ export const nodeFlags = [
   flag('--max-pods <count>', {
     help: 'number of pods that a node runs',
     parse: value.positiveCount,
-    default: MAX_PODS,
+    defaultText: '110',
     remembered: true,
   }),
   flag('--system-reserved <resources>', {

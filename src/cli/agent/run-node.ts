@@ -11,8 +11,10 @@ import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
+import type { ApiServerAddress } from '../../node/agent/objects.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
+import { findProgram } from '../../node/containerd/own/machine.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import { rotateLogs } from '../../node/logs/rotate.ts';
 import { Housekeeping } from '../../node/machine/housekeeping.ts';
@@ -42,6 +44,8 @@ export interface RunNodeOptions {
   readonly dataDirectory: string;
   readonly clusterDomain: string;
   readonly clusterDns: readonly string[];
+  /** Where pods reach the API server when there are no rules for its Service. */
+  readonly apiServer: ApiServerAddress;
   readonly config: NodeConfig;
   /** A network of its own; undefined: that of the machine. */
   readonly network?: OwnNetwork | undefined;
@@ -135,8 +139,12 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     ...{ ...common, settings, machine, signal: stop.signal, runtime: STARTING, emit: () => {} },
   });
   const before = await readNodeFile(directory);
-  const node = await registration.register().catch((error: unknown) => {
-    if (!before) throw error;
+  const node = await registration.register().catch(async (error: unknown) => {
+    if (!before) {
+      stop.abort(error);
+      await endpoint.close();
+      throw error;
+    }
     log.warn('the server does not answer; the node goes on with what it knows', { error: String(error) });
     return undefined;
   });
@@ -148,10 +156,11 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       ...{ streamAddress: network?.address, registries: config.registries },
     };
     await writeNodeFile(directory, file);
+    const path = process.env.PATH ?? '';
     // An attempt that failed later has left one.
     await runtime?.close();
     await network?.open(ranges[0]!);
-    const opened = await openRuntime({ ...common, ...file, directory, path: process.env.PATH ?? '' });
+    const opened = await openRuntime({ ...common, ...file, directory, path });
     runtime = opened;
     const allocatable = () => agent?.allocatable() ?? {};
     const pullRecords = new PullRecords(join(directory, 'image_manager', 'pulled.json'));
@@ -179,6 +188,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       pullRecords,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       staticPodDirectory: config.podManifestPath,
+      apiServer: (await mayMakeRules(path)) ? undefined : options.apiServer,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
@@ -241,6 +251,11 @@ async function until(signal: AbortSignal, { clock, log }: RunNodeOptions, work: 
     }
   }
   return false;
+}
+
+/** Whether the addresses of Services can be reached: nftables leads to their endpoints. */
+async function mayMakeRules(path: string): Promise<boolean> {
+  return process.getuid?.() === 0 && (await findProgram('nft', path)) !== undefined;
 }
 
 const STARTING = {

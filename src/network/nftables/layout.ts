@@ -26,6 +26,9 @@ export const SETS = {
   restricted: 'restricted',
   /** Endpoints of this node, as source and destination of connections to themselves. */
   hairpins: 'hairpins',
+  /** Isolated pods → chain of their policies. */
+  isolatedIngress: 'isolated-ingress',
+  isolatedEgress: 'isolated-egress',
   /** The ranges of the pods of this node. */
   podRanges: 'pod-ranges',
   /** The ranges of cluster IPs. */
@@ -64,6 +67,8 @@ function sets(family: IpFamily): SetDefinition[] {
     map(SETS.unservedNodePorts, byPort),
     map(SETS.restricted, byService),
     set(SETS.hairpins, `type ${address} . ${address} . inet_proto . inet_service`),
+    map(SETS.isolatedIngress, `type ${address} : verdict`),
+    map(SETS.isolatedEgress, `type ${address} : verdict`),
     { ...set(SETS.podRanges, `type ${address}`), flags: ['interval'] },
     { ...set(SETS.serviceRanges, `type ${address}`), flags: ['interval'] },
   ];
@@ -96,6 +101,19 @@ function chains({ filtersBridges }: NetworkSettings): readonly Chain[] {
         ...both((family) => `${ip(family)} daddr @${ofIp(SETS.clusterIPs, family)} goto ${REJECT_CHAIN}`),
         // A cluster IP that nobody has never leaves the node.
         ...both((family) => `${ip(family)} daddr @${ofIp(SETS.serviceRanges, family)} drop`),
+      ],
+    },
+    {
+      // Traffic between a pod and its node is always allowed: it is not forwarded. Packets of one bridge are.
+      name: 'check-policies',
+      rules: [
+        // A pod reaches itself through a service.
+        ...both(
+          (family) =>
+            `ct status dnat ${ip(family)} saddr . ${ip(family)} daddr . meta l4proto . th dport @${ofIp(SETS.hairpins, family)} return`,
+        ),
+        ...both((family) => `${ip(family)} saddr vmap @${ofIp(SETS.isolatedEgress, family)}`),
+        ...both((family) => `${ip(family)} daddr vmap @${ofIp(SETS.isolatedIngress, family)}`),
       ],
     },
     {
@@ -143,7 +161,7 @@ function chains({ filtersBridges }: NetworkSettings): readonly Chain[] {
     {
       name: 'filter-forward',
       hook: { type: 'filter', hook: 'forward', priority: FILTER },
-      rules: [`${isNew} jump check-endpoints`],
+      rules: [`${isNew} jump check-endpoints`, `ct state != { established, related } jump check-policies`],
     },
     {
       name: 'filter-output',

@@ -2,11 +2,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Command, Kernel, NetworkSettings } from '../kernel/kernel.ts';
+import type { PolicyApplier } from '../policy/policy-applier.ts';
+import type { PolicySet } from '../policy/policy-set.ts';
 import { familyOf } from '../rules/addresses.ts';
 import type { RuleApplier, RuleChange } from '../rules/applier.ts';
 import type { PortRules } from '../rules/rule-set.ts';
 import { createTable, ofIp, SETS } from './layout.ts';
 import type { Part } from './part.ts';
+import { policyParts } from './policy-parts.ts';
 import { element, portParts } from './service-parts.ts';
 import { staleConnections } from './stale-connections.ts';
 import { TableParts, transition } from './table-parts.ts';
@@ -26,33 +29,73 @@ const STALE_CHAIN_MS = 1_000;
 /** The owner of the parts that belong to no service: no service has this name. */
 const OWN = '';
 
-export class NftablesProxy implements RuleApplier {
+/** The same for policies. */
+const POLICIES = ' policies';
+
+export class NftablesProxy implements RuleApplier, PolicyApplier {
   readonly #options: NftablesProxyOptions;
-  #parts = new TableParts();
-  #ports = new Map<string, readonly PortRules[]>();
+  readonly #parts = new TableParts();
+  readonly #ports = new Map<string, readonly PortRules[]>();
   #settings: NetworkSettings | undefined;
   /** Whether the table is what `#parts` says. */
   #isCurrent = false;
   /** Chains that can be deleted, and when. */
   readonly #stale = new Map<string, number>();
+  #hasRules = false;
   #isReported = false;
+  #last: Promise<void> = Promise.resolve();
 
   constructor(options: NftablesProxyOptions) {
     this.#options = options;
   }
 
-  async apply({ services, serviceRanges }: RuleChange): Promise<void> {
-    const { kernel, table, podRanges } = this.#options;
-    this.#settings ??= await kernel.prepare();
+  /** Calls wait for each other. */
+  apply(change: RuleChange): Promise<void> {
+    return this.#inTurn(() => this.#applyRules(change));
+  }
+
+  /** Policies that are known before the first rules are applied with them, so that an older table is replaced as a whole. */
+  isolate(policies: PolicySet): Promise<void> {
+    const owners = new Map([[POLICIES, policyParts(policies)]]);
+    return this.#inTurn(async () => {
+      if (this.#hasRules) await this.#write(owners);
+      else this.#parts.replace(owners);
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #applyRules({ services, serviceRanges }: RuleChange): Promise<void> {
+    const { kernel, podRanges } = this.#options;
     const owners = new Map<string, readonly Part[]>([[OWN, rangeParts(podRanges, serviceRanges)]]);
     for (const [key, { ports }] of services) owners.set(key, ports.flatMap(portParts));
-    const differences = this.#parts.replace(owners);
     const old = this.#ports;
     const udp = [...services].flatMap(([key, { ports }]) => staleConnections(old.get(key) ?? [], ports));
     for (const [key, { ports }] of services) {
       if (ports.length > 0) this.#ports.set(key, ports);
       else this.#ports.delete(key);
     }
+    this.#hasRules = true;
+    await this.#write(owners);
+    await kernel.routeLoopback(podRanges);
+    await this.#forget(udp);
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#isCurrent = false;
+      await this.#options.kernel.remove(this.#options.table);
+    });
+  }
+
+  async #write(owners: ReadonlyMap<string, readonly Part[]>): Promise<void> {
+    const { kernel, table } = this.#options;
+    this.#settings ??= await kernel.prepare();
+    const differences = this.#parts.replace(owners);
     if (this.#isCurrent) {
       this.#isCurrent = false;
       await this.#applyDifference(transition(differences));
@@ -62,13 +105,6 @@ export class NftablesProxy implements RuleApplier {
       await kernel.apply(table, [...createTable(this.#settings), ...transition(all).commands]);
     }
     this.#isCurrent = true;
-    await kernel.routeLoopback(podRanges);
-    await this.#forget(udp);
-  }
-
-  async close(): Promise<void> {
-    this.#isCurrent = false;
-    await this.#options.kernel.remove(this.#options.table);
   }
 
   async #applyDifference({ commands, stale }: ReturnType<typeof transition>): Promise<void> {

@@ -109,6 +109,8 @@ export function transition(differences: readonly Difference[]): Transition {
         break;
     }
   }
+  // They go with their set.
+  for (const command of unused) if (command.do === 'delete-set') deleted.delete(command.set);
   const elements = (what: 'add-elements' | 'delete-elements', by: ReadonlyMap<string, readonly string[]>) =>
     [...by].map(([set, texts]): Command => ({ do: what, set, elements: texts }));
   return {

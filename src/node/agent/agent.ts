@@ -24,7 +24,7 @@ import { keepLease } from './node/lease.ts';
 import type { Machine } from './node/machine.ts';
 import type { NodeSettings } from './node/node-object.ts';
 import { NodeReporter } from './node/node-reporter.ts';
-import { referredObjects } from './objects.ts';
+import { type ApiServerAddress, referredObjects } from './objects.ts';
 import { AgentPods } from './pods.ts';
 import { ManifestDirectory } from './static/manifest-directory.ts';
 import { Records } from './worker/records.ts';
@@ -45,6 +45,8 @@ export interface AgentOptions {
   readonly logRoot: string;
   readonly seccompDirectory: string;
   readonly pullRecords: PullRecords;
+  /** What the variables of containers say about the API server, where the address of its Service cannot be reached. */
+  readonly apiServer?: ApiServerAddress | undefined;
   /** Kernel parameters that pods may set although they are not safe: names, or beginnings with `*` at the end. */
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Of probes and hooks: `kube-probe/1.36`. */
@@ -68,6 +70,7 @@ export interface Agent {
 }
 
 const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 8_000;
 
 /** Static pods run at once, all others when the node is registered. */
 export function startAgent(options: AgentOptions): Agent {
@@ -89,7 +92,7 @@ export function startAgent(options: AgentOptions): Agent {
   const context: ActionContext = {
     ...{ runtime, clock, volumes: options.volumes, logRoot: options.logRoot, userAgent: options.userAgent },
     pulls: new ImagePulls({ images: runtime.images, records: options.pullRecords, clock }),
-    objects: referredObjects(client, informers.of(Service), signal),
+    objects: referredObjects(client, informers.of(Service), { signal, apiServer: options.apiServer }),
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
   };
@@ -111,14 +114,14 @@ export function startAgent(options: AgentOptions): Agent {
     hostIP: () => options.facts.hostIPs[0] ?? '',
   });
   const retried = async (work: () => Promise<unknown>, what: string) => {
-    while (!signal.aborted) {
+    for (let delay = RETRY_MS; !signal.aborted; delay = Math.min(2 * delay, MAX_RETRY_MS)) {
       try {
         await work();
         return;
       } catch (error) {
         if (signal.aborted) return;
         log.warn(what, { error: String(error) });
-        await sleep(clock, RETRY_MS, signal).catch(() => undefined);
+        await sleep(clock, delay, signal).catch(() => undefined);
       }
     }
   };

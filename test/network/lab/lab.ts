@@ -18,7 +18,8 @@ export interface Lab {
 
 let count = 0;
 
-export async function openLab(pods: number): Promise<Lab> {
+/** `folder`: where the program of the peers is, for a caller that is bundled. */
+export async function openLab(pods: number, folder?: string): Promise<Lab> {
   const prefix = `qdlab${process.pid}x${count++}`;
   const space = (name: string) => `${prefix}${name}`;
   const ip = (text: string) => execFileSync('ip', ['-batch', '-'], { input: `${text.trim()}\n` });
@@ -77,8 +78,8 @@ export async function openLab(pods: number): Promise<Lab> {
     `,
     );
   });
-  const enterOf = (name: string) => ['/usr/sbin/ip', 'netns', 'exec', space(name)];
-  const peer = (name: string, title: string) => new Peer(title, enterOf(name));
+  const enterOf = (name: string) => ['/usr/bin/nsenter', `--net=/run/netns/${space(name)}`];
+  const peer = (name: string, title: string) => new Peer(title, enterOf(name), folder);
   const node = peer('node', 'node');
   const outside = peer('out', 'outside');
   const peers = addresses.map((each, index) => ({ ...each, peer: peer(`p${index}`, `pod-${index}`) }));

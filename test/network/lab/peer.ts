@@ -22,9 +22,9 @@ export class Peer {
   #last = 0;
 
   /** `enter`: a command that runs another one in the namespace. */
-  constructor(name: string, enter: readonly string[] = []) {
+  constructor(name: string, enter: readonly string[] = [], folder = import.meta.dirname) {
     this.name = name;
-    const [program = '', ...args] = [...enter, process.execPath, join(import.meta.dirname, 'peer.mjs'), name];
+    const [program = '', ...args] = [...enter, process.execPath, join(folder, 'peer.mjs'), name];
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     createInterface({ input: this.#child.stdout! }).on('line', (line) => {
       const { id, result, error } = JSON.parse(line) as { id: number; result: never; error?: string };

@@ -10,7 +10,8 @@ import { nodeId } from '../../agent/node-file.ts';
 import type { RealRuntime } from '../../agent/open-runtime.ts';
 import type { OwnNetwork, RunningNode } from '../../agent/run-node.ts';
 import { apiVersion } from '../../version.ts';
-import { advertisedAddress } from '../listeners/addresses.ts';
+import type { Settings } from '../flags.ts';
+import { advertisedAddress, reachableAddress } from '../listeners/addresses.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
 import type { NodePlan } from './plan-nodes.ts';
 
@@ -39,14 +40,22 @@ export async function startRealNodes(
       addresses: [network?.address ?? machineAddress],
       podCIDR: subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
+      apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion },
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
-      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
+      startServices: (each) => startServices({ ...services, node: each, enforcesPolicies: true, removesRules: true }),
     });
     running.set(name, node);
     cleanup.add(() => node.stop());
   }
+}
+
+/** Pods of another user than root have the network of the machine: for them, the server is where it listens. */
+function hostForPods({ bindAddress, serviceClusterIpRange }: Settings): string {
+  return process.getuid?.() === 0
+    ? advertisedAddress(bindAddress, serviceClusterIpRange)
+    : reachableAddress(bindAddress, serviceClusterIpRange);
 }
 
 /** By name of the node: each but the first has a network of its own, where this process may make one. */

@@ -5,6 +5,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../client/client.ts';
 import { LocalKernel } from '../../../network/kernel/local-kernel.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
+import { PolicyWatch } from '../../../network/proxy/policy-watch.ts';
 import { ServiceProxy } from '../../../network/proxy/service-proxy.ts';
 import type { RuleApplier } from '../../../network/rules/applier.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
@@ -18,6 +19,8 @@ export interface ServicesOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly node: ServicesNode;
+  /** Whether network policies are enforced. The client must then be able to read all pods, namespaces and policies. */
+  readonly enforcesPolicies: boolean;
   /** Whether rules go when it is stopped. */
   readonly removesRules: boolean;
   readonly watchSeconds?: number;
@@ -28,14 +31,17 @@ export async function startServices(options: ServicesOptions): Promise<() => Pro
   const { client, clock, random, log, node, watchSeconds } = options;
   const kernel = await openKernel(process.env.PATH ?? '', node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
-  const applier: RuleApplier = kernel
-    ? new NftablesProxy({ kernel, table, podRanges: node.podCIDRs, clock, log })
-    : new UserspaceProxy({ clock, random, log });
+  const nftables = kernel && new NftablesProxy({ kernel, table, podRanges: node.podCIDRs, clock, log });
+  const applier: RuleApplier = nftables ?? new UserspaceProxy({ clock, random, log });
+  const common = { client, clock, random, log, node: node.name };
+  const policies = nftables && options.enforcesPolicies ? new PolicyWatch({ ...common, applier: nftables }) : undefined;
+  await policies?.ready;
   const proxy = new ServiceProxy({
-    ...{ client, clock, random, log, node: node.name, addresses: node.addresses, applier },
+    ...{ ...common, addresses: node.addresses, applier },
     ...(watchSeconds ? { watchSeconds } : {}),
   });
   return async () => {
+    await policies?.stop();
     await proxy.stop();
     if (options.removesRules || !kernel) await applier.close();
   };

@@ -62,9 +62,12 @@ export function machineAddresses(): string[] {
   return all.filter(({ internal }) => !internal).map(({ address }) => address);
 }
 
-/** Non-loopback addresses of this machine, IPv4 first, without link-local ones. */
+/** Bridges and interfaces of pods, which come and go. */
+const OF_PODS = /^(qd|veth|cni|docker|br-)/;
+
+/** Non-loopback addresses of this machine, IPv4 first, without link-local ones and those of pods. */
 function externalAddresses(): string[] {
-  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const all = Object.entries(networkInterfaces()).flatMap(([name, list]) => (OF_PODS.test(name) ? [] : (list ?? [])));
   const usable = all.filter(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address));
   return [...usable.filter(({ family }) => family === 'IPv4'), ...usable.filter(({ family }) => family === 'IPv6')].map(
     ({ address }) => address,

@@ -9,7 +9,6 @@ test('the default cluster has the well-known port and range', async () => {
   expect(rememberedOf(await settle({}, {}, none))).toEqual({
     bindAddress: '127.0.0.1',
     clusterDomain: 'cluster.local',
-    maxPods: 110,
     port: 6443,
     store: 'embedded',
     runtime: 'auto',

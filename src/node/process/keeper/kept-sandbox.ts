@@ -61,8 +61,9 @@ export class KeptSandbox {
     const record = readJson<SandboxRecord>(join(context.directory, 'sandboxes', id, 'sandbox.json'));
     if (!record) return undefined;
     const sandbox = new KeptSandbox(context, record);
-    if (record.boot !== context.boot) sandbox.#isAlive = false;
-    else if (record.holder && !record.isStopped) sandbox.#watch();
+    // What was stopped has no processes: their ids may be those of others by now.
+    if (record.boot !== context.boot || record.isStopped) sandbox.#isAlive = false;
+    else if (record.holder) sandbox.#watch();
     else if (sandbox.#plan().length > 0 && !record.holder) sandbox.#isAlive = false;
     return sandbox;
   }

@@ -99,10 +99,12 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:basic-user': [group('system:authenticated')],
   'system:coredns': [account('kube-dns'), account('coredns')],
   'system:discovery': [group('system:authenticated')],
+  'system:ingress-controller': [account('ingress-controller')],
   'system:kube-controller-manager': [user('system:kube-controller-manager')],
   'system:kube-dns': [account('kube-dns')],
   'system:kube-scheduler': [user('system:kube-scheduler')],
   'system:monitoring': [group('system:monitoring')],
+  'system:network-policies': [user('system:kube-proxy')],
   // Empty: nodes are authorized by the node authorizer. Administrators may add subjects.
   'system:node': [],
   // The group is not in Kubernetes: the agent of a node is its service proxy, too.

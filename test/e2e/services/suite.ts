@@ -1,0 +1,205 @@
+/** What people do with Services of real pods: reach them from pods and from the host, and watch them follow readiness. */
+import { execFileSync } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newDirectory, type Qd, runQd, startQd } from '../program.ts';
+
+export interface RuntimeWithServices {
+  readonly runtime: 'containerd' | 'process';
+  /** An image with busybox. */
+  readonly image: string;
+  readonly clusterCidr: string;
+  readonly serviceRange: string;
+  /** Puts the image onto a node. `directory` is that of the node. */
+  prepare?(directory: string): Promise<void>;
+  /** Why it cannot be tested here. */
+  readonly skip: string | undefined;
+}
+
+const NAMESPACE = '/api/v1/namespaces/default';
+const TIMEOUT_MS = 90_000;
+const NODES = ['quarterdeck-node-1', 'quarterdeck-node-2'];
+
+/** Answers with the name of the pod and the address of the client. */
+const SERVER = [
+  'mkdir -p /tmp/www/cgi-bin',
+  'printf \'#!/bin/sh\\nprintf "Content-Type: text/plain\\\\r\\\\n\\\\r\\\\n$NAME $REMOTE_ADDR\\\\n"\\n\' > /tmp/www/cgi-bin/who',
+  'chmod +x /tmp/www/cgi-bin/who',
+  'exec busybox httpd -f -p 8080 -h /tmp/www',
+].join('\n');
+
+export function servicesOfRealPods(site: RuntimeWithServices): void {
+  const { runtime, image, clusterCidr, serviceRange, prepare, skip } = site;
+  if (skip) console.log(`skipped: ${skip}`);
+  describe.skipIf(skip !== undefined)(`services on ${runtime}`, () => {
+    let qd: Qd;
+    let directory: string;
+    const start = () => {
+      const ranges = ['--cluster-cidr', clusterCidr, '--service-cluster-ip-range', serviceRange];
+      return startQd({ directory, flags: ['--nodes', '2', '--runtime', runtime, ...ranges] });
+    };
+    const post = (plural: string, body: object) => qd.request('POST', `${NAMESPACE}/${plural}`, { body });
+    const env = [{ name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
+    const serve = (name: string, nodeName: string, more: object = {}) =>
+      post('pods', {
+        metadata: { name, labels: { app: 'web' } },
+        spec: {
+          nodeName,
+          terminationGracePeriodSeconds: 0,
+          containers: [{ name: 'c', image, env, command: ['sh', '-c', SERVER], ...more }],
+        },
+      });
+    const untilReady = (name: string) =>
+      qd.until(`${NAMESPACE}/pods`, ({ metadata, status }) => metadata.name === name && isReady(status));
+    /** Runs a command in a pod of its own, and resolves with what it printed. */
+    const inPod = async (name: string, nodeName: string, command: string) => {
+      await post('pods', {
+        metadata: { name },
+        spec: { nodeName, restartPolicy: 'Never', containers: [{ name: 'c', image, command: ['sh', '-c', command] }] },
+      });
+      const pod = await qd.until(
+        `${NAMESPACE}/pods`,
+        ({ metadata, status }) => metadata.name === name && ['Succeeded', 'Failed'].includes(status.phase),
+      );
+      const output = (await qd.request('GET', `${NAMESPACE}/pods/${name}/log`)).text;
+      return { output, address: pod.status.podIP as string };
+    };
+    // A static busybox cannot use wget in an image without the files of the C library.
+    const askMany = (address: string, times: number) =>
+      `for i in $(seq ${times}); do printf 'GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n' | busybox nc -w 5 ${address} 80 | tail -n 1; done`;
+    const names = (output: string) =>
+      [
+        ...new Set(
+          output
+            .trim()
+            .split('\n')
+            .map((line) => line.split(' ')[0]),
+        ),
+      ].sort();
+    let clusterIP: string;
+    let nodePort: number;
+
+    beforeAll(async () => {
+      directory = await newDirectory();
+      qd = await start();
+      for (const node of NODES) {
+        await qd.until('/api/v1/nodes', ({ metadata, status }) => metadata.name === node && isReady(status));
+        await prepare?.(join(directory, 'data', 'nodes', node));
+      }
+      const ports = [{ port: 80, targetPort: 'http' }];
+      const { body } = await post('services', {
+        metadata: { name: 'web' },
+        spec: { type: 'NodePort', selector: { app: 'web' }, ports },
+      });
+      clusterIP = body.spec.clusterIP;
+      nodePort = body.spec.ports[0].nodePort;
+      const named = { ports: [{ name: 'http', containerPort: 8080 }] };
+      await serve('one', NODES[0]!, named);
+      await serve('two', NODES[1]!, named);
+      await Promise.all(['one', 'two'].map(untilReady));
+      await untilSlices(qd, 2);
+      await vi.waitFor(() => who(`http://${clusterIP}:80`), 10_000);
+    }, TIMEOUT_MS);
+
+    afterAll(async () => {
+      const file = join(directory, 'data', 'nodes', NODES[0]!, 'node.json');
+      const { name } = JSON.parse(await readFile(file, 'utf8')) as { name: string };
+      const table = `qd-${NODES[0]}-${name.replace(/^qd/, '')}`;
+      expect(tables()).toContain(table);
+      await qd.stop();
+      expect(tables()).not.toContain(table);
+      await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')]);
+      await rm(directory, { recursive: true, force: true });
+    }, TIMEOUT_MS);
+
+    test(
+      'pods of both nodes reach pods of both nodes, with their own addresses',
+      async () => {
+        for (const [index, node] of NODES.entries()) {
+          const { output, address } = await inPod(`asks-${index}`, node, askMany(clusterIP, 20));
+          expect(names(output)).toEqual(['one', 'two']);
+          for (const line of output.trim().split('\n'))
+            expect(line).toMatch(new RegExp(` (\\[::ffff:)?${address}\\]?$`));
+        }
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      'the host reaches the cluster IP and the node port, on the loopback address too',
+      async () => {
+        const answers = await Promise.all(Array.from({ length: 30 }, () => who(`http://${clusterIP}:80`)));
+        expect(names(answers.join(''))).toEqual(['one', 'two']);
+        expect(names(await who(`http://127.0.0.1:${nodePort}`))[0]).toMatch(/^(one|two)$/);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      'the API server answers at the address of its service, in pods and on the host',
+      async () => {
+        const { body } = await qd.request('GET', `${NAMESPACE}/services/kubernetes`);
+        const address: string = body.spec.clusterIP;
+        const connect = `busybox nc -w 30 ${address} 443 < /dev/null && echo connected`;
+        expect((await inPod('asks-the-server', NODES[1]!, connect)).output).toBe('connected\n');
+        expect(execFileSync('curl', ['-sk', '-m', '5', `https://${address}/version`], { encoding: 'utf8' })).toContain(
+          'gitVersion',
+        );
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      'traffic follows readiness, and rules outlive a killed program until the next start replaces them',
+      async () => {
+        await qd.request('DELETE', `${NAMESPACE}/pods/two?gracePeriodSeconds=0`);
+        await qd.untilGone(`${NAMESPACE}/pods`, 'two');
+        await untilSlices(qd, 1);
+        // The rules follow the slices a moment later.
+        await vi.waitFor(async () => {
+          const answers = await Promise.all(Array.from({ length: 20 }, () => who(`http://${clusterIP}:80`)));
+          expect(names(answers.join(''))).toEqual(['one']);
+        }, 10_000);
+        await qd.stop('SIGKILL');
+        expect(names(await who(`http://${clusterIP}:80`))).toEqual(['one']);
+        qd = await start();
+        await untilReady('one');
+        expect(names(await who(`http://${clusterIP}:80`))).toEqual(['one']);
+      },
+      TIMEOUT_MS,
+    );
+  });
+}
+
+const isReady = (status: any) =>
+  status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True');
+
+const tables = () => execFileSync('/usr/sbin/nft', ['list', 'tables'], { encoding: 'utf8' });
+
+const SLICES = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+
+function untilSlices(qd: Qd, count: number): Promise<unknown> {
+  return qd.until(
+    SLICES,
+    ({ metadata, endpoints }) =>
+      metadata.labels['kubernetes.io/service-name'] === 'web' &&
+      endpoints.filter(({ conditions }: any) => conditions.ready).length === count,
+  );
+}
+
+function who(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`${url}/cgi-bin/who`, { agent: false, timeout: 5_000 }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve(text));
+    });
+    asked.on('error', reject);
+    asked.on('timeout', () => asked.destroy(new Error('timeout')));
+    asked.end();
+  });
+}
