@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { storeArguments } from '../test/support/store/backends.ts';
 import { largePod, smallPod } from './bodies.ts';
+import { measureDns } from './dns.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
@@ -115,6 +116,7 @@ async function main(): Promise<void> {
   await measureNodes();
   await measurePods({ root, directory: join(work, 'pods'), wanted, record, say });
   await measureServices({ root, wanted, record, say });
+  await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);

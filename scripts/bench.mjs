@@ -4,7 +4,7 @@ import { build } from './build.mjs';
 import { ensurePackages, ensureTools, root, run } from './setup.mjs';
 
 ensurePackages();
-ensureTools(['wrk', 'etcd', 'containerd', 'runc', 'cni', 'busybox', 'ip', 'iptables', 'nft']);
+ensureTools(['wrk', 'etcd', 'dnsperf', 'containerd', 'runc', 'cni', 'busybox', 'ip', 'iptables', 'nft']);
 await build();
 const { build: bundle } = await import('esbuild');
 // Bundled, so that the bare server starts as fast as it can.

@@ -13,6 +13,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const DEBIAN = {
   etcd: 'etcd-server',
   wrk: 'wrk',
+  dnsperf: 'dnsperf',
+  dig: 'bind9-dnsutils',
   containerd: 'containerd',
   runc: 'runc',
   cni: 'containernetworking-plugins',

@@ -95,7 +95,11 @@ function changesOf({ pod, waiting, nominatedNode }: StatusUpdate, now: number): 
   const isSameNode = nominatedNode === undefined || nominatedNode === (status.nominatedNodeName ?? '');
   if (isSame && isSameNode) return undefined;
   const since = before?.status === 'False' ? before.lastTransitionTime : undefined;
-  const condition = { type: 'PodScheduled', status: 'False', lastTransitionTime: since ?? timestamp(now), ...waiting };
+  const { generation } = pod.metadata;
+  const condition = {
+    ...{ type: 'PodScheduled', status: 'False', lastTransitionTime: since ?? timestamp(now), ...waiting },
+    ...(generation ? { observedGeneration: generation } : {}),
+  };
   return {
     ...(isSame ? {} : { conditions: [condition] }),
     ...(isSameNode ? {} : { nominatedNodeName: nominatedNode || null }),

@@ -12,6 +12,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   userspace: ['rules'],
   proxy: ['rules', 'policy', 'kernel', 'nftables', 'userspace'],
   dns: [],
+  ingress: [],
 };
 /** What decides uses no part of Node. */
 const PURE = ['rules', 'policy'];

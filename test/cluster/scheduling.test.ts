@@ -132,7 +132,8 @@ describe('a pod', () => {
     const message =
       '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). ' +
       'no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
-    expect(await conditionOf('web')).toMatchObject({ status: 'False', reason: 'Unschedulable', message });
+    const waiting = { status: 'False', reason: 'Unschedulable', message, observedGeneration: 1 };
+    expect(await conditionOf('web')).toMatchObject(waiting);
     expect(await eventsOf('web')).toEqual([`Warning FailedScheduling ${message}`]);
     await clock.advance(60_000);
     await addNode('large', '4');

@@ -31,6 +31,8 @@ export interface AgentCluster {
   readonly volumes: FakeVolumes;
   readonly complaints: LogFields[];
   readonly agent: Agent;
+  /** What the agent asked the server for: `patch pods/status`. */
+  readonly calls: readonly string[];
   /** While it is down, the agent gets no answer from the server; this test does. */
   readonly api: { isDown: boolean };
   /** Stops the agent, and starts it anew. What runs goes on. */
@@ -87,10 +89,12 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
   const client = clientFor(ADMIN);
   const api = { isDown: false };
+  const calls: string[] = [];
   const nodeClient = () => {
     const handle = server.direct(nodeUser(NODE));
     return createClient(
       directTransport(async (call) => {
+        calls.push(`${call.verb} ${call.plural}${call.subresource ? `/${call.subresource}` : ''}`);
         if (api.isDown) throw new ApiError('ServiceUnavailable', 'the server does not answer');
         return handle(call);
       }),
@@ -133,7 +137,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   let agent = await start();
   const pods = client.of(Pod).in('default');
   const cluster: AgentCluster = {
-    ...{ client, nodeClient: nodeClient(), clock, runtime, volumes, complaints, api },
+    ...{ client, nodeClient: nodeClient(), clock, runtime, volumes, complaints, api, calls },
     get agent() {
       return agent;
     },

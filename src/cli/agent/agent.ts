@@ -66,6 +66,9 @@ export async function agent(flags: AgentFlags): Promise<void> {
         ...{ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS },
         ...{ enforcesPolicies: false, removesRules: false },
       }),
+  }).catch((error: unknown) => {
+    transport.close();
+    throw error;
   });
   process.stdout.write(`Node ${node} joined ${server}.\n`);
   await keepCertificate({

@@ -139,8 +139,12 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     ...{ ...common, settings, machine, signal: stop.signal, runtime: STARTING, emit: () => {} },
   });
   const before = await readNodeFile(directory);
-  const node = await registration.register().catch((error: unknown) => {
-    if (!before) throw error;
+  const node = await registration.register().catch(async (error: unknown) => {
+    if (!before) {
+      stop.abort(error);
+      await endpoint.close();
+      throw error;
+    }
     log.warn('the server does not answer; the node goes on with what it knows', { error: String(error) });
     return undefined;
   });

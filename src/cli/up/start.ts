@@ -13,6 +13,7 @@ import { lowerHelperPriority } from '../process/helper-threads.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
 import { openDns, startDns } from './components/dns.ts';
+import { hasIngress, startIngress } from './components/ingress.ts';
 import { startNodes } from './components/nodes.ts';
 import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
@@ -64,7 +65,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   const isShared = storeDriver(settings.store).shared;
-  const clusterDns = await steps.run('DNS', (say) => startDns(context, { opening, server }, say));
+  const clusterDns = opening ? await steps.run('DNS', (say) => startDns(context, { opening, server }, say)) : [];
   let current = pki;
   const remote = remoteConnection(server, () => current, environment);
   const leftOut = await steps.run('nodes', (say) =>
@@ -74,6 +75,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
       say,
     ),
   );
+  if (hasIngress(context)) await steps.run('ingress', (say) => startIngress(context, server, say));
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
   const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));

@@ -70,6 +70,7 @@ export interface Agent {
 }
 
 const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 8_000;
 
 /** Static pods run at once, all others when the node is registered. */
 export function startAgent(options: AgentOptions): Agent {
@@ -113,14 +114,14 @@ export function startAgent(options: AgentOptions): Agent {
     hostIP: () => options.facts.hostIPs[0] ?? '',
   });
   const retried = async (work: () => Promise<unknown>, what: string) => {
-    while (!signal.aborted) {
+    for (let delay = RETRY_MS; !signal.aborted; delay = Math.min(2 * delay, MAX_RETRY_MS)) {
       try {
         await work();
         return;
       } catch (error) {
         if (signal.aborted) return;
         log.warn(what, { error: String(error) });
-        await sleep(clock, RETRY_MS, signal).catch(() => undefined);
+        await sleep(clock, delay, signal).catch(() => undefined);
       }
     }
   };

@@ -18,11 +18,6 @@ export class UpgradeExchange {
     if (head.length > 0) socket.unshift(head);
   }
 
-  /** Aborted when the client leaves. */
-  get isGone(): boolean {
-    return this.#socket.destroyed;
-  }
-
   /** Answers with code 101, or 200 for CONNECT, and returns the connection. */
   accept(headers: readonly string[] = []): Duplex {
     this.#isAnswered = true;

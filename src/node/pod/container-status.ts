@@ -47,7 +47,8 @@ function terminated({ exitCode, reason, message, startedAt, finishedAt, id }: Te
     reason,
     ...(message ? { message: truncated(message, maxBytes) } : {}),
     ...(startedAt === undefined ? {} : { startedAt: timestamp(startedAt) }),
-    finishedAt: timestamp(finishedAt),
+    // A container that never ran has no times.
+    ...(id === '' && startedAt === undefined ? {} : { finishedAt: timestamp(finishedAt) }),
     ...(id ? { containerID: id } : {}),
   };
 }

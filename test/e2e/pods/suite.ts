@@ -17,6 +17,7 @@ export interface RealRuntime {
 
 const PODS = '/api/v1/namespaces/default/pods';
 const READY_MS = 60_000;
+const DB = 'db-0.db.default.svc.cluster.local';
 
 export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRuntime): void {
   if (skip) console.log(`skipped: ${skip}`);
@@ -24,7 +25,14 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
     let qd: Qd;
     let directory: string;
     const start = () =>
-      startQd({ directory, flags: ['--nodes', '1', '--runtime', runtime, '--cluster-cidr', clusterCidr] });
+      startQd({
+        directory,
+        flags: [
+          ...['--nodes', '1', '--runtime', runtime, '--cluster-cidr', clusterCidr],
+          // Other clusters of this machine have the usual one.
+          ...['--service-cluster-ip-range', clusterCidr.replace(/^10\.2/, '10.1')],
+        ],
+      });
     const nodeReady = () => qd.until('/api/v1/nodes', ({ status }) => status.conditions?.some(isTrue('Ready')));
     const run = (name: string, command: string, spec: object = {}, container: object = {}) =>
       qd.request('POST', PODS, {
@@ -130,6 +138,50 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
     );
 
     test(
+      'services are found by name, and by variables in containers that start after them',
+      async () => {
+        // It tries the whole search path, and its exit code is that of the last attempt.
+        const resolved = (name: string) => `busybox nslookup -type=a ${name} | grep -A1 "^Name:" | grep -m1 "^Address"`;
+        const found = `until ${resolved('web')} > /dev/null; do sleep 0.3; done; echo "host=$WEB_SERVICE_HOST"`;
+        await run('early', found, { restartPolicy: 'Never' });
+        await until('early', ({ status }) => status.phase === 'Running');
+        const services = '/api/v1/namespaces/default/services';
+        const ports = [{ name: 'http', port: 80 }];
+        const { body: web } = await qd.request('POST', services, {
+          body: { metadata: { name: 'web' }, spec: { ports } },
+        });
+        const headless = { clusterIP: 'None', ports, selector: { app: 'db' } };
+        await qd.request('POST', services, { body: { metadata: { name: 'db' }, spec: headless } });
+        const containers = [{ name: 'c', image, command: ['sh', '-c', 'exec sleep 600'] }];
+        await qd.request('POST', PODS, {
+          body: {
+            metadata: { name: 'db-0', labels: { app: 'db' } },
+            spec: { hostname: 'db-0', subdomain: 'db', containers },
+          },
+        });
+        const db = await until('db-0', isReady);
+        const names = ['kubernetes', 'kubernetes.default', 'web', 'web.default.svc.cluster.local'];
+        const late = `${found}; until ${resolved(DB)} > /dev/null; do sleep 0.3; done; cat /etc/resolv.conf; `;
+        await run('late', late + [...names, DB].map(resolved).join('; '), { restartPolicy: 'Never' });
+        await until('early', ({ status }) => status.phase === 'Succeeded');
+        expect(await logs('early')).toBe('host=\n');
+        await until('late', ({ status }) => status.phase === 'Succeeded');
+        const [variable, ...lines] = (await logs('late')).trimEnd().split('\n');
+        expect(variable).toBe(`host=${web.spec.clusterIP}`);
+        const service = await qd.request('GET', '/api/v1/namespaces/kube-system/services/kube-dns');
+        expect(lines).toContain(`nameserver ${service.body.spec.clusterIP}`);
+        expect(lines.find((line) => line.startsWith('search'))).toMatch(
+          /^search default\.svc\.cluster\.local svc\.cluster\.local cluster\.local/,
+        );
+        const kubernetes = await qd.request('GET', `${services}/kubernetes`);
+        const addresses = lines.filter((line) => line.startsWith('Address')).map((line) => line.split(' ').at(-1));
+        const own = kubernetes.body.spec.clusterIP;
+        expect(addresses).toEqual([own, own, web.spec.clusterIP, web.spec.clusterIP, db.status.podIP]);
+      },
+      READY_MS,
+    );
+
+    test(
       'a pod survives the end of the program, and is found again',
       async () => {
         await run('kept', 'trap "exit 0" TERM; while true; do sleep 0.1; done');
@@ -151,7 +203,7 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
     );
 
     test(
-      'what was deleted while the program did not run ends when it does',
+      'a pod that was ending when the program was killed ends at once when its grace period becomes zero',
       async () => {
         await run('gone', 'exec sleep 600');
         await until('gone', isReady);

@@ -63,13 +63,9 @@ export function openDns({ settings, inputs, cleanup, clock, random, log }: Start
 /** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
 export async function startDns(
   { settings: { clusterDomain }, cleanup, clock, random, log }: StartContext,
-  { opening, server }: { readonly opening: OpeningDns | undefined; readonly server: Server },
+  { opening, server }: { readonly opening: OpeningDns; readonly server: Server },
   say: Say,
 ): Promise<readonly string[]> {
-  if (!opening) {
-    say('none: no pods are really run');
-    return [];
-  }
   const { address, serviceAddress: wanted } = opening;
   const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
   const dns = await opening.server;

@@ -40,6 +40,24 @@ export const componentFlags = [
     default: 'cluster.local',
     remembered: true,
   }),
+  flag('--ingress [bool]', {
+    help: 'run the built-in Ingress controller beside real pods',
+    parse: value.boolean,
+    defaultText: 'on',
+    remembered: true,
+  }),
+  flag('--ingress-http-port <port>', {
+    help: 'port of the Ingress controller for HTTP; 0 for any free one',
+    parse: value.port,
+    defaultText: '80, or any free one',
+    remembered: true,
+  }),
+  flag('--ingress-https-port <port>', {
+    help: 'port of the Ingress controller for HTTPS; 0 for any free one',
+    parse: value.port,
+    defaultText: '443, or any free one',
+    remembered: true,
+  }),
   flag('--volumes-dir <dir>', {
     help: 'directory in which nodes create the volumes of claims',
     parse: value.file,

@@ -13,7 +13,7 @@ import { podsByNode } from '../../shared/pods/pods-by-node.ts';
 export type SeenPod = DeepReadonly<Pod>;
 export type Volume = DeepReadonly<PersistentVolume>;
 export type Attachment = DeepReadonly<VolumeAttachment>;
-export type CsiSource = NonNullable<Volume['spec']['csi']>;
+type CsiSource = NonNullable<Volume['spec']['csi']>;
 
 export interface WantedAttachment {
   readonly name: string;

@@ -1,8 +1,10 @@
 /** The server with real sockets: datagrams, connections, and an upstream server. */
+import { execFile, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DOMAIN, queryBytes, serviceChange, summary } from '../../../../test/support/network/dns.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -147,4 +149,38 @@ it('cannot be started twice on one port', async () => {
   const settings = { domain: DOMAIN, ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
   const taken = { ...settings, listen: [{ address: '127.0.0.1', port: server.ports[0]! }] };
   await expect(startDnsServer(taken, tools)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+const dig = spawnSync('dig', ['-v']).error ? undefined : promisify(execFile);
+if (!dig) console.log('skipped: dig is not installed');
+
+describe.skipIf(!dig)('with dig', () => {
+  const ask = async (...args: string[]) => {
+    const { stdout } = await dig!('dig', ['@127.0.0.1', '-p', String(server.ports[0]), '+tries=2', '+time=5', ...args]);
+    return stdout;
+  };
+
+  it('answers over UDP and TCP, with and without EDNS', async () => {
+    expect(await ask('+short', 'kubernetes.default.svc.cluster.local')).toBe('10.96.0.1\n');
+    expect(await ask('+short', '+tcp', '+noedns', 'kubernetes.default.svc.cluster.local')).toBe('10.96.0.1\n');
+    expect(await ask('+short', '-x', '10.96.0.1')).toBe('kubernetes.default.svc.cluster.local.\n');
+    expect(await ask('+short', '-t', 'srv', '_https._tcp.kubernetes.default.svc.cluster.local')).toBe(
+      '0 100 443 kubernetes.default.svc.cluster.local.\n',
+    );
+  });
+
+  it('sees what is truncated, and asks again over TCP', async () => {
+    const cut = await ask('+ignore', '+noedns', 'web.shop.svc.cluster.local');
+    expect(cut).toMatch(/flags: qr aa tc/);
+    const whole = await ask('web.shop.svc.cluster.local');
+    expect(whole).toContain('ANSWER: 200,');
+    expect(whole).toContain('(TCP)');
+  });
+
+  it('finds nothing wrong with negative answers', async () => {
+    const missing = await ask('nope.shop.svc.cluster.local');
+    expect(missing).toContain('status: NXDOMAIN');
+    expect(missing).toMatch(/cluster\.local\.\s+5\s+IN\s+SOA\s+ns\.dns\.cluster\.local\./);
+    expect(missing).not.toMatch(/warning: (?!\.local)/i);
+  });
 });

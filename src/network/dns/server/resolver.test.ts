@@ -49,12 +49,15 @@ const found = (...answers: ResourceRecord[]): LookupResult => ({
 });
 
 describe('names of the cluster', () => {
-  it.each(['kubernetes.default.svc.cluster.local', 'kubernetes.svc.cluster.local', 'kubernetes'])(
-    '%s is the API server',
-    async (name) => {
-      expect(await ask(name)).toEqual({ code: NOERROR, answers: [`${name} A 10.96.0.1`] });
-    },
-  );
+  it.each([
+    'kubernetes.default.svc.cluster.local',
+    'kubernetes.svc.cluster.local',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+  ])('%s is the API server', async (name) => {
+    expect(await ask(name)).toEqual({ code: NOERROR, answers: [`${name} A 10.96.0.1`] });
+  });
 
   it('has the addresses of SRV targets at hand', async () => {
     expect(await ask('_http._tcp.web.shop.svc.cluster.local', RecordType.SRV)).toEqual({

@@ -39,6 +39,8 @@ const TIMES = { refresh: 7_200, retry: 1_800, expire: 86_400, minimum: TTL_SECON
 const MAX_ALIASES = 8;
 /** The API server's name, which resolves without a namespace, too. */
 const API_SERVER = 'kubernetes';
+/** Some clients do not use the search path, or not for names with dots. */
+const BARE_NAMES: ReadonlySet<string> = new Set([API_SERVER, `${API_SERVER}.default`, `${API_SERVER}.default.svc`]);
 
 const names = new NameReader();
 
@@ -99,7 +101,7 @@ export class Authority {
   #apexOf(name: string): string | undefined {
     const { domain, ranges } = this.#options;
     if (name.endsWith(this.#suffix) || name === domain) return domain;
-    if (name === API_SERVER) return domain;
+    if (BARE_NAMES.has(name)) return domain;
     if (!name.endsWith('.arpa')) return undefined;
     const range = ranges.find((each) => reverseRange(each, name));
     if (range) return range.reverseApex;
@@ -112,7 +114,7 @@ export class Authority {
    * `kubernetes.svc.DOMAIN`, unless the namespace has a service of that name.
    */
   #nameOf(name: string): string {
-    return name === API_SERVER || name === this.#apiServerAlias ? this.#apiServer : name;
+    return BARE_NAMES.has(name) || name === this.#apiServerAlias ? this.#apiServer : name;
   }
 
   #find(name: string): readonly ZoneRecord[] | undefined {

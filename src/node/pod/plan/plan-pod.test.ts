@@ -505,3 +505,28 @@ test('a pod that has ended stays so when its records are gone', () => {
   expect(planned(pod, state)).toEqual(['release-volumes']);
   expect(statusOf(pod, state).phase).toBe('Succeeded');
 });
+
+test('a container whose turn has not come still waits after its pod was deleted', () => {
+  const statuses = (pod: any, records: ContainerRecord[]) => {
+    const gone = { ...pod, metadata: { ...pod.metadata, ...deleted(30) } };
+    const state = stateWith(gone, records, []);
+    Object.assign(state, { stopRequestedAt: NOW, endedAt: NOW, endPhase: 'Failed' });
+    const { initContainerStatuses, containerStatuses } = statusOf(gone, state);
+    return [...initContainerStatuses, ...containerStatuses].map(({ state }) => state);
+  };
+  const removed = (pod: any, records: ContainerRecord[]) =>
+    statuses(pod, records).map(({ waiting, terminated }) => waiting ?? terminated.reason);
+  const waits = { reason: 'PodInitializing' };
+  const lost = 'ContainerStatusUnknown';
+  const one = podOf({ initContainers: [{ name: 'i', image: 'i:1' }], restartPolicy: 'Never' });
+  expect(removed(one, [ended('i', 1)])).toEqual(['Error', waits]);
+  expect(removed(one, [ended('i', 0)])).toEqual(['Completed', lost]);
+  expect(removed(one, [])).toEqual([lost, waits]);
+  const message = 'The container could not be located when the pod was terminated';
+  expect(statuses(one, [])[0].terminated).toEqual({ exitCode: 137, reason: lost, message });
+  const three = initPod({ restartPolicy: 'Never' });
+  expect(removed(three, [ended('i', 0), ended('s', 0)])).toEqual(['Completed', 'Completed', waits, waits]);
+  expect(removed(three, [ended('i', 0), ended('s', 0), ended('j', 0)])).toEqual([
+    ...['Completed', 'Completed', 'Completed', lost],
+  ]);
+});

@@ -96,7 +96,7 @@ export function shownState(pod: SeenPod, state: PodState, { each, now }: Subject
   }
   if (wait) return { type: 'waiting', reason: wait.reason, message: wait.message };
   const { endedAt } = state;
-  const isLost = endedAt !== undefined && isOver(state) && !endedByItself(pod, state);
+  const isLost = endedAt !== undefined && isOver(state) && !endedByItself(pod, state) && wasReached(pod, state, each);
   const exit = exitOf(each) ?? (isLost ? neverRan(endedAt) : undefined);
   return exit ? { type: 'ended', ...exit } : waiting(pod, each);
 }
@@ -104,6 +104,18 @@ export function shownState(pod: SeenPod, state: PodState, { each, now }: Subject
 /** Whether the pod has ended by itself: then a container that never ran still waits. */
 const endedByItself = ({ metadata }: SeenPod, { failure, isRemoved }: PodState) =>
   failure === undefined && !isRemoved && metadata.deletionTimestamp === undefined;
+
+/** Whether the pod got as far as this container. One that came after others which did not finish still waits when it ends. */
+function wasReached({ spec }: SeenPod, { containers }: PodState, each: ContainerState): boolean {
+  const count = spec.initContainers?.length ?? 0;
+  if (count === 0 || each.role === 'ephemeral') return true;
+  const at = containers.indexOf(each);
+  if (at < count) return at === 0 || containers.slice(at, count).some(hasRun);
+  const last = containers[count - 1]!;
+  const hasProbe = Boolean(spec.initContainers?.at(-1)?.startupProbe);
+  const isDone = last.role === 'sidecar' ? (last.started ?? (hasRun(last) && !hasProbe)) : exitOf(last)?.exitCode === 0;
+  return isDone || containers.some((other) => other.role === 'main' && hasRun(other));
+}
 
 function waiting({ spec }: SeenPod, { role }: ContainerState): RunState {
   return spec.initContainers?.length && role !== 'ephemeral' ? INITIALIZING : CREATING;

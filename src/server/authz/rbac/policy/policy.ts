@@ -99,6 +99,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:basic-user': [group('system:authenticated')],
   'system:coredns': [account('kube-dns'), account('coredns')],
   'system:discovery': [group('system:authenticated')],
+  'system:ingress-controller': [account('ingress-controller')],
   'system:kube-controller-manager': [user('system:kube-controller-manager')],
   'system:kube-dns': [account('kube-dns')],
   'system:kube-scheduler': [user('system:kube-scheduler')],

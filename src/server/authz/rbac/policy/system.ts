@@ -33,6 +33,14 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     onPaths('/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/', 'get'),
   ],
   heapster: [on('core', 'events namespaces nodes pods', READ), on('extensions', 'deployments', READ)],
+  // Not in Kubernetes, which has no such controller.
+  'ingress-controller': [
+    on('networking.k8s.io', 'ingresses ingressclasses', 'list watch'),
+    on('networking.k8s.io', 'ingressclasses', 'create'),
+    on('networking.k8s.io', 'ingresses/status', 'patch'),
+    on('core', 'secrets services', 'list watch'),
+    on('discovery.k8s.io', 'endpointslices', 'list watch'),
+  ],
   'kube-aggregator': [on('core', 'endpoints services', READ)],
   'kube-controller-manager': [
     EVENTS,

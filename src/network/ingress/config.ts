@@ -1,0 +1,37 @@
+/** What the ingress proxy needs to know. Plain values: the controller computes them from objects. */
+
+export interface BackendAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface PathRule {
+  readonly path: string;
+  readonly type: 'Exact' | 'Prefix';
+  /** Key of the backend. */
+  readonly backend: string;
+}
+
+export interface IngressCertificate {
+  /** Empty: for all hosts that have no other one. */
+  readonly hosts: readonly string[];
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface IngressConfig {
+  /** By host, `*.` and one label less, or empty for all hosts. Paths are in the order in which they are tried. */
+  readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
+  /** For requests that nothing else matches. */
+  readonly defaultBackend: string | undefined;
+  /** Ready addresses by key; none when nothing is ready. */
+  readonly backends: ReadonlyMap<string, readonly BackendAddress[]>;
+  readonly certificates: readonly IngressCertificate[];
+}
+
+export const EMPTY_CONFIG: IngressConfig = {
+  hosts: new Map(),
+  defaultBackend: undefined,
+  backends: new Map(),
+  certificates: [],
+};

@@ -1,0 +1,160 @@
+/** The proxy with real sockets in front of a backend that shows what it gets. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testAuthority } from '../../../test/support/tls.ts';
+import { systemClock } from '../../base/clock.ts';
+import { silent } from '../../base/log.ts';
+import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
+import { IngressProxy } from './proxy.ts';
+
+const authority = await testAuthority();
+/** Its purpose does not matter here. */
+const certificateFor = (name: string) => authority.client(name);
+
+let backend: Server;
+let proxy: IngressProxy;
+let port: number;
+let config: IngressConfig;
+
+beforeEach(async () => {
+  backend = createServer(async (incoming, outgoing) => {
+    if (incoming.url === '/slow') {
+      outgoing.write('first');
+      return;
+    }
+    const { method, url, headers } = incoming;
+    outgoing.setHeader('Set-Cookie', ['a=1', 'b=2']);
+    outgoing.end(JSON.stringify({ method, url, headers, body: await text(incoming) }));
+  });
+  backend.on('upgrade', (_, socket, head) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+    socket.write(head);
+    socket.pipe(socket);
+  });
+  backend.listen(0, '127.0.0.1');
+  await once(backend, 'listening');
+  proxy = new IngressProxy({ clock: systemClock, log: silent });
+  port = await proxy.listen('http', '127.0.0.1', 0);
+  const rules = ['web', 'empty', 'dead'].map((name) => ({ path: `/${name}`, type: 'Prefix' as const, backend: name }));
+  config = {
+    ...EMPTY_CONFIG,
+    hosts: new Map([
+      ['shop.test', [{ path: '/', type: 'Prefix', backend: 'web' }]],
+      ['', rules],
+    ]),
+    backends: new Map([
+      ['web', [{ address: '127.0.0.1', port: (backend.address() as AddressInfo).port }]],
+      ['empty', []],
+      ['dead', [{ address: '127.0.0.1', port: 1 }]],
+    ]),
+  };
+  proxy.use(config);
+});
+
+afterEach(async () => {
+  await proxy.close();
+  backend.close();
+  backend.closeAllConnections();
+});
+
+async function ask(path: string, options: RequestOptions = {}, body = '') {
+  const call = request({ host: '127.0.0.1', port, path, ...options });
+  call.end(body);
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
+describe('a request', () => {
+  it('arrives as it was sent, with where it came from', async () => {
+    const sent = {
+      host: 'shop.test',
+      'x-forwarded-for': '192.0.2.9',
+      connection: 'close, x-private',
+      'x-private': '1',
+    };
+    const { status, headers, body } = await ask('/a%20b?c=d', { method: 'PUT', headers: sent }, 'content');
+    expect(status).toBe(200);
+    expect(headers['set-cookie']).toEqual(['a=1', 'b=2']);
+    const seen = JSON.parse(body);
+    expect(seen).toMatchObject({ method: 'PUT', url: '/a%20b?c=d', body: 'content' });
+    expect(seen.headers).toMatchObject({
+      ...{ host: 'shop.test', 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' },
+      ...{ 'x-forwarded-host': 'shop.test', 'x-forwarded-port': String(port), 'x-real-ip': '127.0.0.1' },
+    });
+    expect(seen.headers['x-private']).toBeUndefined();
+  });
+
+  it.each([
+    ['/nowhere', 404, 'no rule of an Ingress matches'],
+    ['/empty', 503, 'has no ready endpoints'],
+    ['/dead', 502, 'did not respond'],
+  ])('for %s is answered with %i', async (path, status, message) => {
+    const answer = await ask(path);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toContain(message);
+  });
+
+  it('is answered while the answer is written', async () => {
+    const call = request({ host: '127.0.0.1', port, path: '/slow', headers: { host: 'shop.test' } });
+    call.end();
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    const [first] = await once(response, 'data');
+    expect(String(first)).toBe('first');
+    call.destroy();
+  });
+
+  it('follows new rules', async () => {
+    proxy.use({ ...config, hosts: new Map() });
+    expect((await ask('/web')).status).toBe(404);
+  });
+});
+
+it('a connection can become another protocol', async () => {
+  const headers = { host: 'shop.test', connection: 'Upgrade', upgrade: 'echo' };
+  const call = request({ host: '127.0.0.1', port, path: '/', headers });
+  call.end();
+  const [response, socket] = await once(call, 'upgrade');
+  expect(response.statusCode).toBe(101);
+  socket.write('ping');
+  expect(String((await once(socket, 'data'))[0])).toBe('ping');
+  socket.destroy();
+});
+
+describe('HTTPS', () => {
+  async function ask(servername: string) {
+    const call = tlsRequest({
+      ...{ host: '127.0.0.1', port: tlsPort, path: '/web', servername, rejectUnauthorized: false, agent: false },
+      headers: { host: servername },
+    });
+    call.end();
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    const { subject } = (response.socket as TLSSocket).getPeerCertificate();
+    return { name: subject.CN, body: JSON.parse(await text(response)) };
+  }
+  let tlsPort: number;
+  beforeEach(async () => {
+    tlsPort = await proxy.listen('https', '127.0.0.1', 0);
+    const certificates = await Promise.all(
+      [['a.test'], ['*.wild.test']].map(async (hosts) => ({ hosts, ...(await certificateFor(hosts[0]!)) })),
+    );
+    proxy.use({ ...config, certificates });
+  });
+
+  it('has the certificate of the name', async () => {
+    const { name, body } = await ask('a.test');
+    expect(name).toBe('a.test');
+    expect(body.headers['x-forwarded-proto']).toBe('https');
+    expect((await ask('x.wild.test')).name).toBe('*.wild.test');
+  });
+
+  it('has no connection for other names, and a new certificate counts at once', async () => {
+    await expect(ask('b.test')).rejects.toThrow();
+    proxy.use({ ...config, certificates: [{ hosts: [], ...(await certificateFor('default.test')) }] });
+    expect((await ask('b.test')).name).toBe('default.test');
+  });
+});

@@ -1,0 +1,148 @@
+/** The Node object, its lease and conditions, and what the agent may do. */
+import { afterEach, expect, test } from 'vitest';
+import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import type { Pressure } from '../../src/node/agent/node/machine.ts';
+import { type AgentCluster, agentCluster } from '../support/agent.ts';
+
+let cluster: AgentCluster;
+afterEach(() => cluster.stop());
+
+const node = () => cluster.client.of(Node).get('n1');
+const conditions = async () =>
+  Object.fromEntries(
+    (await node()).status.conditions!.map(({ type, status, reason }) => [type, `${status} ${reason}`]),
+  );
+const leases = () => cluster.client.of(Lease).in('kube-node-lease');
+const nodeEvents = async () =>
+  (await cluster.client.of(Event).in('default').list()).items
+    .filter(({ involvedObject }) => involvedObject.kind === 'Node')
+    .map(({ reason, message }) => `${reason}: ${message}`);
+const isReady = (pod: any) =>
+  pod?.status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True');
+
+const machineWith = (pressures: () => readonly Pressure[]) => {
+  const resources = { cpu: '4', memory: '8Gi', pods: '110' };
+  return { describe: async () => ({ capacity: resources, allocatable: resources, nodeInfo: {} }), pressures };
+};
+
+test('it registers with labels, addresses, resources, images and conditions', async () => {
+  cluster = await agentCluster();
+  const { metadata, status } = await node();
+  expect(metadata.labels).toMatchObject({ 'kubernetes.io/hostname': 'n1', 'kubernetes.io/os': 'linux' });
+  expect(status).toMatchObject({
+    addresses: [{ type: 'InternalIP', address: '192.0.2.1' }],
+    allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
+    images: [{ names: ['nginx:1'], sizeBytes: 10 }],
+    nodeInfo: { containerRuntimeVersion: 'fake://1.0' },
+  });
+  expect(await conditions()).toEqual({ Ready: 'True KubeletReady' });
+  await cluster.clock.advance(1_000);
+  expect(await nodeEvents()).toContain('Starting: Starting kubelet.');
+});
+
+test('the lease is renewed every ten seconds, belongs to the node, and is created again', async () => {
+  cluster = await agentCluster();
+  const { clock } = cluster;
+  await clock.advance(1_000);
+  const first = await leases().get('n1');
+  expect(first.metadata.ownerReferences).toMatchObject([
+    { kind: 'Node', name: 'n1', uid: (await node()).metadata.uid },
+  ]);
+  expect(first.spec).toMatchObject({ holderIdentity: 'n1', leaseDurationSeconds: 40 });
+  await clock.advance(10_000);
+  const second = await leases().get('n1');
+  expect(Date.parse(second.spec!.renewTime!) - Date.parse(first.spec!.renewTime!)).toBe(10_000);
+  await leases().delete('n1');
+  await clock.advance(10_000);
+  expect((await leases().get('n1')).spec?.holderIdentity).toBe('n1');
+});
+
+test('a runtime that is down makes the node not ready, and pods go on when it is back', async () => {
+  cluster = await agentCluster();
+  const { runtime, clock, run, until } = cluster;
+  await run('web');
+  await until('web', isReady);
+  runtime.health = () => Promise.reject(new Error('connection refused'));
+  runtime.notify();
+  await clock.advance(100);
+  expect(await conditions()).toEqual({ Ready: 'False KubeletNotReady' });
+  expect((await node()).status.conditions![0]!.message).toBe('container runtime is down: connection refused');
+  runtime.health = async () => ({ isReady: true, isNetworkReady: true });
+  await clock.advance(10_000);
+  expect(await conditions()).toEqual({ Ready: 'True KubeletReady' });
+  const told = await nodeEvents();
+  expect(told).toContain('NodeNotReady: Node n1 status is now: NodeNotReady');
+  expect(told).toContain('NodeReady: Node n1 status is now: NodeReady');
+  expect(runtime.started).toEqual(['web/c/0']);
+});
+
+test('pressure is a condition, and pods without requests are not admitted under it', async () => {
+  let isPressed = false;
+  const pressure = () => [
+    { type: 'MemoryPressure', isPressed, reason: isPressed ? 'KubeletHasInsufficientMemory' : 'Fine', message: '' },
+  ];
+  cluster = await agentCluster({ machine: machineWith(pressure) });
+  const { clock, run, until } = cluster;
+  expect(await conditions()).toMatchObject({ MemoryPressure: 'False Fine' });
+  isPressed = true;
+  await clock.advance(10_000);
+  expect(await conditions()).toMatchObject({ MemoryPressure: 'True KubeletHasInsufficientMemory' });
+  await run('greedy');
+  const { status } = await until('greedy', (pod) => pod.status.phase === 'Failed');
+  expect(status).toMatchObject({
+    reason: 'Evicted',
+    message: 'Pod was rejected: The node had condition: [MemoryPressure]. ',
+  });
+  const resources = { requests: { memory: '1Mi' } };
+  await run('modest', { spec: { containers: [{ name: 'c', image: 'nginx:1', resources }] } });
+  await until('modest', isReady);
+});
+
+test('the status is written when it changes, and every five minutes', async () => {
+  cluster = await agentCluster();
+  const { clock, runtime } = cluster;
+  await clock.advance(11_000);
+  const { resourceVersion } = (await node()).metadata;
+  await clock.advance(60_000);
+  expect((await node()).metadata.resourceVersion).toBe(resourceVersion);
+  runtime.present.add('big:1');
+  await clock.advance(10_000);
+  expect((await node()).status.images).toHaveLength(2);
+  const changed = (await node()).metadata.resourceVersion;
+  await clock.advance(310_000);
+  expect((await node()).metadata.resourceVersion).not.toBe(changed);
+});
+
+test('it does only what a node may do', async () => {
+  cluster = await agentCluster();
+  const { run, until, calls, complaints, client } = cluster;
+  const { ConfigMap } = await import('../../src/kinds/groups/core/config-map.ts');
+  const { Secret } = await import('../../src/kinds/groups/core/secret.ts');
+  await client
+    .of(ConfigMap)
+    .in('default')
+    .create({ metadata: { name: 'settings' }, data: { A: '1' } } as any);
+  await client
+    .of(Secret)
+    .in('default')
+    .create({ metadata: { name: 'keys' }, data: { B: 'MQ==' } } as any);
+  await client
+    .of(Secret)
+    .in('default')
+    .create({ metadata: { name: 'foreign' }, data: { B: 'MQ==' } } as any);
+  const envFrom = [{ configMapRef: { name: 'settings' } }, { secretRef: { name: 'keys' } }];
+  await run('web', { spec: { containers: [{ name: 'c', image: 'nginx:1', envFrom }] } });
+  await until('web', isReady);
+  await cluster.delete('web');
+  await until('web', (pod) => pod === undefined);
+  expect(complaints).toEqual([]);
+  const writes = new Set(calls.filter((call) => !/^(get|list|watch) /.test(call)));
+  const known = ['create csinodes', 'create events', 'create leases', 'create nodes', 'delete pods', 'patch leases'];
+  expect([...writes].filter((call) => !known.includes(call))).toEqual(['patch pods/status']);
+  // It reads what its pods refer to one by one, and lists no secrets.
+  expect(calls).toContain('get secrets');
+  expect(calls).not.toContain('list secrets');
+  expect(calls).not.toContain('list configmaps');
+});
