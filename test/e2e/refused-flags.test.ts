@@ -78,6 +78,7 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--nodes': ['50001'],
   '--simulation': [FILE],
   '--cluster-cidr': ['10.0.0.0/27', '--nodes', '9'],
+  '--cluster-domain': ['not a domain'],
   '--volumes-dir': [FILE],
   '--audit-policy-file': [FILE],
   '--audit-log-path': [`${FILE}/below`],

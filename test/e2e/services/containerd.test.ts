@@ -16,6 +16,7 @@ servicesOfRealPods({
   image: 'pods:1',
   clusterCidr: '10.247.0.0/16',
   serviceRange: '10.98.47.0/24',
+  connect: (address) => `busybox nc -w 20 ${address} 443 < /dev/null`,
   async prepare(directory) {
     const archive = join(directory, 'pods.tar');
     await writeImage(archive, { name: 'docker.io/library/pods:1' });

@@ -9,5 +9,6 @@ servicesOfRealPods({
   image: 'host',
   clusterCidr: '10.246.0.0/16',
   serviceRange: '10.98.46.0/24',
+  connect: (address) => `curl -sk -m 20 -o /dev/null https://${address}/version`,
   skip: isRoot && isInstalled ? undefined : 'nft and busybox are not installed, or this is not root',
 });

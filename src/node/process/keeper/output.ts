@@ -18,6 +18,8 @@ export interface OutputOptions {
 /** How long output that processes outside of the container's control hold open is waited for. */
 const DRAIN_TIMEOUT_MS = 1_000;
 
+const NEWLINE = 0x0a;
+
 export class Output {
   readonly #options: OutputOptions;
   readonly #readers = new Map<OutputName, Socket>();
@@ -27,6 +29,8 @@ export class Output {
   ]);
   readonly #ended: Promise<unknown>;
   #log: number;
+  /** What the log says about output that could not be written. */
+  #loss: Buffer | undefined;
   #stdin: Socket | undefined;
   #control: Socket | undefined;
 
@@ -71,9 +75,19 @@ export class Output {
     return logTime(this.#options.clock.now());
   }
 
+  /** On a full disk, output is lost, and not the container. What is written next says so. */
   #write(data: Buffer): void {
+    if (data.length === 0) return;
+    const whole = this.#loss === undefined ? data : Buffer.concat([this.#loss, data]);
     let written = 0;
-    while (written < data.length) written += writeSync(this.#log, data, written);
+    try {
+      while (written < whole.length) written += writeSync(this.#log, whole, written);
+      this.#loss = undefined;
+    } catch (error) {
+      const isCut = written > 0 && whole[written - 1] !== NEWLINE;
+      const line = `${this.#now()} stderr F output was lost: ${(error as Error).message}\n`;
+      this.#loss = Buffer.from(isCut ? `\n${line}` : line);
+    }
   }
 
   reopen(): void {

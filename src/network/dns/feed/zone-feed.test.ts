@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DOMAIN, recordLine } from '../../../../test/support/network/dns.ts';
+import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
+import { ControlledClock } from '../../../base/clock.ts';
+import { silent } from '../../../base/log.ts';
+import { systemRandom } from '../../../base/random.ts';
+import { createClient } from '../../../client/client.ts';
+import { InformerFactory } from '../../../client/informer/informer-factory.ts';
+import { Zone } from '../zone/zone.ts';
+import { ZoneFeed } from './zone-feed.ts';
+
+let api: ScriptedApi;
+let zone: Zone;
+let clock: ControlledClock;
+let feed: ZoneFeed;
+let stop: AbortController;
+let reported: number;
+
+const lines = (name: string) => zone.find(`${name}.${DOMAIN}`)?.map(recordLine);
+const meta = (name: string, labels = {}) => ({ metadata: { name, namespace: 'shop', labels } });
+const service = (name: string, spec: object) => ({ apiVersion: 'v1', kind: 'Service', ...meta(name), spec });
+const slice = (address: string, of = 'web') => ({
+  ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', ...meta('s', { 'kubernetes.io/service-name': of }) },
+  ...{ addressType: 'IPv4', ports: [], endpoints: [{ addresses: [address] }] },
+});
+const pod = (ip: string, more = {}) => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', ...meta('p'), status: { phase: 'Running', podIPs: [{ ip }], ...more } },
+});
+
+beforeEach(async () => {
+  api = new ScriptedApi();
+  zone = new Zone();
+  clock = new ControlledClock();
+  stop = new AbortController();
+  reported = 0;
+  const tools = { client: createClient(api), clock, random: systemRandom, log: silent, signal: stop.signal };
+  feed = new ZoneFeed(new InformerFactory(tools), DOMAIN, (changes) => {
+    reported += changes.length;
+    for (const change of changes) zone.apply(change);
+  });
+  api.put('services', service('web', { type: 'ClusterIP', clusterIP: 'None' }));
+  api.put('endpointslices', slice('10.0.0.1'));
+  api.put('pods', pod('10.0.0.1'));
+  await feed.start();
+  await clock.advance(0);
+});
+
+afterEach(() => {
+  feed.stop();
+  stop.abort();
+});
+
+it('reports what there is, and what changes', async () => {
+  expect(lines('web.shop.svc')).toEqual([`web.shop.svc.${DOMAIN} A 10.0.0.1`]);
+  expect(lines('10-0-0-1.shop.pod')).toHaveLength(1);
+  api.put('endpointslices', slice('10.0.0.2'));
+  api.put('pods', pod('10.0.0.2'));
+  await clock.advance(0);
+  await clock.advance(0);
+  expect(lines('web.shop.svc')).toEqual([`web.shop.svc.${DOMAIN} A 10.0.0.2`]);
+  expect(lines('10-0-0-1.shop.pod')).toBeUndefined();
+  api.remove('services', 'shop', 'web');
+  await clock.advance(0);
+  await clock.advance(0);
+  expect(lines('web.shop.svc')).toBeUndefined();
+});
+
+it('leaves a service when a slice goes to another one', async () => {
+  api.put('services', service('other', { type: 'ClusterIP', clusterIP: 'None' }));
+  api.put('endpointslices', slice('10.0.0.1', 'other'));
+  await clock.advance(0);
+  await clock.advance(0);
+  expect(lines('web.shop.svc')).toBeUndefined();
+  expect(lines('other.shop.svc')).toHaveLength(1);
+});
+
+it('reports nothing for a pod whose address stays, and all of it when it is asked to', async () => {
+  const before = reported;
+  api.put('pods', pod('10.0.0.1', { message: 'other' }));
+  await clock.advance(0);
+  await clock.advance(0);
+  expect(reported).toBe(before);
+  zone = new Zone();
+  feed.repeat();
+  expect(lines('web.shop.svc')).toHaveLength(1);
+  expect(lines('10-0-0-1.shop.pod')).toHaveLength(1);
+});
