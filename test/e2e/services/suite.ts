@@ -144,9 +144,10 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
       async () => {
         const { body } = await qd.request('GET', `${NAMESPACE}/services/kubernetes`);
         const address: string = body.spec.clusterIP;
-        expect((await inPod('asks-the-server', NODES[0]!, `${connect(address)} && echo connected`)).output).toBe(
-          'connected\n',
-        );
+        for (const node of NODES) {
+          const { output } = await inPod(`asks-the-server-of-${node}`, node, `${connect(address)} && echo connected`);
+          expect(output).toBe('connected\n');
+        }
         expect(execFileSync('curl', ['-sk', '-m', '5', `https://${address}/version`], { encoding: 'utf8' })).toContain(
           'gitVersion',
         );
