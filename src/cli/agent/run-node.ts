@@ -49,6 +49,8 @@ export interface RunNodeOptions {
   readonly config: NodeConfig;
   /** A network of its own; undefined: that of the machine. */
   readonly network?: OwnNetwork | undefined;
+  /** The runtime is opened after this: it would take time from a cluster that starts in the same process. */
+  readonly openAfter?: Promise<void>;
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
   readonly watchSeconds?: number;
@@ -213,7 +215,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const { spec } = isKnown ? registered : await client.of(Node).get(name, { signal: stop.signal });
     return spec.podCIDRs ?? [];
   };
+  const mayOpen = Promise.race([options.openAfter, aborted]).catch(() => undefined);
   const opening = until(stop.signal, options, async () => {
+    await mayOpen;
+    stop.signal.throwIfAborted();
     const ranges = node ? await rangesOf(node) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     await open(ranges);

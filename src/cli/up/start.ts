@@ -56,6 +56,10 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const server = await steps.run('API', (say) => startServer(context, { store: measured, tokens }, say));
   const audit = await openAudit(context, inputs.audit);
   let isReady = false;
+  let markReady!: () => void;
+  const whenReady = new Promise<void>((resolve) => {
+    markReady = resolve;
+  });
   const http = await steps.run('HTTPS', (say) => {
     const checks = [answering('etcd', () => store.revision(), clock)];
     const state = { metrics, audit, checks, isReady: () => isReady };
@@ -71,7 +75,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const leftOut = await steps.run('nodes', (say) =>
     startNodes(
       inputs.nodes,
-      { ...context, server, isShared, clusterDns, remote, authority: () => current.authority },
+      { ...context, server, isShared, clusterDns, remote, authority: () => current.authority, whenReady },
       say,
     ),
   );
@@ -90,6 +94,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   limitHeapGrowth();
   setImmediate(() => http.prepare());
   components.start();
+  markReady();
   renewCertificates(context, {
     pki,
     store,

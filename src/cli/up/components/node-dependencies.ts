@@ -24,4 +24,6 @@ export interface NodeDependencies {
   readonly remote: NodeConnection;
   /** Certificates of the cluster's authorities, as PEM. */
   readonly authority: () => string;
+  /** Resolves when the cluster is ready. */
+  readonly whenReady: Promise<void>;
 }

@@ -18,7 +18,19 @@ import type { NodePlan } from './plan-nodes.ts';
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
-  { server, cleanup, clock, random, log, settings, directory, clusterDns, remote, authority }: NodeDependencies,
+  {
+    server,
+    cleanup,
+    clock,
+    random,
+    log,
+    settings,
+    directory,
+    clusterDns,
+    remote,
+    authority,
+    whenReady,
+  }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
@@ -41,7 +53,7 @@ export async function startRealNodes(
       podCIDR: subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       apiServer: { host: hostForPods(settings), port: settings.port },
-      ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion },
+      ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion, openAfter: whenReady },
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
       startServices: (each) => startServices({ ...services, node: each, enforcesPolicies: true, removesRules: true }),
