@@ -119,8 +119,12 @@ describe.each(kubectls)('kubectl ($name)', ({ program, isNewest }) => {
       const command = `${program} exec -it ${web} -- sh -c 'tty; read -r line; echo "read $line"'`;
       const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: qd.kubeconfig };
       const child = spawn('script', ['-qec', command, '/dev/null'], { env });
-      child.stdout.on('data', (bytes: Buffer) => {
-        if (bytes.toString().includes('/dev/pts')) child.stdin.write('typed\n');
+      let said = '';
+      child.stdout.on('data', function type(bytes: Buffer) {
+        said += bytes;
+        if (!said.includes('/dev/pts')) return;
+        child.stdout.off('data', type);
+        child.stdin.write('typed\n');
       });
       const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
       expect(stdout).toContain('read typed');

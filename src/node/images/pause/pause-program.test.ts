@@ -49,19 +49,19 @@ test('dies of other signals', async () => {
 
 /** Making a PID namespace needs root. */
 test.skipIf(process.getuid?.() !== 0)('as PID 1 it ends with SIGTERM, and reaps orphans', async () => {
-  const unshare = start('unshare', ['--pid', '--fork', program]);
+  const unshare = start('unshare', ['--pid', '--fork', '--kill-child', program]);
   const pid = await vi.waitFor(() => {
     const [child] = childrenOf(unshare.pid!);
     expect(child).toBeDefined();
     return child!;
   }, 5000);
   await isWaiting(pid);
-  // The shell ends at once, and leaves a process that ends when its standard input is closed.
-  const shell = start('nsenter', ['--target', String(pid), '--pid', 'sh', '-c', '(cat >/dev/null <&3 &) 3<&0']);
+  // The shell ends at once, and leaves a process that ends only when it is killed: Node closes the pipes of a process that exits.
+  const shell = start('nsenter', ['--target', String(pid), '--pid', 'sh', '-c', '(sleep infinity &)']);
   expect(await once(shell, 'exit')).toEqual([0, null]);
   const [orphan] = childrenOf(pid);
   expect(orphan).toBeDefined();
-  shell.stdin?.end();
+  process.kill(orphan!, 'SIGKILL');
   await vi.waitFor(() => expect(childrenOf(pid)).toEqual([]), 5000);
   process.kill(pid, 'SIGTERM');
   expect(await once(unshare, 'exit')).toEqual([0, null]);

@@ -66,7 +66,8 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
         if (text.startsWith('started ')) resolve();
         else reject(new RuntimeError('CannotRun', text.replace(/^failed /, '').trim()));
       });
-      child.on('exit', () => reject(new RuntimeError('Unknown', 'the command could not be started')));
+      // Not its exit: a command that ends at once may be seen to end before the message that it has started is read.
+      child.on('close', () => reject(new RuntimeError('Unknown', 'the command could not be started')));
       control.write(framedPlan(steps));
     });
   } catch (error) {

@@ -231,24 +231,26 @@ sub start {
 # Copies between descriptors until the child has ended and what it wrote was copied.
 sub pump {
   my ($pid, $master, $in, $out, $control) = @_;
-  my ($child_r, $child_w); pipe($child_r, $child_w); nonblocking($child_w);
-  local $SIG{CHLD} = sub { syswrite($child_w, 'x') };
+  # pidfd_open: a descriptor that is readable once the child has ended. SIGCHLD alone is not enough: one that arrives just
+  # before select does not interrupt it. Kernels before 5.3 have only the signal; there the child is looked at every second.
+  my $end = syscall(434, $pid + 0, 0);
+  my $timeout = $end == -1 ? 1 : undef;
+  local $SIG{CHLD} = sub {};
   nonblocking($_) for grep { defined } ($master, $in, $control);
   my ($to_master, $to_out, $lines, $status) = ('', '', '', undef);
-  if (waitpid($pid, 1) == $pid) { $status = $? }
   while (1) {
+    if (!defined $status && waitpid($pid, 1) == $pid) { $status = $? }
     my ($r, $w) = ('', '');
-    vec($r, fileno($child_r), 1) = 1 if !defined $status;
+    vec($r, $end, 1) = 1 if $end != -1 && !defined $status;
     vec($r, fileno($in), 1) = 1 if $in && $to_master eq '' && !defined $status;
     vec($r, fileno($control), 1) = 1 if $control && !defined $status;
     vec($r, fileno($master), 1) = 1 if $master && $to_out eq '';
     vec($w, fileno($master), 1) = 1 if $master && $to_master ne '';
     vec($w, fileno($out), 1) = 1 if $to_out ne '';
     # What a process that has ended left on the terminal is read without waiting.
-    my $count = select($r, $w, undef, defined $status && $to_out eq '' ? 0 : undef);
+    my $count = select($r, $w, undef, !defined $status ? $timeout : $to_out eq '' ? 0 : undef);
     next if $count < 0;
     last if $count == 0 && defined $status;
-    if (vec($r, fileno($child_r), 1)) { sysread($child_r, my $x, 64); if (waitpid($pid, 1) == $pid) { $status = $? } }
     if ($in && vec($r, fileno($in), 1)) {
       my $n = sysread($in, $to_master, 65536);
       if (defined $n && $n == 0) { undef $in; $to_master = "\x04" }
