@@ -12,6 +12,7 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--disallow-code-generation-from-strings': 'node',
   '--max-semi-space-size': 'node',
   '--max-old-space-size': 'node',
+  '--semi-space-growth-factor': 'node',
   '--cpu-prof': 'node',
   '--service-account-lookup': 'kube-apiserver',
 };

@@ -97,7 +97,7 @@ describe('qd up --detach', () => {
   });
 
   test('Ctrl-C stops npm start gracefully: the key press reaches the program from the terminal and from npm', async () => {
-    const child = spawn('npm', ['start', '-s', '--', '--name', 'dev', '--port', '0'], {
+    const child = spawn('npm', ['start', '-s', '--', '--runtime', 'simulated', '--name', 'dev', '--port', '0'], {
       cwd: root,
       env: { ...process.env, ...env() },
       stdio: ['ignore', 'pipe', 2],
@@ -116,7 +116,7 @@ describe('qd up --detach', () => {
   });
 
   test('npm start passes it on', async () => {
-    const flags = ['--detach', '--name', 'dev', '--port', '0'];
+    const flags = ['--runtime', 'simulated', '--detach', '--name', 'dev', '--port', '0'];
     const child = spawn('npm', ['start', '-s', '--', ...flags], {
       cwd: root,
       env: { ...process.env, ...env() },

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
+import { writeNodeFile } from '../../src/cli/agent/node-file.ts';
 import { buildImage } from '../../src/node/images/build/build-image.ts';
 import { platformOf } from '../../src/node/images/content/platform.ts';
 import { DirectoryImageStore } from '../../src/node/images/store/directory-store.ts';
@@ -21,6 +22,10 @@ beforeAll(async () => {
   archive = join(home, 'app.tar');
   await mkdir(join(data, 'nodes', 'n1', 'images'), { recursive: true });
   await writeFile(join(data, 'cluster.json'), '{"format":1}');
+  await writeNodeFile(join(data, 'nodes', 'n1'), {
+    ...{ runtime: 'process', endpoint: undefined, name: 'n1', podCIDRs: [] },
+    registries: { mirrors: {}, insecure: [] },
+  });
   const files = [{ type: 'bytes', path: '/hello', bytes: Buffer.from('hello') }] as const;
   await buildImage({ name: 'team/app:1', architecture: process.arch, files, config: {} }, archive);
 });

@@ -62,6 +62,21 @@ describe('a simulated pod', () => {
         };
       },
     ],
+    'with many init containers is deleted while the first runs': [
+      4000,
+      (items) => {
+        const pod = podOf({ initContainers: listOf(items, container), containers: [container(0)] });
+        const stages = { ...DEFAULT_STAGES, init: { takes: { min: 60_000, max: 60_000 }, exitCode: 0 } };
+        const life = start(pod, stages);
+        advance(life);
+        const deletion = { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+        life.pod = { ...pod, metadata: { ...pod.metadata, ...deletion } };
+        return () => {
+          advance(life, NOW + 2000);
+          return report(life);
+        };
+      },
+    ],
     'with many containers continues after a restart of the program': [
       1000,
       (items) => {

@@ -29,7 +29,7 @@ test('the package holds the programs, and nothing that they do not need', () => 
     expect.arrayContaining([...Object.values<string>(bin), 'package.json', 'README.md', 'LICENSE']),
   );
   const known =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|qd\.(main|front|keeper)-\w+\.js(\.map|\.code)?))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|qd\.(main|front|keeper|agent|dns)-\w+\.js(\.map|\.code)?))$/;
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
 

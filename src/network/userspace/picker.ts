@@ -23,22 +23,29 @@ export class Picker {
     this.#random = random;
   }
 
-  /** Returns all endpoints in the order in which they should be tried. */
-  order({ endpoints, affinity }: Front, client: string): readonly Destination[] {
-    const start = this.#random.int(endpoints.length);
-    const turned = [...endpoints.slice(start), ...endpoints.slice(0, start)];
-    if (!affinity) return turned;
-    const known = this.#clients.get(`${affinity.key} ${client}`);
-    if (!known || known.until < this.#clock.now()) return turned;
-    return turned.sort((a, b) => Number(textOf(b) === known.endpoint) - Number(textOf(a) === known.endpoint));
+  /**
+   * Chooses an endpoint, or undefined when all have failed. A client with affinity is remembered at once, not when it is
+   * connected, so that connections that it opens at the same time go to the same endpoint, also after that has failed.
+   */
+  pick({ endpoints, affinity }: Front, client: string, failed: readonly Destination[] = []): Destination | undefined {
+    const left = failed.length === 0 ? endpoints : endpoints.filter((endpoint) => !failed.includes(endpoint));
+    if (left.length === 0) return undefined;
+    if (!affinity) return left[this.#random.int(left.length)];
+    const key = `${affinity.key} ${client}`;
+    const endpoint = this.#known(key, left) ?? (left[this.#random.int(left.length)] as Destination);
+    this.#remember(key, { endpoint: textOf(endpoint), until: this.#clock.now() + affinity.seconds * 1_000 });
+    return endpoint;
   }
 
-  /** Remembers where a client was sent. */
-  sent({ affinity }: Front, client: string, endpoint: Destination): void {
-    if (!affinity) return;
-    const key = `${affinity.key} ${client}`;
+  #known(key: string, endpoints: readonly Destination[]): Destination | undefined {
+    const known = this.#clients.get(key);
+    if (!known || known.until < this.#clock.now()) return undefined;
+    return endpoints.find((endpoint) => textOf(endpoint) === known.endpoint);
+  }
+
+  #remember(key: string, sent: Remembered): void {
     this.#clients.delete(key);
-    this.#clients.set(key, { endpoint: textOf(endpoint), until: this.#clock.now() + affinity.seconds * 1_000 });
+    this.#clients.set(key, sent);
     if (this.#clients.size <= MAX_CLIENTS) return;
     for (const oldest of this.#clients.keys()) {
       this.#clients.delete(oldest);

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import type { Destination } from '../rules/rule-set.ts';
 import type { Front } from './fronts.ts';
 import type { OpenFront } from './open-front.ts';
 import type { Picker } from './picker.ts';
@@ -35,12 +36,13 @@ export async function openTcpFront(first: Front, picker: Picker): Promise<OpenFr
 
 async function serve(client: Socket, front: Front, picker: Picker): Promise<void> {
   const address = client.remoteAddress ?? '';
-  for (const endpoint of picker.order(front, address)) {
+  const failed: Destination[] = [];
+  for (;;) {
+    const endpoint = picker.pick(front, address, failed);
+    if (!endpoint) break;
     const upstream = await connectTo(endpoint.address, endpoint.port);
-    if (!upstream) continue;
-    picker.sent(front, address, endpoint);
-    join(client, upstream);
-    return;
+    if (upstream) return join(client, upstream);
+    failed.push(endpoint);
   }
   client.resetAndDestroy();
 }

@@ -70,9 +70,9 @@ class UdpFront implements OpenFront {
   }
 
   #start(client: string, address: string, port: number): Flow | undefined {
-    const [endpoint] = this.#picker.order(this.#front, address);
-    if (!endpoint || this.#flows.size >= MAX_FLOWS) return undefined;
-    this.#picker.sent(this.#front, address, endpoint);
+    if (this.#flows.size >= MAX_FLOWS) return undefined;
+    const endpoint = this.#picker.pick(this.#front, address);
+    if (!endpoint) return undefined;
     const socket = createSocket(endpoint.address.includes(':') ? 'udp6' : 'udp4');
     socket.on('error', () => this.#end(client));
     socket.on('message', (data, from) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
-import { type Change, StoreConflict, StoreFull, StoreUnavailable } from '../store.ts';
+import { type Change, StoreAhead, StoreConflict, StoreFull, StoreUnavailable } from '../store.ts';
 import { Database } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
 
@@ -97,6 +97,26 @@ describe('group commit', () => {
     expect(after).toBeGreaterThan(before + 2);
     await expect(put('/b', '1', after)).rejects.toMatchObject({ revision: 0 });
     expect(published.at(-1)?.previous?.revision).toBe(before);
+  });
+
+  it('compacts at a revision that is in the file before its flush has ended', async () => {
+    const gate = door();
+    const write = database.write.bind(database);
+    database.write = async (batch) => {
+      await write(batch);
+      await gate.pass();
+    };
+    const created = put('/a', '1');
+    await gate.reached;
+    const { revision } = database.state();
+    expect(revision).toBeGreaterThan(commits.revision);
+    const compacted = commits.compact(revision);
+    const ahead = expect(commits.compact(revision + 1)).rejects.toThrow(StoreAhead);
+    gate.open();
+    expect(await created).toBe(revision);
+    await compacted;
+    expect(database.state()).toMatchObject({ revision, compacted: revision });
+    await ahead;
   });
 
   it('skips the revisions of failed commits when it trims', async () => {

@@ -172,9 +172,13 @@ export class GroupCommit {
     return this.#flushed(batch, this.#assigned);
   }
 
-  /** Discards history up to a revision, one step with every flush. */
+  /**
+   * Discards history up to a revision, one step with every flush. Readers may have seen a revision in the file before the
+   * flush that wrote it was reported as done: that flush is waited for.
+   */
   async compact(revision: number): Promise<void> {
     this.#checkOpen();
+    if (revision > this.#state.revision) await this.#work;
     if (revision > this.#state.revision) throw new StoreAhead(this.#state.revision);
     this.#compactTo = Math.max(this.#compactTo, revision);
     while (this.#state.compacted < revision) await this.#flushed(this.#openBatch(), revision);

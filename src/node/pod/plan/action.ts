@@ -71,7 +71,7 @@ export type Decision =
   | { readonly type: 'stop' }
   | { readonly type: 'end'; readonly phase: 'Succeeded' | 'Failed' }
   /** All containers are removed, and start over; the exits of the sources have caused it. */
-  | { readonly type: 'restart-all'; readonly sources: readonly number[] }
+  | { readonly type: 'restart-all'; readonly sources: ReadonlySet<number> }
   /** All of them are removed. */
   | { readonly type: 'start-over' }
   /** An event about this back-off was emitted. */

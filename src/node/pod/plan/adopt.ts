@@ -58,10 +58,10 @@ function continueRestart(pod: SeenPod, state: PodState, reported: ReturnType<typ
   };
   const own = state.containers.filter(({ role }) => role !== 'ephemeral');
   for (const each of own) each.reset = reportedReset(pod, each, reported(each)?.status);
-  const sources = own.filter(wasSource);
-  if (sources.length === 0 && !(isRestarting && own.some(({ records }) => records.length === 0))) return;
+  const sources = new Set(own.filter(wasSource));
+  if (sources.size === 0 && !(isRestarting && own.some(({ records }) => records.length === 0))) return;
   state.isRestartingAll = true;
-  for (const each of own) each.reset = sources.includes(each) ? 'source' : 'target';
+  for (const each of own) each.reset = sources.has(each) ? 'source' : 'target';
 }
 
 /** Of a container that was removed to restart all, and has not been started since. */

@@ -11,10 +11,10 @@ import type { ContainerState } from './state.ts';
 /** Returns whether all containers are being restarted. */
 export function planRestartAll(draft: Draft, sandboxId: string): boolean {
   const { state } = draft;
-  const sources = state.isRestartingAll ? [] : sourcesIn(draft, sandboxId);
-  if (sources.length > 0) draft.decide({ type: 'restart-all', sources });
+  const sources = state.isRestartingAll ? NO_SOURCES : sourcesIn(draft, sandboxId);
+  if (sources.size > 0) draft.decide({ type: 'restart-all', sources });
   else if (!state.isRestartingAll) return false;
-  const isSource = ({ position, reset }: ContainerState) => reset === 'source' || sources.includes(position);
+  const isSource = ({ position, reset }: ContainerState) => reset === 'source' || sources.has(position);
   const own = state.containers.filter(({ role }) => role !== 'ephemeral');
   const targets = own.filter((each) => !isSource(each)).reverse();
   if (removeAll(draft, targets) && removeAll(draft, own.filter(isSource))) {
@@ -24,13 +24,23 @@ export function planRestartAll(draft: Draft, sandboxId: string): boolean {
   return true;
 }
 
-/** Returns the positions of the containers whose exit restarts all. */
-function sourcesIn({ pod, state }: Draft, sandboxId: string): readonly number[] {
-  const found: number[] = [];
-  for (const { position, role, records, start } of state.containers) {
+const NO_SOURCES: ReadonlySet<number> = new Set();
+
+/**
+ * Returns the positions of the containers whose exit restarts all. Only those are looked at that may have exited since the
+ * last plan: a pod may have thousands of init containers, and is planned again after each.
+ */
+function sourcesIn({ pod, state, settledBefore }: Draft, sandboxId: string): ReadonlySet<number> {
+  const { containers, furthest } = state;
+  const last = furthest?.sandboxId === sandboxId ? furthest.position : containers.length - 1;
+  let found = NO_SOURCES;
+  for (let at = settledBefore; at <= last; at++) {
+    const { role, records, start } = containers[at]!;
     const [newest] = records;
     if (role === 'ephemeral' || newest?.state !== 'exited' || newest.sandboxId !== sandboxId) continue;
-    if (start.type !== 'doing' && restartsAll(specAt(pod, position), newest.exitCode ?? 0)) found.push(position);
+    if (start.type === 'doing' || !restartsAll(specAt(pod, at), newest.exitCode ?? 0)) continue;
+    if (found === NO_SOURCES) found = new Set();
+    (found as Set<number>).add(at);
   }
   return found;
 }

@@ -31,7 +31,7 @@ export function begin(state: PodState, plan: Plan, now: number): void {
       case 'restart-all':
         state.isRestartingAll = true;
         for (const each of state.containers) {
-          if (each.role !== 'ephemeral') each.reset = decision.sources.includes(each.position) ? 'source' : 'target';
+          if (each.role !== 'ephemeral') each.reset = decision.sources.has(each.position) ? 'source' : 'target';
         }
         break;
       case 'start-over':

@@ -19,7 +19,9 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const specs = [...initContainers, ...containers, ...ephemeralContainers];
   const isRefused = failure?.isRefusal === true && !state.containers.some(hasRun);
-  const runs = isRefused ? [] : specs.map((spec, at) => runOf(pod, state, { spec, each: state.containers[at]!, now }));
+  const wasReached = reachedIn(pod, state);
+  const subjectAt = (spec: SeenContainer, at: number) => ({ spec, each: state.containers[at]!, now, wasReached });
+  const runs = isRefused ? [] : specs.map((spec, at) => runOf(pod, state, subjectAt(spec, at)));
   return {
     pod,
     phase: reportedPhase(pod, state),
@@ -51,10 +53,12 @@ export interface Subject {
   readonly spec: SeenContainer;
   readonly each: ContainerState;
   readonly now: number;
+  /** From `reachedIn`, the same for all containers of a pod. */
+  readonly wasReached: WasReached;
 }
 
-function runOf(pod: SeenPod, state: PodState, { spec, each, now }: Subject): ContainerRun {
-  const subject = { spec, each, now };
+function runOf(pod: SeenPod, state: PodState, subject: Subject): ContainerRun {
+  const { spec, each } = subject;
   const shown = shownState(pod, state, subject, shownWait(pod, state, subject));
   return {
     name: each.name,
@@ -85,7 +89,8 @@ export function shownWait(pod: SeenPod, state: PodState, { spec, each, now }: Su
 }
 
 /** Returns the state to report, given `shownWait`. */
-export function shownState(pod: SeenPod, state: PodState, { each, now }: Subject, wait: Wait | undefined): RunState {
+export function shownState(pod: SeenPod, state: PodState, subject: Subject, wait: Wait | undefined): RunState {
+  const { each, now, wasReached } = subject;
   const newest = each.records[0];
   if (newest?.state === 'running' && each.start.type !== 'doing') {
     return { type: 'running', since: newest.startedAt ?? now, id: newest.statusId };
@@ -96,7 +101,7 @@ export function shownState(pod: SeenPod, state: PodState, { each, now }: Subject
   }
   if (wait) return { type: 'waiting', reason: wait.reason, message: wait.message };
   const { endedAt } = state;
-  const isLost = endedAt !== undefined && isOver(state) && !endedByItself(pod, state) && wasReached(pod, state, each);
+  const isLost = endedAt !== undefined && isOver(state) && !endedByItself(pod, state) && wasReached(each);
   const exit = exitOf(each) ?? (isLost ? neverRan(endedAt) : undefined);
   return exit ? { type: 'ended', ...exit } : waiting(pod, each);
 }
@@ -106,12 +111,25 @@ const endedByItself = ({ metadata }: SeenPod, { failure, isRemoved }: PodState) 
   failure === undefined && !isRemoved && metadata.deletionTimestamp === undefined;
 
 /** Whether the pod got as far as this container. One that came after others which did not finish still waits when it ends. */
-function wasReached({ spec }: SeenPod, { containers }: PodState, each: ContainerState): boolean {
-  const count = spec.initContainers?.length ?? 0;
-  if (count === 0 || each.role === 'ephemeral') return true;
-  const at = containers.indexOf(each);
-  if (at < count) return at === 0 || containers.slice(at, count).some(hasRun);
-  const last = containers[count - 1]!;
+export type WasReached = (each: ContainerState) => boolean;
+
+/** The containers are gone through once, when it is first asked; it holds until the state changes. */
+export function reachedIn(pod: SeenPod, { containers }: PodState): WasReached {
+  const count = pod.spec.initContainers?.length ?? 0;
+  let lastInit: number | undefined;
+  let isMainReached: boolean | undefined;
+  return ({ role, position }) => {
+    if (count === 0 || role === 'ephemeral' || position === 0) return true;
+    if (position < count) {
+      lastInit ??= containers.findLastIndex((each, at) => at < count && hasRun(each));
+      return position <= lastInit;
+    }
+    isMainReached ??= areMainReached(pod, containers, containers[count - 1]!);
+    return isMainReached;
+  };
+}
+
+function areMainReached({ spec }: SeenPod, containers: readonly ContainerState[], last: ContainerState): boolean {
   const hasProbe = Boolean(spec.initContainers?.at(-1)?.startupProbe);
   const isDone = last.role === 'sidecar' ? (last.started ?? (hasRun(last) && !hasProbe)) : exitOf(last)?.exitCode === 0;
   return isDone || containers.some((other) => other.role === 'main' && hasRun(other));

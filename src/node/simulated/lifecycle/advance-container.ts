@@ -2,7 +2,7 @@
 import type { Action } from '../../pod/plan/action.ts';
 import { isRunning, specAt } from '../../pod/plan/facts.ts';
 import { setRecords } from '../../pod/plan/record.ts';
-import { shownExit, shownState, shownWait } from '../../pod/plan/report.ts';
+import { reachedIn, shownExit, shownState, shownWait, type WasReached } from '../../pod/plan/report.ts';
 import { type ContainerRecord, TO_DO } from '../../pod/plan/state.ts';
 import { sample } from '../rules/duration.ts';
 import { type Ending, isNamed } from '../rules/rules.ts';
@@ -85,7 +85,7 @@ export function startContainer(life: PodLife, run: SimulatedRun, action: StartAc
   container.image = TO_DO;
   container.started = true;
   container.ready = false;
-  show(life, run, now);
+  show(life, run, now, reachedIn(life.pod, life.state));
   planOutcome(life, run, context);
   emit(life, { type: 'created', run });
   emit(life, { type: 'started', run });
@@ -138,10 +138,9 @@ export function end(life: PodLife, run: SimulatedRun, { now, exitCode, reason, m
 }
 
 /** Computes what the status shows. */
-export function show(life: PodLife, run: SimulatedRun, now: number): void {
-  const { pod, state } = life;
+export function show({ pod, state }: PodLife, run: SimulatedRun, now: number, wasReached: WasReached): void {
   const { container } = run;
-  const subject = { spec: specAt(pod, container.position), each: container, now };
+  const subject = { spec: specAt(pod, container.position), each: container, now, wasReached };
   const wait = shownWait(pod, state, subject);
   run.isStale = false;
   run.shownUntil = wait?.until ?? Number.POSITIVE_INFINITY;

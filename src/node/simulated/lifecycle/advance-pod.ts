@@ -5,7 +5,7 @@
 import { isTerminalPhase } from '../../pod/phase.ts';
 import { planPod } from '../../pod/plan/plan-pod.ts';
 import { begin } from '../../pod/plan/record.ts';
-import { reportedPhase } from '../../pod/plan/report.ts';
+import { reachedIn, reportedPhase, type WasReached } from '../../pod/plan/report.ts';
 import { advanceRun, nextStep, planOutcome, show } from './advance-container.ts';
 import type { LifecycleContext } from './context.ts';
 import { createSandbox, perform } from './perform.ts';
@@ -21,9 +21,11 @@ export function advancePod(life: PodLife, context: LifecycleContext): boolean {
   if (createSandbox(life, context)) changed = true;
   for (const run of life.runs) if (advanceRun(life, run, context)) changed = true;
   while (planOnce(life, context)) changed = true;
+  let wasReached: WasReached | undefined;
   for (const run of life.runs) {
     if (!run.isStale && now < run.shownUntil) continue;
-    show(life, run, now);
+    wasReached ??= reachedIn(life.pod, life.state);
+    show(life, run, now, wasReached);
     changed = true;
   }
   if (changed) update(life);
