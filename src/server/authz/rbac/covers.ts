@@ -39,7 +39,9 @@ export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRu
   return { rules: missing.flatMap(({ block, rest }) => singles(block, rest).map(ruleOf)), isExact };
 }
 
-function blocksOf({ verbs, apiGroups = [], resources = [], resourceNames, nonResourceURLs = [] }: PolicyRule): Block[] {
+/** Rules come here before they are validated, so that any of their lists may be missing. */
+function blocksOf(rule: Partial<PolicyRule>): Block[] {
+  const { verbs = [], apiGroups = [], resources = [], resourceNames, nonResourceURLs = [] } = rule;
   const names = resourceNames?.length ? resourceNames : [undefined];
   const blocks: Block[] = [
     { type: 'resources', lists: [apiGroups, resources, verbs, names].map(distinct) },

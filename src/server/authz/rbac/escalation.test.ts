@@ -55,6 +55,11 @@ describe('a role', () => {
     ).rejects.toMatchObject(forbidden('Verbs:["*"]'));
   });
 
+  it('with a rule that has no verbs is invalid, whoever writes it', async () => {
+    const rules = [{ apiGroups: [''], resources: ['pods'] }, { nonResourceURLs: ['/a'] }, {}];
+    await expect(api.create('roles', { ...named('none'), rules }, local)).rejects.toMatchObject({ code: 422 });
+  });
+
   it('of the cluster needs permissions everywhere', async () => {
     await expect(
       api.create('clusterroles', { ...named('c'), rules: [rule('pods', 'get')] }, cluster),
