@@ -137,10 +137,20 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     podCIDRs: options.podCIDR ? [options.podCIDR] : [],
   };
   const common = { client, clock, random, log };
-  const registration = new NodeReporter({
-    ...{ ...common, settings, machine, signal: stop.signal, runtime: STARTING, emit: () => {} },
-  });
   const before = await readNodeFile(directory);
+  // A node that ran before goes on: reported as not ready, its pods would leave their services for a moment.
+  let isExpectedReady = before !== undefined;
+  const starting = {
+    ...STARTING,
+    health: async () => ({
+      isReady: isExpectedReady,
+      isNetworkReady: isExpectedReady,
+      message: 'the runtime is starting',
+    }),
+  };
+  const registration = new NodeReporter({
+    ...{ ...common, settings, machine, signal: stop.signal, runtime: starting, emit: () => {} },
+  });
   const node = await registration.register().catch(async (error: unknown) => {
     if (!before) {
       stop.abort(error);
@@ -221,7 +231,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     stop.signal.throwIfAborted();
     const ranges = node ? await rangesOf(node) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
-    await open(ranges);
+    await open(ranges).catch((error: unknown) => {
+      isExpectedReady = false;
+      throw error;
+    });
   });
   const ready = opening.then((isOpen) => (isOpen ? undefined : new Promise<never>(() => {})));
   return {
@@ -264,7 +277,6 @@ async function mayMakeRules(path: string): Promise<boolean> {
 }
 
 const STARTING = {
-  health: async () => ({ isReady: false, isNetworkReady: false, message: 'the runtime is starting' }),
   images: { list: async () => [] } as unknown as Runtime['images'],
   handlers: [],
   supplementalGroupsPolicy: undefined,
