@@ -11,6 +11,19 @@ export interface Method<Request, Response> {
   decode(message: Buffer): Response;
 }
 
+/** Describes methods of a service by their names and messages. */
+export const methodsOf =
+  (service: string) =>
+  <Request, Response>(
+    name: string,
+    request: Pick<Method<Request, unknown>, 'encode'>,
+    response: Pick<Method<never, Response>, 'decode'>,
+  ): Method<Request, Response> => ({
+    path: `/${service}/${name}`,
+    encode: request.encode,
+    decode: response.decode,
+  });
+
 export interface CallHandler<Response> {
   message(response: Response): void;
   /** Called once, at the end; undefined: the call succeeded. */

@@ -1,6 +1,5 @@
 /** Makes and removes the networks of the further nodes of a machine. Root only. Everything can be repeated. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type RunProgramOptions, runProgram } from '../../base/run-program.ts';
 import { findProgram, systemPath } from '../../node/containerd/own/machine.ts';
 import { CliError } from '../output/cli-error.ts';
 import {
@@ -67,17 +66,6 @@ function ignoreExisting(error: unknown): void {
   if (!/File exists/.test(String(error))) throw error;
 }
 
-async function run(
-  [program = '', ...args]: readonly string[],
-  { path, input = '' }: { readonly path: string; readonly input?: string },
-): Promise<void> {
-  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'], env: { PATH: systemPath(path) } });
-  let output = '';
-  child.stderr.on('data', (chunk) => {
-    output += String(chunk);
-  });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${output.trim() || `code ${code}`}`);
+async function run(command: readonly string[], { path, input }: RunProgramOptions & { path: string }): Promise<void> {
+  await runProgram(command, { ...(input === undefined ? {} : { input }), path: systemPath(path) });
 }

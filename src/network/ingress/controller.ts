@@ -75,7 +75,7 @@ export class IngressController {
     await this.#informers.stopped();
   }
 
-  /** The class is created once: whoever deletes it while the program runs has it back with the next start. */
+  /** Creates the class if there is none. A class that is deleted while the program runs comes back with the next start. */
   async #ensureClass(): Promise<void> {
     const classes = this.#options.client.of(IngressClass);
     try {

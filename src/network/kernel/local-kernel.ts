@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { BlockList, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { runProgram } from '../../base/run-program.ts';
 import { FORGET_PROGRAM, forgetInput } from './forget-connections.ts';
 import type { Command, Kernel, NetworkSettings, StaleConnections } from './kernel.ts';
-import { runProgram } from './run-program.ts';
 import { removalText, transactionText } from './transaction-text.ts';
 
 export interface LocalKernelOptions {
@@ -49,7 +49,7 @@ export class LocalKernel implements Kernel {
     if (connections.length === 0) return;
     const { perl, enter } = this.#options;
     if (perl === undefined) throw new Error('forgetting connections needs perl');
-    await runProgram([...enter, perl, '-e', FORGET_PROGRAM], forgetInput(connections));
+    await runProgram([...enter, perl, '-e', FORGET_PROGRAM], { input: forgetInput(connections) });
   }
 
   async prepare(): Promise<NetworkSettings> {
@@ -76,7 +76,7 @@ export class LocalKernel implements Kernel {
 
   async #nft(text: string): Promise<void> {
     const { nft, enter } = this.#options;
-    await runProgram([...enter, nft, '-f', '-'], text);
+    await runProgram([...enter, nft, '-f', '-'], { input: text });
   }
 
   /** Returns whether it is on: a machine need not have it. */
@@ -84,7 +84,9 @@ export class LocalKernel implements Kernel {
     const path = `/proc/sys/${setting}`;
     const { enter } = this.#options;
     const write =
-      enter.length > 0 ? runProgram([...enter, '/usr/bin/tee', path], '1').then(() => {}) : writeFile(path, '1');
+      enter.length > 0
+        ? runProgram([...enter, '/usr/bin/tee', path], { input: '1' }).then(() => {})
+        : writeFile(path, '1');
     return write.then(
       () => true,
       () => false,

@@ -6,7 +6,7 @@ export type Part = (
   | { readonly kind: 'chain'; readonly name: string; readonly rules: readonly string[] }
   | { readonly kind: 'set'; readonly set: SetDefinition }
 ) & {
-  /** Whether the key says everything: whoever adds such a part adds the same. */
+  /** Whether several services may add the part: parts with its key are always equal. */
   readonly isShared?: boolean;
 };
 

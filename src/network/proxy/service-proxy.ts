@@ -93,7 +93,7 @@ export class ServiceProxy {
 
   #isSynced = false;
 
-  /** Stops following the API. What is applied stays; the applier is closed by whoever opened it. */
+  /** Stops following the API. What is applied stays, and the applier remains open. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the service proxy stops'));
     await this.#running;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SeenPod } from '../pod/container-run.ts';
-import { admission, admit } from './admit.ts';
-import type { SeenNode } from './refusal.ts';
+import { admission } from './admit.ts';
+import type { Refusal, SeenNode } from './refusal.ts';
 
 const NODE = {
   metadata: { name: 'n1', labels: { zone: 'a' } },
@@ -32,6 +32,13 @@ function pod({ spec, metadata, status, requests, limits, ports }: Parts = {}): S
 const node = (parts: { spec?: object; status?: object }) =>
   ({ ...NODE, spec: { ...NODE.spec, ...parts.spec }, status: { ...NODE.status, ...parts.status } }) as SeenNode;
 const port = (hostPort: number, more: object = {}) => ({ containerPort: 1, hostPort, protocol: 'TCP', ...more });
+
+/** Undefined: the pod is admitted. */
+function admit(...args: Parameters<typeof admission>): Refusal | undefined {
+  const { type, ...refusal } = admission(...args);
+  expect(type).not.toBe('preempting');
+  return type === 'refused' ? (refusal as Refusal) : undefined;
+}
 
 test('a pod that fits is admitted', () => {
   expect(admit(pod({ requests: { cpu: '2', memory: '1Gi', 'example.com/gpu': '1' } }), NODE, [])).toBeUndefined();
@@ -213,7 +220,10 @@ test('a critical pod takes the place of as few and as unimportant pods as possib
   );
   // 100m are free, 200m are missing: the smaller one is enough.
   expect(result).toMatchObject({ type: 'preempting', victims: [small] });
-  expect(admit(critical({ cpu: '300m' }), NODE, [guaranteed, large, small])?.reason).toBe('OutOfpods');
+  expect(admission(critical({ cpu: '300m' }), NODE, [guaranteed, large, small])).toMatchObject({
+    type: 'preempting',
+    lacking: { reason: 'OutOfpods' },
+  });
 });
 
 test('a guaranteed pod goes only when all others are not enough', () => {

@@ -51,19 +51,6 @@ export function admission(
   return refusals[0] ? { type: 'refused', ...refusals[0] } : { type: 'admitted' };
 }
 
-/** For nodes that preempt nothing. Undefined: the node runs the pod. */
-export function admit(pod: SeenPod, node: SeenNode, podsOnNode: readonly SeenPod[]): Refusal | undefined {
-  const result = admission(pod, node, podsOnNode);
-  switch (result.type) {
-    case 'admitted':
-      return undefined;
-    case 'refused':
-      return { reason: result.reason, message: result.message };
-    case 'preempting':
-      return result.lacking;
-  }
-}
-
 function hasEnded({ status }: SeenPod): boolean {
   return status.phase === 'Failed' || status.phase === 'Succeeded';
 }

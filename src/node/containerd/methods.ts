@@ -1,5 +1,5 @@
 /** The methods of CRI v1, and of containerd's own API, that the runtime calls. */
-import type { Method } from '../../base/grpc/call.ts';
+import { type Method, methodsOf } from '../../base/grpc/call.ts';
 import type { Message } from '../../base/protobuf/message.ts';
 import * as container from './messages/container.ts';
 import * as containerd from './messages/containerd.ts';
@@ -7,16 +7,8 @@ import * as image from './messages/image.ts';
 import * as sandbox from './messages/sandbox.ts';
 import * as status from './messages/status.ts';
 
-const method =
-  (service: string) =>
-  <In, Out>(
-    name: string,
-    request: Pick<Message<In, unknown>, 'encode'>,
-    response: Pick<Message<never, Out>, 'decode'>,
-  ): Method<In, Out> => ({ path: `/${service}/${name}`, encode: request.encode, decode: response.decode });
-
-const runtime = method('runtime.v1.RuntimeService');
-const images = method('runtime.v1.ImageService');
+const runtime = methodsOf('runtime.v1.RuntimeService');
+const images = methodsOf('runtime.v1.ImageService');
 
 export const cri = {
   version: runtime('Version', status.Empty, status.VersionResponse),
@@ -59,7 +51,10 @@ const own =
     name: string,
     request: Pick<Message<In, unknown>, 'encode'>,
     response: Pick<Message<never, Out>, 'decode'>,
-  ): Method<In, Out> => ({ ...method(`containerd.services.${service}`)(name, request, response), metadata: NAMESPACE });
+  ): Method<In, Out> => ({
+    ...methodsOf(`containerd.services.${service}`)(name, request, response),
+    metadata: NAMESPACE,
+  });
 
 export const containerdApi = {
   writeContent: own('content.v1.Content')('Write', containerd.WriteRequest, containerd.WriteResponse),

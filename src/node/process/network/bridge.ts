@@ -1,7 +1,6 @@
 /** The network of the pods of a node: a bridge, a pair of interfaces for each pod, and nftables rules. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { runProgram } from '../../../base/run-program.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AddressRange } from './addresses.ts';
 import { type PublishedPort, ruleset } from './rules.ts';
@@ -30,9 +29,9 @@ export interface BridgeOptions {
 export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOptions): Promise<PodNetwork> {
   const bridge = `qd-${name}`;
   const table = `quarterdeck_${name.replace(/[^a-z0-9]/gi, '_')}_pods`;
-  const batch = (text: string, ...flags: string[]) => run(ip, [...flags, '-batch', '-'], text);
+  const batch = (text: string, ...flags: string[]) => run([ip, ...flags, '-batch', '-'], text);
   const apply = async (text: string) => {
-    if (nft) await run(nft, ['-f', '-'], text);
+    if (nft) await run([nft, '-f', '-'], text);
   };
   // What exists already stays: -force goes on after an error, and the address is checked by what follows.
   await batch(`link add ${bridge} type bridge\n`, '-force').catch(() => undefined);
@@ -95,15 +94,10 @@ function tryWrite(path: string, value: string): void {
   }
 }
 
-/** Runs a program with a text as its input. Rejects with what it printed when it fails. */
-async function run(program: string, args: readonly string[], input: string): Promise<void> {
-  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'], env: {} });
-  let output = '';
-  child.stderr.on('data', (chunk) => {
-    output += String(chunk);
-  });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new RuntimeError('Unknown', `${program} failed: ${output.trim() || `code ${code}`}`);
+async function run(command: readonly string[], input: string): Promise<void> {
+  try {
+    await runProgram(command, { input });
+  } catch (error) {
+    throw new RuntimeError('Unknown', (error as Error).message);
+  }
 }

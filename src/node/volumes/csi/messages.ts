@@ -1,16 +1,6 @@
 /** The messages of CSI v1 and of plugin registration that the agent sends and reads, as field tables. */
-import type { Method } from '../../../base/grpc/call.ts';
-import {
-  type Encodable,
-  field,
-  flag,
-  integer,
-  list,
-  type Message,
-  message,
-  text,
-  texts,
-} from '../../../base/protobuf/message.ts';
+import { methodsOf } from '../../../base/grpc/call.ts';
+import { type Encodable, field, flag, integer, list, message, text, texts } from '../../../base/protobuf/message.ts';
 
 const Empty = message({});
 
@@ -77,16 +67,8 @@ const UnstageRequest = message({ volumeId: field(1, text), stagingPath: field(2,
 const UnpublishRequest = message({ volumeId: field(1, text), targetPath: field(2, text) });
 const RegistrationStatus = message({ isRegistered: field(1, flag), error: field(2, text) });
 
-const method =
-  (service: string) =>
-  <In, Out>(
-    name: string,
-    request: Pick<Message<In, unknown>, 'encode'>,
-    response: Pick<Message<never, Out>, 'decode'>,
-  ): Method<In, Out> => ({ path: `/${service}/${name}`, encode: request.encode, decode: response.decode });
-
-const node = method('csi.v1.Node');
-const registration = method('pluginregistration.Registration');
+const node = methodsOf('csi.v1.Node');
+const registration = methodsOf('pluginregistration.Registration');
 
 export const csi = {
   getInfo: node('NodeGetInfo', Empty, InfoResponse),

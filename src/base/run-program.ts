@@ -4,10 +4,19 @@ import { once } from 'node:events';
 
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
+export interface RunProgramOptions {
+  readonly input?: string;
+  /** Where it is looked for, and what it starts; not needed by a program that is named by its path. */
+  readonly path?: string;
+}
+
 /** Resolves with what it printed. Rejects with what it said when it fails. */
-export async function runProgram(command: readonly string[], input: string): Promise<string> {
+export async function runProgram(
+  command: readonly string[],
+  { input = '', path = '' }: RunProgramOptions = {},
+): Promise<string> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { LC_ALL: 'C', PATH: '' } });
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { LC_ALL: 'C', PATH: path } });
   const output: string[] = [];
   let message = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => output.push(chunk));
@@ -20,5 +29,5 @@ export async function runProgram(command: readonly string[], input: string): Pro
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) return output.join('');
   const reason = message.slice(0, MAX_MESSAGE_CHARACTERS).trim() || `it ended with code ${code}`;
-  throw new Error(`${program} failed: ${reason}`);
+  throw new Error(`${command.join(' ')} failed: ${reason}`);
 }
