@@ -12,7 +12,8 @@ import { type TestServer, testServer } from '../support/server.ts';
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
 
 function manifestsOf(folder: string): [file: string, object: any][] {
-  return readdirSync(join(EXAMPLES, folder)).flatMap((file) => {
+  const files = readdirSync(join(EXAMPLES, folder)).filter((file) => file.endsWith('.yaml'));
+  return files.flatMap((file) => {
     const documents = parseAllDocuments(readFileSync(join(EXAMPLES, folder, file), 'utf8'), { version: '1.1' });
     return documents.map((document): [string, any] => [file, document.toJS()]);
   });
@@ -36,6 +37,19 @@ test('the first walk is made in the order of its numbers', async () => {
   const made: string[] = [];
   for (const [, object] of manifestsOf('first-walk')) made.push((await create(object)).kind);
   expect(made).toEqual(['Namespace', 'ConfigMap', 'Secret', 'Pod', 'Deployment', 'Service', 'CronJob']);
+});
+
+test('the shop is made in the order of its numbers, and then its policy', async () => {
+  const made: string[] = [];
+  for (const [, object] of [...manifestsOf('shop'), ...manifestsOf('shop/policy')]) {
+    const { kind, metadata } = await create(object);
+    made.push(`${kind} ${metadata.name}`);
+  }
+  expect(made).toEqual([
+    ...['Namespace shop', 'ConfigMap settings', 'Secret database', 'ConfigMap programs'],
+    ...['PersistentVolumeClaim database', 'Deployment database', 'Service database'],
+    ...['Deployment api', 'Service api', 'Deployment web', 'Service web', 'Ingress shop', 'NetworkPolicy database'],
+  ]);
 });
 
 describe('an object of every kind', () => {

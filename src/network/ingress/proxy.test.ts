@@ -1,8 +1,9 @@
 /** The proxy with real sockets in front of a backend that shows what it gets. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
+import { connect as connectHttp2 } from 'node:http2';
 import { request as tlsRequest } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,7 +41,11 @@ beforeEach(async () => {
   await once(backend, 'listening');
   proxy = new IngressProxy({ clock: systemClock, log: silent });
   port = await proxy.listen('http', '127.0.0.1', 0);
-  const rules = ['web', 'empty', 'dead'].map((name) => ({ path: `/${name}`, type: 'Prefix' as const, backend: name }));
+  const rules = ['web', 'empty', 'dead', 'half'].map((name) => ({
+    path: `/${name}`,
+    type: 'Prefix' as const,
+    backend: name,
+  }));
   config = {
     ...EMPTY_CONFIG,
     hosts: new Map([
@@ -48,9 +53,10 @@ beforeEach(async () => {
       ['', rules],
     ]),
     backends: new Map([
-      ['web', [{ address: '127.0.0.1', port: (backend.address() as AddressInfo).port }]],
+      ['web', [{ address: '127.0.0.1', port: portOf(backend) }]],
       ['empty', []],
       ['dead', [{ address: '127.0.0.1', port: 1 }]],
+      ['half', [...Array(2).fill({ address: '127.0.0.1', port: 1 }), { address: '127.0.0.1', port: portOf(backend) }]],
     ]),
   };
   proxy.use(config);
@@ -61,6 +67,8 @@ afterEach(async () => {
   backend.close();
   backend.closeAllConnections();
 });
+
+const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
 
 async function ask(path: string, options: RequestOptions = {}, body = '') {
   const call = request({ host: '127.0.0.1', port, path, ...options });
@@ -114,6 +122,42 @@ describe('a request', () => {
   });
 });
 
+describe('another endpoint is asked', () => {
+  it('when one refuses connections, and gets the whole request', async () => {
+    for (let i = 0; i < 3; i++) {
+      const { status, body } = await ask('/half', { method: 'POST' }, 'content');
+      expect({ status, body: JSON.parse(body).body }).toEqual({ status: 200, body: 'content' });
+    }
+  });
+
+  it('when an idle connection is closed in the moment that it is used, unless the request may not be repeated', async () => {
+    let asked = 0;
+    const closing = createTcpServer((socket) => {
+      let isFirst = true;
+      socket.on('data', () => {
+        if (isFirst) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        else socket.destroy();
+        isFirst = false;
+        asked++;
+      });
+    }).listen(0, '127.0.0.1');
+    await once(closing, 'listening');
+    proxy.use({ ...config, backends: new Map([['web', [{ address: '127.0.0.1', port: portOf(closing) }]]]) });
+    for (let i = 0; i < 3; i++) expect(await ask('/web')).toMatchObject({ status: 200, body: 'ok' });
+    expect(asked).toBe(5);
+    expect(await ask('/web', { method: 'POST' }, 'content')).toMatchObject({ status: 502 });
+    closing.close();
+  });
+});
+
+it('a request is forwarded before its body has come', async () => {
+  const call = request({ host: '127.0.0.1', port, path: '/slow', method: 'POST', headers: { host: 'shop.test' } });
+  call.flushHeaders();
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  call.destroy();
+});
+
 it('a connection can become another protocol', async () => {
   const headers = { host: 'shop.test', connection: 'Upgrade', upgrade: 'echo' };
   const call = request({ host: '127.0.0.1', port, path: '/', headers });
@@ -150,6 +194,35 @@ describe('HTTPS', () => {
     expect(name).toBe('a.test');
     expect(body.headers['x-forwarded-proto']).toBe('https');
     expect((await ask('x.wild.test')).name).toBe('*.wild.test');
+  });
+
+  it('has HTTP/2 for clients that have it', async () => {
+    const options = { servername: 'a.test', rejectUnauthorized: false };
+    const session = connectHttp2(`https://127.0.0.1:${tlsPort}`, options);
+    const call = session.request({ ':path': '/web?a=b', ':method': 'POST', ':authority': 'a.test' });
+    call.end('content');
+    const [headers] = await once(call, 'response');
+    expect(headers).toMatchObject({ ':status': 200, 'set-cookie': ['a=1', 'b=2'] });
+    const seen = JSON.parse(await text(call));
+    expect(seen).toMatchObject({ method: 'POST', url: '/web?a=b', body: 'content' });
+    expect(seen.headers).toMatchObject({ host: 'a.test', 'x-forwarded-proto': 'https', 'x-real-ip': '127.0.0.1' });
+    const missing = session.request({ ':path': '/empty', ':authority': 'a.test' });
+    expect((await once(missing, 'response'))[0][':status']).toBe(503);
+    await proxy.close();
+    await once(session, 'close');
+  });
+
+  it('upgrades connections, too', async () => {
+    const call = tlsRequest({
+      ...{ host: '127.0.0.1', port: tlsPort, path: '/web', servername: 'a.test', rejectUnauthorized: false },
+      headers: { connection: 'Upgrade', upgrade: 'echo' },
+    });
+    call.end();
+    const [response, socket] = await once(call, 'upgrade');
+    expect(response.statusCode).toBe(101);
+    socket.write('ping');
+    expect(String((await once(socket, 'data'))[0])).toBe('ping');
+    socket.destroy();
   });
 
   it('has no connection for other names, and a new certificate counts at once', async () => {

@@ -1,0 +1,194 @@
+/** Forwards requests to pods. Bodies are streamed in both directions. */
+import { Agent, type ClientRequest, IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import { type BackendAddress, EMPTY_CONFIG, type IngressConfig } from './config.ts';
+import { forwardedHeaders, groupedHeaders, pairs, responseHeaders } from './headers.ts';
+import { matchBackend } from './match.ts';
+
+type Incoming = IncomingMessage | Http2ServerRequest;
+type Outgoing = ServerResponse | Http2ServerResponse;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const MAX_IDLE_CONNECTIONS_PER_BACKEND = 32;
+/** How many endpoints a request is sent to before the client is told that none responds. */
+const MAX_ATTEMPTS = 3;
+/** May be sent twice without the backend acting twice (RFC 9110, section 9.2.2). */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
+
+export class Forwarder {
+  /** The rules that requests follow. */
+  config: IngressConfig = EMPTY_CONFIG;
+  readonly #clock: Clock;
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS_PER_BACKEND });
+  #turn = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  serve(server: Server | Http2SecureServer): void {
+    const withEvents = server as Server;
+    withEvents.on('request', (incoming: Incoming, outgoing: Outgoing) => this.#forward(incoming, outgoing, 1));
+    withEvents.on('upgrade', (incoming, socket, head) => this.#upgrade(incoming, socket, head));
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /**
+   * A connection that is refused, or an idle one that the backend closes at this moment, is no answer: the next endpoint is tried,
+   * while nothing of the body was sent. Pods that end refuse connections a moment before the rules know.
+   */
+  #forward(incoming: Incoming, outgoing: Outgoing, attempt: number): void {
+    const target = this.#targetOf(incoming);
+    if (typeof target === 'number') {
+      fail(outgoing, target);
+      return;
+    }
+    const isIdempotent = IDEMPOTENT.has(incoming.method ?? '') && !hasBody(incoming);
+    const call = this.#call(incoming, target, headersOf(incoming));
+    let isConnected = false;
+    let isGone = false;
+    call.on('response', (response) => {
+      respond(outgoing, response);
+      response.on('error', () => outgoing.destroy());
+    });
+    call.on('error', () => {
+      if (isGone) return;
+      const isUnanswered = !isConnected || (call.reusedSocket && isIdempotent);
+      if (outgoing.headersSent) outgoing.destroy();
+      else if (isUnanswered && attempt < MAX_ATTEMPTS) this.#forward(incoming, outgoing, attempt + 1);
+      else fail(outgoing, 502);
+    });
+    // The client is gone: nobody waits for the response.
+    const onGone = () => {
+      isGone = true;
+      call.destroy();
+    };
+    outgoing.on('close', onGone);
+    incoming.on('error', onGone);
+    call.on('close', () => {
+      outgoing.off('close', onGone);
+      incoming.off('error', onGone);
+    });
+    onConnected(call, () => {
+      isConnected = true;
+      // A backend may want to answer before the body has come.
+      if (hasBody(incoming)) call.flushHeaders();
+      incoming.pipe(call);
+    });
+  }
+
+  #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const target = this.#targetOf(incoming);
+    if (typeof target === 'number') {
+      socket.end(`HTTP/1.1 ${target} ${REASONS[target]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+      return;
+    }
+    const { upgrade } = incoming.headers;
+    const call = this.#call(incoming, target, { ...headersOf(incoming), connection: 'Upgrade', upgrade });
+    const relay = (response: IncomingMessage, other?: Duplex, first?: Buffer) => {
+      const lines = pairs(response.rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\n${lines.join('')}\r\n`);
+      if (!other) {
+        response.pipe(socket);
+        return;
+      }
+      if (first?.length) socket.write(first);
+      if (head.length) other.write(head);
+      socket.pipe(other).pipe(socket);
+      other.on('error', () => socket.destroy());
+      other.on('close', () => socket.destroy());
+      socket.on('close', () => other.destroy());
+    };
+    call.on('upgrade', relay);
+    call.on('response', (response) => relay(response));
+    call.on('error', () => socket.destroy());
+    socket.on('close', () => call.destroy());
+    call.end();
+  }
+
+  /** The backend's next address, or the status of the response when there is none. */
+  #targetOf(incoming: Incoming): BackendAddress | 404 | 503 {
+    const [path = '/'] = (incoming.url ?? '/').split('?', 1);
+    const key = matchBackend(this.config, hostOf(incoming), path);
+    if (key === undefined) return 404;
+    const addresses = this.config.backends.get(key) ?? [];
+    return addresses.length === 0 ? 503 : addresses[this.#turn++ % addresses.length]!;
+  }
+
+  #call(
+    { method, url }: Incoming,
+    { address, port }: BackendAddress,
+    headers: ReturnType<typeof headersOf>,
+  ): ClientRequest {
+    const call = request({ host: address, port, method, path: url, headers, agent: this.#agent, setHost: false });
+    const timer = this.#clock.timer(CONNECT_TIMEOUT_MS, () => call.destroy(new Error('no connection in time')));
+    onConnected(call, () => timer.cancel());
+    call.on('close', () => timer.cancel());
+    return call;
+  }
+}
+
+function onConnected(call: ClientRequest, then: () => void): void {
+  call.on('socket', (socket) => {
+    if (!socket.connecting) then();
+    else socket.once('connect', then);
+  });
+}
+
+/** HTTP/2 has the host in a header of its own. */
+function hostOf({ headers }: Incoming): string {
+  const { ':authority': authority, host } = headers as { ':authority'?: string; host?: string };
+  return authority ?? host ?? '';
+}
+
+function headersOf(incoming: Incoming) {
+  const { socket } = incoming;
+  const client = {
+    address: socket.remoteAddress?.replace(/^::ffff:/, '') ?? '',
+    isTls: (socket as TLSSocket).encrypted === true,
+    port: socket.localPort,
+  };
+  return forwardedHeaders(incoming.headers, hostOf(incoming), client);
+}
+
+/** HTTP/2 has no length of a body that is streamed: a stream that is not at its end has one. */
+function hasBody(incoming: Incoming): boolean {
+  if (!(incoming instanceof IncomingMessage)) return !incoming.stream.endAfterHeaders;
+  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
+  return encoding !== undefined || (length !== undefined && length !== '0');
+}
+
+function respond(outgoing: Outgoing, response: IncomingMessage): void {
+  const { statusCode = 502, statusMessage = '', rawHeaders } = response;
+  if (isHttp1(outgoing)) outgoing.writeHead(statusCode, statusMessage, responseHeaders(rawHeaders));
+  else outgoing.writeHead(statusCode, groupedHeaders(rawHeaders));
+  response.pipe(outgoing);
+}
+
+const isHttp1 = (outgoing: Outgoing): outgoing is ServerResponse => !('stream' in outgoing);
+
+const REASONS: Readonly<Record<number, string>> = {
+  404: 'Not Found',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+};
+const EXPLANATIONS: Readonly<Record<number, string>> = {
+  404: 'no rule of an Ingress matches this host and path',
+  502: 'the backend of this path did not respond',
+  503: 'the backend of this path has no ready endpoints',
+};
+
+function fail(outgoing: Outgoing, status: number): void {
+  const body = `${status} ${REASONS[status]}: ${EXPLANATIONS[status]}\n`;
+  outgoing.statusCode = status;
+  outgoing.setHeader('content-type', 'text/plain; charset=utf-8');
+  outgoing.setHeader('content-length', body.length);
+  outgoing.end(body);
+}
