@@ -7,6 +7,7 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
@@ -54,8 +55,8 @@ export interface RunNodeOptions {
   /** The Kubernetes version to report: `v1.36.4`. */
   readonly version: string;
   readonly watchSeconds?: number;
-  /** Makes Services work on the node, and returns what stops that. */
-  readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
+  /** Makes Services and network policies work on the node. */
+  readonly startServices?: (node: ServicesNode) => Promise<RunningServices>;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
    * this process reaches it.
@@ -72,6 +73,12 @@ export interface ServicesNode {
   readonly podCIDRs: readonly string[];
   /** Path of its network namespace; undefined: that of the machine. */
   readonly networkNamespace: string | undefined;
+}
+
+export interface RunningServices {
+  /** Resolves when network policies hold for a pod with these addresses. */
+  untilIsolated(pod: DeepReadonly<Pod>, addresses: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export interface OwnNetwork extends NodeNetwork {
@@ -106,7 +113,11 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   let agent: Agent | undefined;
   let housekeeping: Housekeeping | undefined;
   let keeping: Promise<void> | undefined;
-  let stopServices: (() => Promise<void>) | undefined;
+  let services: RunningServices | undefined;
+  let markServices: (running: RunningServices) => void = () => {};
+  const servicesStarted = new Promise<RunningServices>((resolve) => {
+    markServices = resolve;
+  });
   const aborted = new Promise<never>((_, reject) => {
     stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
   });
@@ -202,6 +213,9 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       staticPodDirectory: config.podManifestPath,
       apiServer: (await mayMakeRules(path)) ? undefined : options.apiServer,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
+      untilIsolated: options.startServices
+        ? async (pod, addresses) => (await servicesStarted).untilIsolated(pod, addresses)
+        : undefined,
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
     const { pods, event } = agent;
@@ -214,10 +228,11 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       warn: (reason, message) => event('Warning', reason, message),
     });
     keeping = housekeeping.run();
-    stopServices ??= await options.startServices?.({
+    services ??= await options.startServices?.({
       ...{ name, shortName: file.name, addresses: options.addresses, podCIDRs: ranges },
       networkNamespace: options.network?.namespace,
     });
+    if (services) markServices(services);
     await Promise.race([agent.registered, aborted]);
   };
   const rangesOf = async (registered: DeepReadonly<Node>) => {
@@ -246,7 +261,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       stop.abort(new Error('the node stops'));
       // What is being opened is closed below.
       await opening;
-      await stopServices?.();
+      await services?.stop();
       await endpoint.close();
       await keeping;
       await registration.stopped();

@@ -141,9 +141,10 @@ function hasOwnNetwork({ spec, status }: Pod): boolean {
   return !spec.hostNetwork && status.phase !== 'Succeeded' && status.phase !== 'Failed' && !!status.podIP;
 }
 
-function addressesOf({ status }: Pod): readonly string[] {
+/** The addresses of a pod; those on the network of the node have its addresses. */
+export function addressesOf({ status }: Pod): readonly string[] {
   const all = status.podIPs?.flatMap(({ ip }) => ip ?? []) ?? [];
-  return all.length > 0 ? all : [status.podIP ?? ''];
+  return all.length > 0 ? all : status.podIP ? [status.podIP] : [];
 }
 
 const nameOf = ({ metadata }: NetworkPolicy) => `${metadata.namespace}/${metadata.name}`;

@@ -1,97 +1,85 @@
 /** Keeps the policies of a node up to date with the API. */
-import { type Clock, sleep } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import { soon } from '../../base/soon.ts';
-import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { NetworkPolicy } from '../../kinds/groups/networking/network-policy.ts';
 import type { PolicyApplier } from '../policy/policy-applier.ts';
-import { policySetOf } from '../policy/policy-set-of.ts';
+import { addressesOf, policySetOf } from '../policy/policy-set-of.ts';
+import { StartingPods } from '../policy/starting-pods.ts';
+import { ApiFollower, type ApiFollowerOptions } from './api-follower.ts';
 
-export interface PolicyWatchOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface PolicyWatchOptions extends ApiFollowerOptions {
   /** The name of the node. */
   readonly node: string;
   readonly applier: PolicyApplier;
 }
 
-const RETRY_MS = 1_000;
-
 export class PolicyWatch {
   readonly #options: PolicyWatchOptions;
-  readonly #stop = new AbortController();
-  readonly #informers: InformerFactory;
+  readonly #follower: ApiFollower;
   readonly #policies: Informer<NetworkPolicy>;
   readonly #pods: Informer<Pod>;
   readonly #namespaces: Informer<Namespace>;
-  #isDirty = true;
-  #running: Promise<void> | undefined;
-  readonly #wake = soon(() => this.#run());
+  readonly #starting = new StartingPods();
 
   /** Resolves when the policies that existed at the start are known. Stays pending when it is stopped before. */
   readonly ready: Promise<void>;
 
   constructor(options: PolicyWatchOptions) {
     this.#options = options;
-    this.#informers = new InformerFactory({ ...options, signal: this.#stop.signal });
-    this.#policies = this.#informers.of(NetworkPolicy);
-    this.#pods = this.#informers.of(Pod);
-    this.#namespaces = this.#informers.of(Namespace);
-    const all = [this.#policies, this.#pods, this.#namespaces];
-    this.ready = Promise.all(all.map(({ synced }) => synced)).then(() => {
-      this.#policies.onChange(() => this.#changed());
-      this.#namespaces.onChange((change) => {
-        if (change.type !== 'update' || !isSame(change.object.metadata.labels, change.old.metadata.labels))
-          this.#changed();
-      });
-      this.#pods.onChange((change) => {
-        if (change.type !== 'update' || !isSame(factsOf(change.object), factsOf(change.old))) this.#changed();
-      });
-      return this.#applyAll();
+    this.#follower = new ApiFollower(options, { subject: 'network policies', apply: () => this.#apply() });
+    const { informers } = this.#follower;
+    this.#policies = informers.of(NetworkPolicy);
+    this.#pods = informers.of(Pod);
+    this.#namespaces = informers.of(Namespace);
+    this.#policies.onChange(() => this.#follower.changed());
+    this.#namespaces.onChange((change) => {
+      if (change.type !== 'update' || !isSame(change.object.metadata.labels, change.old.metadata.labels))
+        this.#changed();
     });
+    this.#pods.onChange((change) => {
+      if (change.type === 'delete') this.#starting.removed(change.object);
+      else this.#starting.shown(change.object);
+      if (change.type !== 'update' || !isSame(factsOf(change.object), factsOf(change.old))) this.#changed();
+    });
+    this.ready = this.#follower.open([this.#policies, this.#pods, this.#namespaces]);
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('the watch of policies stops'));
-    await this.#running;
-    await this.#informers.stopped();
+  /**
+   * Resolves when the policies hold for a pod with these addresses, so that its containers can start. The API shows the addresses
+   * only later.
+   */
+  async admit(pod: DeepReadonly<Pod>, addresses: readonly string[]): Promise<void> {
+    if (pod.spec.hostNetwork || addresses.length === 0) return;
+    await this.ready;
+    const { name = '', namespace, uid } = pod.metadata;
+    const known = this.#pods.lister.get(name, namespace);
+    if (known?.metadata.uid !== uid || !isSame(known && addressesOf(known), addresses)) {
+      this.#starting.add(pod, addresses);
+      this.#changed();
+    }
+    if (this.#hasPolicies) await this.#follower.applied();
+  }
+
+  stop(): Promise<void> {
+    return this.#follower.stop();
+  }
+
+  get #hasPolicies(): boolean {
+    return this.#policies.lister.list().length > 0;
   }
 
   /** Pods come and go all the time; without policies nothing follows from that. */
   #changed(): void {
-    this.#isDirty = true;
-    this.#wake();
+    if (this.#hasPolicies) this.#follower.changed();
   }
 
-  #run(): void {
-    if (this.#running || this.#stop.signal.aborted) return;
-    this.#running = this.#applyAll().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  async #applyAll(): Promise<void> {
-    const { clock, log, applier, node } = this.#options;
-    const { signal } = this.#stop;
-    while (this.#isDirty && !signal.aborted) {
-      this.#isDirty = false;
-      try {
-        const [policies, pods] = [this.#policies.lister.list(), this.#pods.lister.list()];
-        await applier.isolate(policySetOf({ policies, pods, namespaces: this.#namespaces.lister.list(), node }));
-      } catch (error) {
-        log.error('policies could not be applied', { error: String(error) });
-        await sleep(clock, RETRY_MS, signal).catch(() => undefined);
-        this.#isDirty = true;
-      }
-    }
+  async #apply(): Promise<void> {
+    const policies = this.#policies.lister.list();
+    const pods = this.#starting.among(this.#pods.lister.list());
+    const namespaces = this.#namespaces.lister.list();
+    await this.#options.applier.isolate(policySetOf({ policies, pods, namespaces, node: this.#options.node }));
   }
 }
 

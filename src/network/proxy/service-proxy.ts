@@ -1,12 +1,6 @@
 /** Keeps the rules of a node up to date with the API. */
-import { type Clock, sleep } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import { soon } from '../../base/soon.ts';
-import type { Client } from '../../client/client.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { type Change, keyOf } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
@@ -17,22 +11,16 @@ import { canonicalRange } from '../rules/addresses.ts';
 import type { RuleApplier } from '../rules/applier.ts';
 import { NO_RULES, type NodeFacts, type ServiceRules } from '../rules/rule-set.ts';
 import { serviceRules } from '../rules/service-rules.ts';
+import { ApiFollower, type ApiFollowerOptions } from './api-follower.ts';
 import { HealthChecks } from './health-checks.ts';
 
-export interface ServiceProxyOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface ServiceProxyOptions extends ApiFollowerOptions {
   /** The name of the node. */
   readonly node: string;
   readonly addresses: readonly string[];
   readonly applier: RuleApplier;
-  /** Limits the duration of watches, in seconds. */
-  readonly watchSeconds?: number;
 }
 
-const RETRY_MS = 1_000;
 const SERVICE_NAME = 'kubernetes.io/service-name';
 const ZONE = 'topology.kubernetes.io/zone';
 
@@ -46,8 +34,7 @@ function serviceOf({ metadata }: Slice): readonly string[] {
 
 export class ServiceProxy {
   readonly #options: ServiceProxyOptions;
-  readonly #stop = new AbortController();
-  readonly #informers: InformerFactory;
+  readonly #follower: ApiFollower;
   readonly #services: Informer<Service>;
   readonly #slices: Informer<EndpointSlice>;
   readonly #ranges: Informer<ServiceCIDR>;
@@ -58,92 +45,51 @@ export class ServiceProxy {
   #dirty = new Set<string>();
   #isEverythingDirty = true;
   #zone: string | undefined;
-  #running: Promise<void> | undefined;
-  readonly #wake = soon(() => this.#run());
-  #markApplied = () => {};
 
   /** Resolves when all services that existed at the start are served. Stays pending when it is stopped before. */
-  readonly applied = new Promise<void>((resolve) => {
-    this.#markApplied = resolve;
-  });
+  readonly applied: Promise<void>;
 
   constructor(options: ServiceProxyOptions) {
     this.#options = options;
-    const { client, clock, random, log, watchSeconds } = options;
-    const { signal } = this.#stop;
-    const common = { client, clock, random, log, signal };
-    this.#informers = new InformerFactory({ ...common, ...(watchSeconds ? { watchSeconds } : {}) });
-    this.#events = createEventRecorder({ ...common, component: 'service-proxy', host: options.node });
-    this.#healthChecks = new HealthChecks(log);
-    this.#services = this.#informers.of(Service);
-    this.#slices = this.#informers.of(EndpointSlice);
-    this.#ranges = this.#informers.of(ServiceCIDR);
-    this.#nodes = this.#informers.of(Node, { fieldSelector: `metadata.name=${options.node}` });
+    this.#follower = new ApiFollower(options, {
+      subject: 'the rules of services',
+      apply: (isRepeated) => this.#apply(isRepeated),
+    });
+    const { informers, signal } = this.#follower;
+    this.#events = createEventRecorder({ ...options, signal, component: 'service-proxy', host: options.node });
+    this.#healthChecks = new HealthChecks(options.log);
+    this.#services = informers.of(Service);
+    this.#slices = informers.of(EndpointSlice);
+    this.#ranges = informers.of(ServiceCIDR);
+    this.#nodes = informers.of(Node, { fieldSelector: `metadata.name=${options.node}` });
     this.#services.onChange(({ object }) => this.#changed([keyOf(object)]));
     this.#slices.onChange((change) => this.#changed(servicesOf(change)));
     this.#ranges.onChange(() => this.#changed([]));
     this.#nodes.onChange(({ object }) => this.#nodeChanged(object.metadata.labels?.[ZONE]));
-    const all = [this.#services, this.#slices, this.#ranges, this.#nodes];
-    void Promise.all(all.map(({ synced }) => synced)).then(() => {
-      this.#isEverythingDirty = true;
-      this.#isSynced = true;
-      this.#wake();
-    });
+    this.applied = this.#follower.open([this.#services, this.#slices, this.#ranges, this.#nodes]);
   }
-
-  #isSynced = false;
 
   /** Stops following the API. What is applied stays, and the applier remains open. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Error('the service proxy stops'));
-    await this.#running;
-    await this.#informers.stopped();
+    await this.#follower.stop();
     await this.#healthChecks.close();
   }
 
   #changed(services: readonly string[]): void {
     for (const key of services) this.#dirty.add(key);
-    if (this.#isSynced) this.#wake();
+    this.#follower.changed();
   }
 
   #nodeChanged(zone: string | undefined): void {
     if (zone === this.#zone) return;
     this.#zone = zone;
     this.#isEverythingDirty = true;
-    if (this.#isSynced) this.#wake();
+    this.#follower.changed();
   }
 
-  #run(): void {
-    if (this.#running || this.#stop.signal.aborted) return;
-    this.#running = this.#applyAll().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  /** Applies until nothing has changed in the meantime. */
-  async #applyAll(): Promise<void> {
-    const { clock, log } = this.#options;
-    const { signal } = this.#stop;
-    for (let isFirst = true; isFirst || this.#isDirty; isFirst = false) {
-      if (signal.aborted) return;
-      try {
-        await this.#apply();
-        this.#markApplied();
-      } catch (error) {
-        log.error('the rules of services could not be applied', { error: String(error) });
-        await sleep(clock, RETRY_MS, signal).catch(() => undefined);
-        this.#isEverythingDirty = true;
-      }
-    }
-  }
-
-  get #isDirty(): boolean {
-    return this.#isEverythingDirty || this.#dirty.size > 0;
-  }
-
-  async #apply(): Promise<void> {
+  async #apply(isRepeated: boolean): Promise<void> {
     const { applier } = this.#options;
-    const keys = this.#isEverythingDirty ? this.#allKeys() : this.#dirty;
+    const keys = this.#isEverythingDirty || isRepeated ? this.#allKeys() : this.#dirty;
     this.#dirty = new Set();
     this.#isEverythingDirty = false;
     const services = new Map([...keys].map((key) => [key, this.#rulesOf(key)]));

@@ -12,6 +12,7 @@ import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { admission } from '../admission/admit.ts';
 import { isStatic } from '../admission/critical.ts';
+import type { SeenPod } from '../pod/container-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
 import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
@@ -53,6 +54,8 @@ export interface AgentOptions {
   readonly userAgent: string;
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
+  /** Resolves when network policies hold for a pod with these addresses. Static pods do not wait for it. */
+  readonly untilIsolated?: ((pod: SeenPod, addresses: readonly string[]) => Promise<void>) | undefined;
   /** Limits the duration of watches over a network. */
   readonly watchSeconds?: number;
 }
@@ -95,6 +98,10 @@ export function startAgent(options: AgentOptions): Agent {
     objects: referredObjects(client, informers.of(Service), { signal, apiServer: options.apiServer }),
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
+    // Static pods run also while the server, and with it the policies, cannot be reached.
+    untilIsolated: async (pod, addresses) => {
+      if (!isStatic(pod)) await options.untilIsolated?.(pod, addresses);
+    },
   };
   const sysctls = { allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [] };
   const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });

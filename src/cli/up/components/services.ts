@@ -10,7 +10,7 @@ import { ServiceProxy } from '../../../network/proxy/service-proxy.ts';
 import type { RuleApplier } from '../../../network/rules/applier.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
-import type { ServicesNode } from '../../agent/run-node.ts';
+import type { RunningServices, ServicesNode } from '../../agent/run-node.ts';
 
 export interface ServicesOptions {
   /** Reads Services and EndpointSlices. */
@@ -26,8 +26,8 @@ export interface ServicesOptions {
   readonly watchSeconds?: number;
 }
 
-/** Resolves with what stops it. Services are served a moment later. */
-export async function startServices(options: ServicesOptions): Promise<() => Promise<void>> {
+/** Services are served a moment later. */
+export async function startServices(options: ServicesOptions): Promise<RunningServices> {
   const { client, clock, random, log, node, watchSeconds } = options;
   const kernel = await openKernel(process.env.PATH ?? '', node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
@@ -40,10 +40,18 @@ export async function startServices(options: ServicesOptions): Promise<() => Pro
     ...{ ...common, addresses: node.addresses, applier },
     ...(watchSeconds ? { watchSeconds } : {}),
   });
-  return async () => {
-    await policies?.stop();
-    await proxy.stop();
-    if (options.removesRules || !kernel) await applier.close();
+  return {
+    async untilIsolated(pod, addresses) {
+      if (!policies) return;
+      // Before that, there are no rules at all.
+      await proxy.applied;
+      await policies.admit(pod, addresses);
+    },
+    async stop() {
+      await policies?.stop();
+      await proxy.stop();
+      if (options.removesRules || !kernel) await applier.close();
+    },
   };
 }
 

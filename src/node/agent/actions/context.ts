@@ -43,6 +43,8 @@ export interface ActionContext {
   readonly seccompDirectory: string;
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
+  /** Resolves when network policies hold for a pod with these addresses. Containers start after that. */
+  readonly untilIsolated: (pod: SeenPod, addresses: readonly string[]) => Promise<void>;
 }
 
 /** The pod that an action is about. */

@@ -31,6 +31,8 @@ export async function startContainer(
   if (!spec || !sandbox) return { type: 'failed', reason: 'RunContainerError', message: 'the sandbox is gone' };
   const emit = emitter(subject, spec);
   let step: Step = 'CreateContainerConfigError';
+  const isolated = context.untilIsolated(subject.pod, sandbox.addresses);
+  isolated.catch(() => undefined);
   try {
     const config = await configOf(context, subject, { spec, action });
     step = 'CreateContainerError';
@@ -41,6 +43,7 @@ export async function startContainer(
     );
     emit('Normal', 'Created', 'Container created');
     step = 'RunContainerError';
+    await isolated;
     await runtime.startContainer(id);
     emit('Normal', 'Started', 'Container started');
     step = 'PostStartHookError';
