@@ -42,7 +42,7 @@ export interface DnsProvider {
 }
 
 /** What a provider is opened with. */
-export interface ProviderOptions {
+interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
   /** Milliseconds since 1970, for signatures. */
