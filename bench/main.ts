@@ -25,6 +25,7 @@ import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
 import { measureScheduler } from './scheduler.ts';
 import { measureServices } from './services.ts';
+import { measureTraffic } from './traffic.ts';
 import { measureWatch } from './watchers.ts';
 
 const { values: flags } = parseArgs({
@@ -116,6 +117,7 @@ async function main(): Promise<void> {
   await measureNodes();
   await measurePods({ root, directory: join(work, 'pods'), wanted, record, say });
   await measureServices({ root, wanted, record, say });
+  await measureTraffic({ root, directory: join(work, 'traffic'), wanted, record, say });
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);

@@ -2,7 +2,7 @@
 
 export interface Figure {
   readonly name: string;
-  readonly unit: '/s' | 'MB/s' | 'ms' | 'MB' | '%';
+  readonly unit: '/s' | 'MB/s' | 'ms' | 'MB' | '%' | '';
   readonly qd: number;
   /** The bare server's or another peer's, measured in the same run; absent where there is nothing to compare. */
   readonly bare?: number;
@@ -33,6 +33,7 @@ export function table(figures: readonly Figure[]): string {
 }
 
 function amount(value: number, unit: Figure['unit']): string {
+  if (unit === '') return String(value);
   const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
   const text = value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
   return unit === '/s' ? `${text}/s` : `${text} ${unit}`;

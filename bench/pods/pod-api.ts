@@ -44,7 +44,11 @@ export class PodApi {
   }
 
   /** Creates pods of one container. Resolves when the last of them is Ready, or rejects after a while. */
-  async run(names: readonly string[], container: object): Promise<{ pods: ReadyPod[]; milliseconds: number }> {
+  async run(
+    names: readonly string[],
+    container: object,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<{ pods: ReadyPod[]; milliseconds: number }> {
     const ready = new Map<string, ReadyPod>();
     const { seen } = await this.#watch(({ object: { metadata, status } }) => {
       if (!status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) return false;
@@ -53,7 +57,7 @@ export class PodApi {
       return names.every((name) => ready.has(name));
     });
     const began = performance.now();
-    const body = (name: string) => JSON.stringify({ metadata: { name }, spec: podSpec(container) });
+    const body = (name: string) => JSON.stringify({ metadata: { name, labels }, spec: podSpec(container) });
     await Promise.all(names.map((name) => post(this.#target, PODS, body(name), this.#agent)));
     await seen;
     return { pods: names.map((name) => ready.get(name)!), milliseconds: performance.now() - began };

@@ -7,7 +7,7 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
-import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import type { PodNetwork } from '../../node/agent/actions/context.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
@@ -81,9 +81,7 @@ export interface ServicesNode extends RulesOwner {
   readonly podCIDRs: readonly string[];
 }
 
-export interface RunningServices {
-  /** Resolves when network policies hold for a pod with these addresses. */
-  untilIsolated(pod: DeepReadonly<Pod>, addresses: readonly string[]): Promise<void>;
+export interface RunningServices extends PodNetwork {
   stop(): Promise<void>;
 }
 
@@ -219,9 +217,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       staticPodDirectory: config.podManifestPath,
       apiServer: (await mayMakeRules(path)) ? undefined : options.apiServer,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
-      untilIsolated: options.startServices
-        ? async (pod, addresses) => (await servicesStarted).untilIsolated(pod, addresses)
-        : undefined,
+      network: options.startServices && {
+        untilIsolated: async (pod, addresses) => (await servicesStarted).untilIsolated(pod, addresses),
+        untilDrained: async (addresses, signal) => services?.untilDrained(addresses, signal),
+      },
       ...(options.watchSeconds ? { watchSeconds: options.watchSeconds } : {}),
     });
     const { pods, event } = agent;

@@ -32,6 +32,16 @@ function serviceOf({ metadata }: Slice): readonly string[] {
   return name ? [`${metadata.namespace}/${name}`] : [];
 }
 
+const addressesIn = ({ endpoints }: Slice) => endpoints.flatMap((each) => each.addresses ?? []);
+
+/** Whether a slice does not know yet that the endpoint ends. */
+function isOpenAt({ endpoints }: Slice, address: string): boolean {
+  return endpoints.some(
+    ({ addresses, conditions }) =>
+      addresses?.includes(address) && conditions?.ready !== false && conditions?.terminating !== true,
+  );
+}
+
 export class ServiceProxy {
   readonly #options: ServiceProxyOptions;
   readonly #follower: ApiFollower;
@@ -67,6 +77,19 @@ export class ServiceProxy {
     this.#ranges.onChange(() => this.#changed([]));
     this.#nodes.onChange(({ object }) => this.#nodeChanged(object.metadata.labels?.[ZONE]));
     this.applied = this.#follower.open([this.#services, this.#slices, this.#ranges, this.#nodes]);
+  }
+
+  /**
+   * Resolves when no new connections are sent to pods that end with these addresses, because others are there. Rejects when it is
+   * aborted.
+   */
+  async drained(addresses: readonly string[], signal: AbortSignal): Promise<void> {
+    await this.#slices.until(
+      (slices) =>
+        !addresses.some((address) => slices.by(addressesIn, address).some((slice) => isOpenAt(slice, address))),
+      signal,
+    );
+    await this.#follower.applied();
   }
 
   /** Stops following the API. What is applied stays, and the applier remains open. */

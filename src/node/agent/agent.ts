@@ -12,12 +12,11 @@ import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { admission } from '../admission/admit.ts';
 import { isStatic } from '../admission/critical.ts';
-import type { SeenPod } from '../pod/container-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
 import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
 import type { Volumes } from '../volumes/volumes.ts';
-import type { ActionContext, NodeFacts } from './actions/context.ts';
+import type { ActionContext, NodeFacts, PodNetwork } from './actions/context.ts';
 import { ImagePulls } from './images/pull.ts';
 import type { PullRecords } from './images/pull-records.ts';
 import { ensureCsiNode } from './node/csi-node.ts';
@@ -54,8 +53,8 @@ export interface AgentOptions {
   readonly userAgent: string;
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
-  /** Resolves when network policies hold for a pod with these addresses. Static pods do not wait for it. */
-  readonly untilIsolated?: ((pod: SeenPod, addresses: readonly string[]) => Promise<void>) | undefined;
+  /** Undefined: there are neither Services nor network policies. */
+  readonly network?: PodNetwork | undefined;
   /** Limits the duration of watches over a network. */
   readonly watchSeconds?: number;
 }
@@ -98,9 +97,12 @@ export function startAgent(options: AgentOptions): Agent {
     objects: referredObjects(client, informers.of(Service), { signal, apiServer: options.apiServer }),
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
-    // Static pods run also while the server, and with it the policies, cannot be reached.
-    untilIsolated: async (pod, addresses) => {
-      if (!isStatic(pod)) await options.untilIsolated?.(pod, addresses);
+    network: {
+      // Static pods run also while the server, and with it the policies, cannot be reached.
+      untilIsolated: async (pod, addresses) => {
+        if (!isStatic(pod)) await options.network?.untilIsolated(pod, addresses);
+      },
+      untilDrained: async (addresses, each) => options.network?.untilDrained(addresses, each),
     },
   };
   const sysctls = { allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [] };

@@ -105,6 +105,44 @@ for (const { runtime, needs, clusterCidr, services } of RUNTIMES) {
       TIMEOUT_MS,
     );
 
+    test(
+      'a policy holds for new pods from their first packet',
+      async () => {
+        const post = (path: string, body: object) => qd.request('POST', path, { body });
+        await post('/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies', {
+          metadata: { name: 'locked-in' },
+          spec: { podSelector: { matchLabels: { app: 'locked-in' } }, policyTypes: ['Egress'] },
+        });
+        const { body } = await qd.request('GET', '/api/v1/namespaces/shop/pods?labelSelector=tier%3Ddatabase');
+        const address: string = body.items[0].status.podIP;
+        const program = `
+          const socket = require('net').connect(5432, '${address}', () => { console.log('reached'); process.exit(); });
+          setTimeout(() => { console.log('refused'); process.exit(); }, 500);
+        `;
+        const names = ['first', 'second', 'third'].map((name) => `locked-in-${name}`);
+        await Promise.all(
+          names.map((name) =>
+            post('/api/v1/namespaces/shop/pods', {
+              metadata: { name, labels: { app: 'locked-in' } },
+              spec: {
+                restartPolicy: 'Never',
+                containers: [{ name: 'c', image: 'shop:1', command: ['node', '-e', program] }],
+              },
+            }),
+          ),
+        );
+        for (const name of names) {
+          await qd.until(
+            '/api/v1/namespaces/shop/pods',
+            ({ metadata, status }) => metadata.name === name && status.phase === 'Succeeded',
+          );
+          const { text } = await qd.request('GET', `/api/v1/namespaces/shop/pods/${name}/log`);
+          expect(text).toBe('refused\n');
+        }
+      },
+      TIMEOUT_MS,
+    );
+
     // The proxy is the same on every runtime.
     if (runtime === 'process') ingressTests({ qd: () => qd, ports: () => ports });
   });

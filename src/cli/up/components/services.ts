@@ -47,6 +47,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       await proxy.applied;
       await policies.admit(pod, addresses);
     },
+    untilDrained: (addresses, signal) => proxy.drained(addresses, signal),
     async stop() {
       await policies?.stop();
       await proxy.stop();

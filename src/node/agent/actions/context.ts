@@ -43,8 +43,15 @@ export interface ActionContext {
   readonly seccompDirectory: string;
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
+  readonly network: PodNetwork;
+}
+
+/** What the network of the node is asked for around the life of a container. */
+export interface PodNetwork {
   /** Resolves when network policies hold for a pod with these addresses. Containers start after that. */
-  readonly untilIsolated: (pod: SeenPod, addresses: readonly string[]) => Promise<void>;
+  untilIsolated(pod: SeenPod, addresses: readonly string[]): Promise<void>;
+  /** Resolves when Services send no new connections to a pod that ends. Containers are stopped after that, or after a while. */
+  untilDrained(addresses: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
 /** The pod that an action is about. */

@@ -31,7 +31,7 @@ export async function startContainer(
   if (!spec || !sandbox) return { type: 'failed', reason: 'RunContainerError', message: 'the sandbox is gone' };
   const emit = emitter(subject, spec);
   let step: Step = 'CreateContainerConfigError';
-  const isolated = context.untilIsolated(subject.pod, sandbox.addresses);
+  const isolated = context.network.untilIsolated(subject.pod, sandbox.addresses);
   isolated.catch(() => undefined);
   try {
     const config = await configOf(context, subject, { spec, action });

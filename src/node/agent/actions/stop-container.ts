@@ -9,6 +9,8 @@ type StopContainer = Extract<Action, { readonly type: 'stop-container' }>;
 
 /** What is left for the container to end after a hook that has used up the grace period. */
 const MIN_GRACE_SECONDS = 2;
+/** How long the end of a container waits for Services. */
+const MAX_DRAIN_MS = 1_000;
 
 /** `signal` is aborted when the container is stopped again, with a shorter grace period: its hook is not waited for. */
 export async function stopContainer(
@@ -21,13 +23,40 @@ export async function stopContainer(
   const startedAt = clock.now();
   const spec = containerNamed(subject.pod, action.container);
   const hasHook = graceSeconds > 0 && spec !== undefined && hookOf(spec.container, 'preStop') !== undefined;
+  const drained = graceSeconds > 0 ? drain(context, subject, { graceSeconds, signal }) : undefined;
   if (hasHook) await preStop(context, subject, { spec, id, timeoutMs: graceSeconds * 1_000, signal });
+  await drained;
   // Another stop has taken over.
   if (signal.aborted) return { type: 'done' };
   const used = Math.ceil((clock.now() - startedAt) / 1_000);
   const left = hasHook ? Math.max(MIN_GRACE_SECONDS, graceSeconds - used) : graceSeconds;
   await runtime.stopContainer(id, left);
   return { type: 'done' };
+}
+
+/**
+ * A program that is told to end may refuse connections at once, so that those which Services send until they know are lost. A pod
+ * that is deleted waits for them, which takes some milliseconds.
+ */
+async function drain(
+  { network, clock, node }: ActionContext,
+  subject: Subject,
+  { graceSeconds, signal }: { readonly graceSeconds: number; readonly signal: AbortSignal },
+): Promise<void> {
+  if (!subject.pod.metadata.deletionTimestamp || subject.pod.spec.hostNetwork) return;
+  const end = new AbortController();
+  const abort = () => end.abort(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const isLate = sleep(clock, Math.min(MAX_DRAIN_MS, graceSeconds * 500), end.signal);
+  isLate.catch(() => undefined);
+  try {
+    await Promise.race([network.untilDrained(addressesOf(subject, node()), end.signal), isLate]);
+  } catch {
+    // What can be said about connections is no reason not to stop a container.
+  } finally {
+    signal.removeEventListener('abort', abort);
+    end.abort(new Error('the container is stopped'));
+  }
 }
 
 interface Hooked {
