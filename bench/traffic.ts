@@ -74,21 +74,23 @@ async function served(node: NodeUnderTest, agent: Agent): Promise<number> {
     const address = await serviceFor(node, name, agent);
     await node.api.run([name], CONTAINER, { app: name });
     const began = performance.now();
-    while (!(await ask(address))) await pause(LOOK_MS);
+    while ((await ask(address)) !== undefined) await pause(LOOK_MS);
     times.push(performance.now() - began);
   }
   return median(times);
 }
 
-/** One request on a connection of its own. Resolves with whether it was answered. */
-function ask(address: string): Promise<boolean> {
+/** One request on a connection of its own. Resolves with undefined, or with what went wrong. */
+function ask(address: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const sent = request(`http://${address}/`, { agent: new PlainAgent(), timeout: REQUEST_TIMEOUT_MS }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode === 200));
-      response.on('error', () => resolve(false));
+      response
+        .resume()
+        .on('end', () => resolve(response.statusCode === 200 ? undefined : `status ${response.statusCode}`));
+      response.on('error', (error) => resolve(error.message));
     });
     sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
-    sent.on('error', () => resolve(false)).end();
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message)).end();
   });
 }
 
@@ -100,16 +102,16 @@ async function lost(node: NodeUnderTest, agent: Agent, say: (text: string) => vo
   const spec = { replicas: REPLICAS, selector: { matchLabels: labels }, template };
   await post(node.qd, DEPLOYMENTS, JSON.stringify({ metadata: { name: 'rolling' }, spec }), agent);
   await rolledOut(node, agent, 1);
-  while (!(await ask(address))) await pause(LOOK_MS);
+  while ((await ask(address)) !== undefined) await pause(LOOK_MS);
   let sent = 0;
-  let failed = 0;
+  const failures = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
   const began = performance.now();
   const timer = setInterval(() => {
     const due = ((performance.now() - began) / 1_000) * REQUESTS_PER_SECOND;
     for (; sent < due; sent++) {
-      const asked: Promise<void> = ask(address).then((isAnswered) => {
-        if (!isAnswered) failed++;
+      const asked: Promise<void> = ask(address).then((failure) => {
+        if (failure !== undefined) failures.set(failure, (failures.get(failure) ?? 0) + 1);
         underWay.delete(asked);
       });
       underWay.add(asked);
@@ -125,7 +127,8 @@ async function lost(node: NodeUnderTest, agent: Agent, say: (text: string) => vo
   await Promise.all(underWay);
   const seconds = (performance.now() - began) / 1_000;
   say(`${sent} requests in ${seconds.toFixed(1)} s, while ${REPLICAS} pods were replaced`);
-  return failed;
+  for (const [failure, count] of failures) say(`${failure}: ${count}`);
+  return [...failures.values()].reduce((sum, count) => sum + count, 0);
 }
 
 /** Resolves when all pods are those of this generation, and no others are left. */

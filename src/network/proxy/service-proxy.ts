@@ -1,7 +1,8 @@
 /** Keeps the rules of a node up to date with the API. */
+import { sleep } from '../../base/clock.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import { type Change, keyOf } from '../../client/informer/object-cache.ts';
+import { type Change, keyOf, type Lister } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
@@ -22,6 +23,8 @@ export interface ServiceProxyOptions extends ApiFollowerOptions {
 }
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
+/** What a busy program needs to accept the connections that wait. */
+const SETTLE_MS = 300;
 const ZONE = 'topology.kubernetes.io/zone';
 
 type Slice = DeepReadonly<EndpointSlice>;
@@ -84,12 +87,13 @@ export class ServiceProxy {
    * aborted.
    */
   async drained(addresses: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.#slices.until(
-      (slices) =>
-        !addresses.some((address) => slices.by(addressesIn, address).some((slice) => isOpenAt(slice, address))),
-      signal,
-    );
+    const isDrained = (slices: Lister<EndpointSlice>) =>
+      !addresses.some((address) => slices.by(addressesIn, address).some((slice) => isOpenAt(slice, address)));
+    if (isDrained(this.#slices.lister)) return;
+    await this.#slices.until(isDrained, signal);
     await this.#follower.applied();
+    // The last connections were just sent, and wait to be accepted.
+    await sleep(this.#options.clock, SETTLE_MS, signal);
   }
 
   /** Stops following the API. What is applied stays, and the applier remains open. */

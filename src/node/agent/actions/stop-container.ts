@@ -10,7 +10,7 @@ type StopContainer = Extract<Action, { readonly type: 'stop-container' }>;
 /** What is left for the container to end after a hook that has used up the grace period. */
 const MIN_GRACE_SECONDS = 2;
 /** How long the end of a container waits for Services. */
-const MAX_DRAIN_MS = 1_000;
+const MAX_DRAIN_MS = 5_000;
 
 /** `signal` is aborted when the container is stopped again, with a shorter grace period: its hook is not waited for. */
 export async function stopContainer(
