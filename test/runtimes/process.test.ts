@@ -1,6 +1,6 @@
 /** The process runtime, as root: with namespaces, an address for each pod and limits. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -134,6 +134,38 @@ describe.skipIf(missing)('on this machine', () => {
       });
       streams.stdin?.end('in\n');
       expect(await Promise.all([text(streams.stdout!), text(streams.stderr!)])).toEqual(['in\n', 'err\n']);
+    });
+
+    it('keeps exit codes, and removes pods, on a full disk', async () => {
+      const small = await prepareProcess();
+      const runtime = join(small.directory, 'runtime');
+      const filler = join(runtime, 'filler');
+      const fill = () => expect(() => writeFileSync(filler, Buffer.alloc(2 ** 21))).toThrow('ENOSPC');
+      mkdirSync(runtime);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', runtime]);
+      try {
+        const other = new World(small);
+        await other.start();
+        const container = await other.run('trap "exit 7" USR1; echo up; while :; do sleep 0.05; done');
+        await expect.poll(() => container.log(), { timeout: 10_000 }).toEqual(['stdout F up']);
+        const keeper = await readFile(join(runtime, 'keeper.pid'), 'utf8');
+        const files = join(runtime, 'containers', container.id);
+        const { pid } = JSON.parse(await readFile(join(files, 'state'), 'utf8'));
+        fill();
+        process.kill(pid, 'SIGUSR1');
+        expect(await container.ended()).toMatchObject({ exitCode: 7, reason: 'Error' });
+        await expect(other.run('true')).rejects.toThrow('ENOSPC');
+        rmSync(filler);
+        await expect.poll(() => existsSync(join(files, 'end')), { timeout: 10_000 }).toBe(true);
+        fill();
+        await other.removeAll();
+        expect(await readdir(join(runtime, 'containers'))).toEqual([]);
+        expect(await readFile(join(runtime, 'keeper.pid'), 'utf8')).toBe(keeper);
+        await other.runtime.close();
+      } finally {
+        execFileSync('umount', ['--lazy', runtime]);
+        await small.stop();
+      }
     });
 
     it('leaves nothing behind', async () => {

@@ -43,9 +43,9 @@ export class Engine {
     }
   }
 
-  /** Whether nothing runs: what has ended is on disk, and another keeper can take it over. */
+  /** Whether nothing runs, and what has ended is on disk: another keeper can take it over. */
   isIdle(): boolean {
-    const isRunning = [...this.containers.values()].some(({ pid }) => pid !== undefined);
+    const isRunning = [...this.containers.values()].some(({ pid, isSaved }) => pid !== undefined || !isSaved);
     return !isRunning && [...this.sandboxes.values()].every((sandbox) => !sandbox.view().isReady);
   }
 

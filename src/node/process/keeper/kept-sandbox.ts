@@ -44,9 +44,9 @@ export class KeptSandbox {
   /** Its files are on disk before anything exists that must be cleaned up. */
   static async run(context: KeeperContext, record: SandboxRecord): Promise<KeptSandbox> {
     const sandbox = new KeptSandbox(context, record);
-    mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
-    sandbox.#save();
     try {
+      mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
+      sandbox.#save();
       sandbox.#writeFiles();
       context.cgroups?.create(record.cgroup, record.config.resources);
       if (context.machine.perl !== undefined) await sandbox.#hold(context.machine.perl);
@@ -179,7 +179,11 @@ export class KeptSandbox {
   async stop(): Promise<void> {
     if (!this.#record.isStopped) {
       this.#record = { ...this.#record, isStopped: true };
-      this.#save();
+      try {
+        this.#save();
+      } catch {
+        // On a full disk, pods can be stopped nevertheless: another keeper finds that their processes have ended.
+      }
     }
     const { holder, address, id } = this.#record;
     if (holder && this.#isAlive) {
