@@ -13,7 +13,7 @@ const SELF = '.';
 
 export const NO_FIELDS: FieldSet = Object.freeze({});
 /** A member without members below it. */
-export const LEAF: FieldSet = NO_FIELDS;
+export const LEAF: FieldSet = Object.freeze({});
 
 export function isEmptySet(set: FieldSet): boolean {
   for (const _ in set) return false;
@@ -21,7 +21,7 @@ export function isEmptySet(set: FieldSet): boolean {
 }
 
 /** Whether the path to a node is a member. */
-export function isMember(node: FieldSet): boolean {
+function isMember(node: FieldSet): boolean {
   return SELF in node || isEmptySet(node);
 }
 

@@ -7,31 +7,29 @@ export type Conflicts = ReadonlyMap<Manager, FieldSet>;
 
 /** The 409 that names every field and its manager. */
 export function conflictError(conflicts: Conflicts): ApiError {
-  const sortedConflicts = [...conflicts].sort(([a], [b]) => compareText(identifierOf(a), identifierOf(b)));
-  const found = sortedConflicts.flatMap(([manager, fields]) => pathsIn(fields).map((field) => ({ manager, field })));
-  const causes = found.map(({ manager, field }) => ({
-    reason: 'FieldManagerConflict',
-    message: `conflict with ${shown(manager)}`,
-    field,
-  }));
-  return new ApiError('Conflict', messageOf(found), { details: { causes } });
+  const owners = [...conflicts]
+    .sort(([a], [b]) => compareText(identifierOf(a), identifierOf(b)))
+    .map(([manager, fields]): Owner => ({ name: shown(manager), fields: pathsIn(fields) }));
+  const causes = owners.flatMap(({ name, fields }) =>
+    fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${name}`, field })),
+  );
+  return new ApiError('Conflict', messageOf(owners, causes.length), { details: { causes } });
 }
 
-interface FoundConflict {
-  readonly manager: Manager;
-  readonly field: string;
+interface Owner {
+  readonly name: string;
+  readonly fields: readonly string[];
 }
 
-function messageOf(found: readonly FoundConflict[]): string {
-  const [first] = found;
-  if (found.length === 1) {
-    return `Apply failed with 1 conflict: conflict with ${shown(first!.manager)}: ${first!.field}`;
+function messageOf(owners: readonly Owner[], count: number): string {
+  if (count === 1) {
+    return `Apply failed with 1 conflict: conflict with ${owners[0]!.name}: ${owners[0]!.fields[0]}`;
   }
-  const lines = [...new Set(found.map(({ manager }) => manager))].flatMap((manager) => [
-    `conflicts with ${shown(manager)}:`,
-    ...found.filter((each) => each.manager === manager).map(({ field }) => `- ${field}`),
+  const lines = owners.flatMap(({ name, fields }) => [
+    `conflicts with ${name}:`,
+    ...fields.map((field) => `- ${field}`),
   ]);
-  return `Apply failed with ${found.length} conflicts: ${lines.join('\n')}`;
+  return `Apply failed with ${count} conflicts: ${lines.join('\n')}`;
 }
 
 function shown({ manager, operation, apiVersion, subresource }: Manager): string {

@@ -1,6 +1,6 @@
 /** What a write does to the managers of an object. */
 import type { Kind, Version } from '../../kinds/kind.ts';
-import { type Comparison, compareFields } from '../../schema/fields/compare.ts';
+import { compareFields } from '../../schema/fields/compare.ts';
 import { difference, type FieldSet, intersection, isEmptySet, LEAF, union } from '../../schema/fields/field-set.ts';
 import { capManagers } from './cap.ts';
 import { identifierOf, type Manager, type Managers, withFields } from './managers.ts';
@@ -22,8 +22,8 @@ export type Updater = Pick<Manager, 'manager' | 'apiVersion' | 'subresource'> & 
 
 /** Takes the changed fields from all managers and gives them to the one that changed them. */
 export function afterUpdate(change: Change, managers: Managers, updater: Updater): Managers {
-  const { comparison, left } = othersAfter(change, managers);
-  const own = withoutMetadata(union(comparison.added, comparison.modified));
+  const { changed, left } = othersAfter(change, managers);
+  const own = withoutMetadata(changed);
   if (isEmptySet(own)) return capManagers(left);
   const manager = { ...updater, operation: 'Update' } as const;
   const identifier = identifierOf(manager);
@@ -34,8 +34,8 @@ export function afterUpdate(change: Change, managers: Managers, updater: Updater
 }
 
 interface OthersAfter {
-  /** What changed, in the version of the request. */
-  readonly comparison: Comparison;
+  /** What the write added or modified, in the version of the request. */
+  readonly changed: FieldSet;
   /** The fields that managers own and the write changed. */
   readonly conflicts: ReadonlyMap<Manager, FieldSet>;
   /** The managers with what they still own. */
@@ -45,7 +45,7 @@ interface OthersAfter {
 /** What managers own after a write by another one, who takes over what it changed. `except` is not asked. */
 export function othersAfter(change: Change, managers: Managers, except?: string): OthersAfter {
   const { kind, version } = change;
-  const comparisons = new Map<Version, Comparison>();
+  const comparisons = new Map<Version, VersionComparison>();
   const comparisonIn = (asked: Version) => {
     let comparison = comparisons.get(asked);
     if (!comparison) {
@@ -64,19 +64,26 @@ export function othersAfter(change: Change, managers: Managers, except?: string)
     const own = versionNamed(kind, manager.apiVersion, version);
     // Of a version that is served no longer, nothing can be said.
     if (!own) continue;
-    const { added, modified, removed } = comparisonIn(own);
-    const conflict = intersection(manager.fields, union(modified, added));
+    const { changed, removed } = comparisonIn(own);
+    const conflict = intersection(manager.fields, changed);
     if (!isEmptySet(conflict)) conflicts.set(manager, conflict);
     const kept = withFields(manager, difference(difference(manager.fields, conflict), removed));
     if (kept) left.set(identifier, kept);
   }
-  return { comparison: comparisonIn(version), conflicts, left };
+  return { changed: comparisonIn(version).changed, conflicts, left };
 }
 
-function compareIn({ before, after, ownable }: Change, version: Version): Comparison {
+/** What a write changed, in one version and as far as its path may. */
+interface VersionComparison {
+  /** Added or modified. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+function compareIn({ before, after, ownable }: Change, version: Version): VersionComparison {
   const { added, modified, removed } = compareFields(version.schema, before.in(version), after.in(version));
   const filter = ownable(version);
-  return { added: filter(added), modified: filter(modified), removed: filter(removed) };
+  return { changed: filter(union(modified, added)), removed: filter(removed) };
 }
 
 const SERVER_METADATA = [
