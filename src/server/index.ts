@@ -172,7 +172,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     advertise && hostname !== undefined
       ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, cache, clock, log })
       : undefined;
-  const first = { serviceAddress: addresses[0]!.at(1), advertise, hasPeers: peers !== undefined, priorities };
+  const first = {
+    serviceAddress: addresses[0]!.at(1),
+    serviceRanges: addresses.map(({ cidr }) => cidr),
+    ...{ advertise, hasPeers: peers !== undefined, priorities, now: () => new Date(clock.now()) },
+  };
   const [flowControl] = await Promise.all([
     options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),
