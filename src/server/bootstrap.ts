@@ -11,7 +11,7 @@ import type { Core } from './core.ts';
 import { ensure } from './own-objects.ts';
 import { publishEndpoints, type ServerAddress } from './peers/endpoints.ts';
 
-const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+export const SYSTEM_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 const PRIORITIES = [
   { name: 'system-cluster-critical', description: 'For pods that the cluster needs, on any node.' },
@@ -19,6 +19,8 @@ const PRIORITIES = [
 ];
 
 interface BootstrapOptions {
+  /** Names of the namespaces to create. */
+  readonly namespaces: readonly string[];
   readonly serviceAddress: string;
   /** Ranges of the cluster IPs of services, at most one of each IP family. */
   readonly serviceRanges: readonly string[];
@@ -35,9 +37,9 @@ interface BootstrapOptions {
  * the ranges of cluster IPs.
  */
 export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
-  const { serviceAddress, serviceRanges, advertise, hasPeers, priorities, now } = options;
+  const { namespaces, serviceAddress, serviceRanges, advertise, hasPeers, priorities, now } = options;
   await Promise.all([
-    ...NAMESPACES.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
+    ...namespaces.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
     ...(priorities ? PRIORITIES : []).map(({ name, description }) => {
       const body = { metadata: { name }, value: systemPriorities[name], description };
       return ensure(handle, { apiVersion: 'scheduling.k8s.io/v1', plural: 'priorityclasses', body });
@@ -66,7 +68,7 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
 
 /** Names of the objects that `bootstrap` creates, by kind. */
 const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
-  [Namespace, new Set(NAMESPACES)],
+  [Namespace, new Set(SYSTEM_NAMESPACES)],
   [PriorityClass, new Set(PRIORITIES.map(({ name }) => name))],
   ...[Service, Endpoints, EndpointSlice, ServiceCIDR].map((kind) => [kind, new Set(['kubernetes'])] as const),
 ];
