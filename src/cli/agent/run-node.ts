@@ -24,7 +24,7 @@ import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { machineResources, text, thisMachine } from './machine.ts';
 import type { NodeNetwork } from './network-plan.ts';
 import type { NodeConfig } from './node-config.ts';
-import { nodeDirectory, nodeId, readNodeFile, writeNodeFile } from './node-file.ts';
+import { type NodeFile, nodeDirectory, nodeId, readNodeFile, writeNodeFile } from './node-file.ts';
 import { openEndpoint } from './open-endpoint.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
@@ -56,6 +56,8 @@ export interface RunNodeOptions {
   readonly watchSeconds?: number;
   /** Makes Services work on the node, and returns what stops that. */
   readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
+  /** Removes the rules that a killed process left for the node. Undefined: rules stay when the node is stopped. */
+  readonly removeRules?: (node: RulesOwner) => Promise<void>;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
    * this process reaches it.
@@ -63,15 +65,19 @@ export interface RunNodeOptions {
   readonly authority?: (() => string) | undefined;
 }
 
-/** What is known of the node when its runtime is open. */
-export interface ServicesNode {
+/** What is known of a node that has run before. */
+export interface RulesOwner {
   readonly name: string;
   /** Identifies the node on this machine. */
   readonly shortName: string;
-  readonly addresses: readonly string[];
-  readonly podCIDRs: readonly string[];
   /** Path of its network namespace; undefined: that of the machine. */
   readonly networkNamespace: string | undefined;
+}
+
+/** What is known of the node when its runtime is open. */
+export interface ServicesNode extends RulesOwner {
+  readonly addresses: readonly string[];
+  readonly podCIDRs: readonly string[];
 }
 
 export interface OwnNetwork extends NodeNetwork {
@@ -246,7 +252,8 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       stop.abort(new Error('the node stops'));
       // What is being opened is closed below.
       await opening;
-      await stopServices?.();
+      if (stopServices) await stopServices();
+      else if (before) await options.removeRules?.(rulesOwner(name, before));
       await endpoint.close();
       await keeping;
       await registration.stopped();
@@ -254,6 +261,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       await runtime?.close();
     },
   };
+}
+
+function rulesOwner(name: string, file: NodeFile): RulesOwner {
+  return { name, shortName: file.name, networkNamespace: file.networkNamespace };
 }
 
 /** Tries until it succeeds. Resolves with whether it did; false: it was aborted before. */

@@ -106,14 +106,18 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
     }, TIMEOUT_MS);
 
     afterAll(async () => {
-      const file = join(directory, 'data', 'nodes', NODES[0]!, 'node.json');
-      const { name } = JSON.parse(await readFile(file, 'utf8')) as { name: string };
-      const table = `qd-${NODES[0]}-${name.replace(/^qd/, '')}`;
-      expect(tables()).toContain(table);
-      await qd.stop();
-      expect(tables()).not.toContain(table);
-      await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')]);
-      await rm(directory, { recursive: true, force: true });
+      try {
+        const file = join(directory, 'data', 'nodes', NODES[0]!, 'node.json');
+        const { name } = JSON.parse(await readFile(file, 'utf8')) as { name: string };
+        const table = `qd-${NODES[0]}-${name.replace(/^qd/, '')}`;
+        expect(tables()).toContain(table);
+        await qd.stop();
+        expect(tables()).not.toContain(table);
+      } finally {
+        await qd?.stop('SIGKILL');
+        await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')]);
+        await rm(directory, { recursive: true, force: true });
+      }
     }, TIMEOUT_MS);
 
     test(

@@ -35,7 +35,7 @@ export async function startRealNodes(
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
-  const { startServices } = await import('./services.ts');
+  const { removeServiceRules, startServices } = await import('./services.ts');
   const services = { client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log };
   const running = new Map<string, RunningNode>();
   const local = localConnection((name) => running.get(name));
@@ -57,6 +57,7 @@ export async function startRealNodes(
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
       startServices: (each) => startServices({ ...services, node: each, enforcesPolicies: true, removesRules: true }),
+      removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
     });
     running.set(name, node);
     cleanup.add(() => node.stop());

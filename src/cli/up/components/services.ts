@@ -10,7 +10,7 @@ import { ServiceProxy } from '../../../network/proxy/service-proxy.ts';
 import type { RuleApplier } from '../../../network/rules/applier.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
-import type { ServicesNode } from '../../agent/run-node.ts';
+import type { RulesOwner, ServicesNode } from '../../agent/run-node.ts';
 
 export interface ServicesOptions {
   /** Reads Services and EndpointSlices. */
@@ -48,9 +48,12 @@ export async function startServices(options: ServicesOptions): Promise<() => Pro
 }
 
 /** Removes what a node left, also one that was killed. */
-export async function removeServiceRules(node: string, shortName: string, path: string): Promise<void> {
-  const kernel = await openKernel(path);
-  await kernel?.remove(serviceTable(node, shortName));
+export async function removeServiceRules(
+  { name, shortName, networkNamespace }: RulesOwner,
+  path: string,
+): Promise<void> {
+  const kernel = await openKernel(path, networkNamespace);
+  await kernel?.remove(serviceTable(name, shortName));
 }
 
 const MAX_NODE_CHARACTERS = 80;
