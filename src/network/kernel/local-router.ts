@@ -53,13 +53,13 @@ export class LocalRouter implements Router {
   }
 
   async #current(owner: string): Promise<CurrentRouting> {
-    const routes = await this.#ip<readonly { dst: string; metric?: number }[]>(
+    const routes = await this.#ip<readonly { dst: string; dev: string; metric?: number }[]>(
       ...['-4', 'route', 'show', 'proto', String(ROUTE_PROTOCOL)],
     );
     const own = routes.filter(({ metric }) => metric === metricOf(owner));
     // A single address is shown without its prefix.
-    const ranges = own.map(({ dst }) => (dst.includes('/') ? dst : `${dst}/32`));
-    return { ranges, device: await this.#device(deviceOf(owner)) };
+    const known = own.map(({ dst, dev }) => ({ range: dst.includes('/') ? dst : `${dst}/32`, device: dev }));
+    return { routes: known, device: await this.#device(deviceOf(owner)) };
   }
 
   async #device(name: string): Promise<CurrentDevice | undefined> {

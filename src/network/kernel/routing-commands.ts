@@ -3,7 +3,7 @@ import type { Routing, Tunnel, TunnelPeer } from './router.ts';
 
 /** What the kernel has of an owner. */
 export interface CurrentRouting {
-  readonly ranges: readonly string[];
+  readonly routes: readonly { readonly range: string; readonly device: string }[];
   readonly device: CurrentDevice | undefined;
 }
 
@@ -49,10 +49,11 @@ export function routingCommands(owner: string, current: CurrentRouting, wanted: 
   const { tunnel } = wanted;
   const kept = isSameDevice(current.device, tunnel) ? current.device : undefined;
   const peers = tunnel?.peers ?? [];
+  const isDeleted = current.device !== undefined && !kept;
   const ranges = new Set([...wanted.routes.map(({ range }) => range), ...peers.flatMap((peer) => peer.ranges)]);
   return {
     device: [
-      ...(current.device && !kept ? [`link delete dev ${name}`] : []),
+      ...(isDeleted ? [`link delete dev ${name}`] : []),
       ...(tunnel ? deviceCommands(name, tunnel, kept !== undefined) : []),
     ],
     bridge: [
@@ -62,7 +63,10 @@ export function routingCommands(owner: string, current: CurrentRouting, wanted: 
       ),
     ],
     routes: [
-      ...current.ranges.filter((range) => !ranges.has(range)).map((range) => `route delete ${address(range)} ${mark}`),
+      ...current.routes
+        // Those of the device have gone with it.
+        .filter(({ range, device }) => !ranges.has(range) && !(isDeleted && device === name))
+        .map(({ range }) => `route delete ${address(range)} ${mark}`),
       ...stale(kept?.gateways, peers, 'gateway').map((gateway) => `neigh delete ${address(gateway)} dev ${name}`),
       ...wanted.routes.map(({ range, via }) => `route replace ${address(range)} via ${address(via)} ${mark}`),
       ...peers.flatMap(({ gateway, mac, ranges: behind }) => [

@@ -7,8 +7,8 @@ import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
-import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { Router } from '../kernel/router.ts';
 import type { RouteMode } from '../routes/route-mode.ts';
@@ -36,15 +36,15 @@ export interface RouteWatchOptions {
 }
 
 const RETRY_MS = 5_000;
-/** The range that every cluster has: its UID identifies the cluster. */
-const CLUSTER_RANGE = 'kubernetes';
+/** The namespace whose UID identifies the cluster. */
+const SYSTEM_NAMESPACE = 'kube-system';
 
 export class RouteWatch {
   readonly #options: RouteWatchOptions;
   readonly #stop = new AbortController();
   readonly #informers: InformerFactory;
   readonly #nodes: Informer<Node>;
-  readonly #ranges: Informer<ServiceCIDR>;
+  readonly #namespaces: Informer<Namespace>;
   /** What was applied last. */
   #applied: string | undefined;
   #refused = '';
@@ -56,8 +56,8 @@ export class RouteWatch {
     this.#options = options;
     this.#informers = new InformerFactory({ ...options, signal: this.#stop.signal });
     this.#nodes = this.#informers.of(Node);
-    this.#ranges = this.#informers.of(ServiceCIDR);
-    void Promise.all([this.#nodes.synced, this.#ranges.synced]).then(() => {
+    this.#namespaces = this.#informers.of(Namespace, { fieldSelector: `metadata.name=${SYSTEM_NAMESPACE}` });
+    void Promise.all([this.#nodes.synced, this.#namespaces.synced]).then(() => {
       this.#nodes.onChange((change) => {
         if (change.type !== 'update' || factsOf(change.object) !== factsOf(change.old)) this.#changed();
       });
@@ -101,7 +101,7 @@ export class RouteWatch {
 
   async #apply(): Promise<void> {
     const { node, mode, owner, podRanges, table, kernel, router } = this.#options;
-    const vni = tunnelNumber(this.#ranges.lister.get(CLUSTER_RANGE)?.metadata.uid ?? '');
+    const vni = tunnelNumber(this.#namespaces.lister.get(SYSTEM_NAMESPACE)?.metadata.uid ?? '');
     const links = await router.links();
     const plan = routingOf({ nodes: this.#nodes.lister.list(), node, links, mode, vni });
     this.#report(plan);
