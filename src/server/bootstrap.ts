@@ -10,7 +10,7 @@ import type { Core } from './core.ts';
 import { ensure } from './own-objects.ts';
 import { publishEndpoints, type ServerAddress } from './peers/endpoints.ts';
 
-const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+export const SYSTEM_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 const PRIORITIES = [
   { name: 'system-cluster-critical', description: 'For pods that the cluster needs, on any node.' },
@@ -18,6 +18,8 @@ const PRIORITIES = [
 ];
 
 interface BootstrapOptions {
+  /** Names of the namespaces to create. */
+  readonly namespaces: readonly string[];
   readonly serviceAddress: string;
   readonly advertise: ServerAddress | undefined;
   /** Whether the endpoints of the service are kept by several servers (peers/), and not from here. */
@@ -28,9 +30,9 @@ interface BootstrapOptions {
 
 /** Creates what every cluster has from the start: the system namespaces and priority classes, and the service `kubernetes`. */
 export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
-  const { serviceAddress, advertise, hasPeers, priorities } = options;
+  const { namespaces, serviceAddress, advertise, hasPeers, priorities } = options;
   await Promise.all([
-    ...NAMESPACES.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
+    ...namespaces.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
     ...(priorities ? PRIORITIES : []).map(({ name, description }) => {
       const body = { metadata: { name }, value: systemPriorities[name], description };
       return ensure(handle, { apiVersion: 'scheduling.k8s.io/v1', plural: 'priorityclasses', body });
@@ -50,7 +52,7 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
 
 /** Names of the objects that `bootstrap` creates, by kind. */
 const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
-  [Namespace, new Set(NAMESPACES)],
+  [Namespace, new Set(SYSTEM_NAMESPACES)],
   [PriorityClass, new Set(PRIORITIES.map(({ name }) => name))],
   ...[Service, Endpoints, EndpointSlice].map((kind) => [kind, new Set(['kubernetes'])] as const),
 ];
