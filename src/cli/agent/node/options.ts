@@ -61,6 +61,8 @@ export interface ServicesNode extends RulesOwner {
 }
 
 export interface OwnNetwork extends NodeNetwork {
+  /** The address of the machine, through which other machines reach it. */
+  readonly gateway: string;
   /** Makes it, and the way to the node's pods. */
   open(podCIDR: string): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** Registers a node before its runtime is open, and reports it until its agent does. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import { GATEWAY_ANNOTATION } from '../../../network/routes/routing-of.ts';
 import type { NodeSettings } from '../../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../../node/agent/node/node-reporter.ts';
 import type { LocalMachine } from '../../../node/machine/local-machine.ts';
@@ -67,7 +68,7 @@ const CLOSED_RUNTIME = {
 
 /** What the Node object says of the node. */
 export function nodeSettings(
-  { name, addresses, podCIDR, config }: RunNodeOptions,
+  { name, addresses, podCIDR, config, network }: RunNodeOptions,
   port: number | undefined,
 ): NodeSettings {
   return {
@@ -77,5 +78,6 @@ export function nodeSettings(
       { type: 'Hostname', address: name },
     ],
     podCIDRs: podCIDR ? [podCIDR] : [],
+    ...(network ? { annotations: { [GATEWAY_ANNOTATION]: network.gateway } } : {}),
   };
 }
