@@ -7,6 +7,7 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import { GATEWAY_ANNOTATION } from '../../network/routes/routing-of.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
@@ -81,6 +82,8 @@ export interface ServicesNode extends RulesOwner {
 }
 
 export interface OwnNetwork extends NodeNetwork {
+  /** The address of the machine, through which other machines reach it. */
+  readonly gateway: string;
   /** Makes it, and the way to the node's pods. */
   open(podCIDR: string): Promise<void>;
 }
@@ -141,6 +144,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       { type: 'Hostname', address: name },
     ],
     podCIDRs: options.podCIDR ? [options.podCIDR] : [],
+    ...(network ? { annotations: { [GATEWAY_ANNOTATION]: network.gateway } } : {}),
   };
   const common = { client, clock, random, log };
   const before = await readNodeFile(directory);
