@@ -16,6 +16,24 @@ const NOT_RUN: readonly { readonly document: string; readonly command: string; r
   ...['npm pack', 'npm install -g ./quarterdeck-*.tgz'].map((command) => {
     return { document: 'README.md', command, reason: 'test/package runs it, without network' };
   }),
+  ...[
+    'qd up --runtime containerd',
+    'qd image build --image shop:1',
+    'kubectl apply -f examples/shop',
+    'kubectl -n shop wait --for=condition=available deployment --all',
+    "PORT=$(kubectl -n shop get service web -o jsonpath='{.spec.ports[0].nodePort}')",
+    `curl -d '{"item":"tea"}' localhost:$PORT/orders`,
+    'curl localhost:$PORT/',
+    'curl http://shop.localhost/',
+    'kubectl apply -f examples/shop/policy',
+    'curl localhost:$PORT/database',
+  ].map((command) => {
+    return {
+      document: 'examples/shop/README.md',
+      command,
+      reason: 'it needs real pods: see test/e2e/services/shop.test.ts',
+    };
+  }),
   { document: 'CONTRIBUTING.md', command: 'npm test', reason: 'it runs this test' },
   ...[
     'qd up --store etcd --etcd-servers https://etcd.example:2379 --bind-address 10.0.0.1',
