@@ -4,6 +4,8 @@ import { certsCommand } from './certs/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
+import { federationServerCommand } from './federation/apiserver/command.ts';
+import { federationManagerCommand } from './federation/controller-manager/command.ts';
 import { imageCommand } from './image/command.ts';
 import { DESCRIPTION, runProgram } from './program.ts';
 import { proxyCommand } from './proxy/command.ts';
@@ -27,4 +29,6 @@ void runProgram('qd', DESCRIPTION, [
   snapshotCommand(),
   imageCommand(),
   explainPodCommand(),
+  federationServerCommand(),
+  federationManagerCommand(),
 ]);

@@ -25,7 +25,7 @@ import { Rbac } from './authz/rbac/rbac.ts';
 import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
 import { BackendRegistry } from './backends/backend-registry.ts';
-import { bootstrap, keepBootstrapped } from './bootstrap.ts';
+import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
@@ -56,6 +56,8 @@ export interface ServerOptions {
   readonly log?: Logger;
   /** Is told what runs. */
   readonly monitor?: WorkMonitor | undefined;
+  /** Namespaces that exist from the start, and are created again; default: those of a cluster. */
+  readonly namespaces?: readonly string[];
   /** One CIDR range, or two of different IP families, separated by a comma. */
   readonly serviceClusterIpRange?: string;
   readonly serviceNodePortRange?: string;
@@ -172,7 +174,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     advertise && hostname !== undefined
       ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, cache, clock, log })
       : undefined;
-  const first = { serviceAddress: addresses[0]!.at(1), advertise, hasPeers: peers !== undefined, priorities };
+  const { namespaces = SYSTEM_NAMESPACES } = options;
+  const first = {
+    namespaces,
+    serviceAddress: addresses[0]!.at(1),
+    serviceRanges: addresses.map(({ cidr }) => cidr),
+    ...{ advertise, hasPeers: peers !== undefined, priorities, now: () => new Date(clock.now()) },
+  };
   const [flowControl] = await Promise.all([
     options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),

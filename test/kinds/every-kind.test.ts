@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clone, deepFreeze } from '../../src/base/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
+import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
 import type { HookContext, Kind, Version } from '../../src/kinds/kind.ts';
 import { decode } from '../../src/schema/decode.ts';
 import { joinPath } from '../../src/schema/field-error.ts';
@@ -12,7 +13,7 @@ import { arbitrary, full } from './arbitrary.ts';
 
 const runs = { numRuns: 40 };
 
-const served = allKinds.flatMap((kind) =>
+const served = [...allKinds, Cluster].flatMap((kind) =>
   kind.versions.map((version) => ({ name: `${kind.kind} of ${version.apiVersion}`, kind, version })),
 );
 

@@ -4,6 +4,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { processIdentity } from '../../base/process-identity.ts';
 import type { Random } from '../../base/random.ts';
+import { exists } from '../../node/containerd/own/machine.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import type { VolumesApi } from '../../node/volumes/api.ts';
 import { openVolumes } from '../../node/volumes/open-volumes.ts';
@@ -52,7 +53,7 @@ export async function endNodes(options: EndNodesOptions): Promise<number> {
 
 async function endPods(options: EndNodesOptions, directory: string, file: NodeFile): Promise<number> {
   if (file.runtime === 'containerd' && !file.endpoint && !(await mayRun(directory))) return 0;
-  const runtime = await openRuntime({ ...options, ...file, directory });
+  const runtime = await openRuntime({ ...options, ...file, directory, networkNamespace: await existing(file) });
   try {
     return options.mode === 'stop' ? await stopPods(runtime) : await removePods(runtime);
   } finally {
@@ -60,9 +61,14 @@ async function endPods(options: EndNodesOptions, directory: string, file: NodeFi
   }
 }
 
+/** Nothing runs in a namespace that is gone, after `qd down` or a reboot; its node's records are read without it. */
+async function existing({ networkNamespace }: NodeFile): Promise<string | undefined> {
+  if (networkNamespace === undefined) return undefined;
+  return (await exists(networkNamespace)) ? networkNamespace : undefined;
+}
+
 /** An own containerd is not started to end nothing. */
 async function mayRun(directory: string): Promise<boolean> {
-  const { exists } = await import('../../node/containerd/own/machine.ts');
   const { isOwnRunning } = await import('../../node/containerd/own/stop.ts');
   const own = join(directory, 'containerd');
   return !(await exists(join(own, 'root'))) || isOwnRunning(own);
@@ -83,7 +89,7 @@ async function removePods(runtime: Runtime): Promise<number> {
     await runtime.stopSandbox(id);
     await runtime.removeSandbox(id);
   }
-  return sandboxes.length;
+  return sandboxes.filter(({ isReady }) => isReady).length;
 }
 
 async function leaveNothing(options: EndNodesOptions, directory: string, file: NodeFile): Promise<void> {
@@ -106,7 +112,9 @@ async function leaveNothing(options: EndNodesOptions, directory: string, file: N
   // For example volumes in memory; the next start mounts them again.
   await unmountBelow(directory, path);
   // They go with a namespace of the node.
-  if (networkNamespace === undefined) await removeServiceRules(basename(directory), name, path);
+  if (networkNamespace === undefined) {
+    await removeServiceRules({ name: basename(directory), shortName: name, networkNamespace }, path);
+  }
   if (networkNamespace !== undefined) {
     const { removeNodeNetwork } = await import('./network.ts');
     await removeNodeNetwork(networkNamespace, path);

@@ -7,6 +7,7 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import { GATEWAY_ANNOTATION } from '../../network/routes/routing-of.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
@@ -24,7 +25,7 @@ import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import { machineResources, text, thisMachine } from './machine.ts';
 import type { NodeNetwork } from './network-plan.ts';
 import type { NodeConfig } from './node-config.ts';
-import { nodeDirectory, nodeId, readNodeFile, writeNodeFile } from './node-file.ts';
+import { type NodeFile, nodeDirectory, nodeId, readNodeFile, writeNodeFile } from './node-file.ts';
 import { openEndpoint } from './open-endpoint.ts';
 import { openRuntime, type RealRuntime } from './open-runtime.ts';
 
@@ -56,6 +57,8 @@ export interface RunNodeOptions {
   readonly watchSeconds?: number;
   /** Makes Services work on the node, and returns what stops that. */
   readonly startServices?: (node: ServicesNode) => Promise<() => Promise<void>>;
+  /** Removes the rules that a killed process left for the node. Undefined: rules stay when the node is stopped. */
+  readonly removeRules?: (node: RulesOwner) => Promise<void>;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
    * this process reaches it.
@@ -63,18 +66,24 @@ export interface RunNodeOptions {
   readonly authority?: (() => string) | undefined;
 }
 
-/** What is known of the node when its runtime is open. */
-export interface ServicesNode {
+/** What is known of a node that has run before. */
+export interface RulesOwner {
   readonly name: string;
   /** Identifies the node on this machine. */
   readonly shortName: string;
-  readonly addresses: readonly string[];
-  readonly podCIDRs: readonly string[];
   /** Path of its network namespace; undefined: that of the machine. */
   readonly networkNamespace: string | undefined;
 }
 
+/** What is known of the node when its runtime is open. */
+export interface ServicesNode extends RulesOwner {
+  readonly addresses: readonly string[];
+  readonly podCIDRs: readonly string[];
+}
+
 export interface OwnNetwork extends NodeNetwork {
+  /** The address of the machine, through which other machines reach it. */
+  readonly gateway: string;
   /** Makes it, and the way to the node's pods. */
   open(podCIDR: string): Promise<void>;
 }
@@ -135,6 +144,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       { type: 'Hostname', address: name },
     ],
     podCIDRs: options.podCIDR ? [options.podCIDR] : [],
+    ...(network ? { annotations: { [GATEWAY_ANNOTATION]: network.gateway } } : {}),
   };
   const common = { client, clock, random, log };
   const before = await readNodeFile(directory);
@@ -246,7 +256,8 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       stop.abort(new Error('the node stops'));
       // What is being opened is closed below.
       await opening;
-      await stopServices?.();
+      if (stopServices) await stopServices();
+      else if (before) await options.removeRules?.(rulesOwner(name, before));
       await endpoint.close();
       await keeping;
       await registration.stopped();
@@ -254,6 +265,10 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
       await runtime?.close();
     },
   };
+}
+
+function rulesOwner(name: string, file: NodeFile): RulesOwner {
+  return { name, shortName: file.name, networkNamespace: file.networkNamespace };
 }
 
 /** Tries until it succeeds. Resolves with whether it did; false: it was aborted before. */

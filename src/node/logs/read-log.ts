@@ -64,10 +64,12 @@ async function* entries(
         const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
         if (bytesRead === 0) break;
         position += bytesRead;
-        const bytes = reader.push(chunk.subarray(0, bytesRead));
+        const isFull = bytesRead === chunk.length;
+        // The reader keeps what it is given: little text would keep much memory.
+        const bytes = reader.push(isFull ? chunk : Buffer.from(chunk.subarray(0, bytesRead)));
+        if (isFull) chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
         if (bytes.length > 0) yield bytes;
         if (signal?.aborted) return;
-        if (bytesRead === FIRST_CHUNK_BYTES) chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
       }
       const next = changes && (await rotated(path, file, position));
       if (next) {

@@ -166,6 +166,10 @@ export function realMachine({ runtime, image, clusterCidr, serviceRange, uid, pr
         expect((await tracesOf(data(), ids)).length).toBeGreaterThan(0);
         expect(await command('down')).toMatchObject({ code: 0, stderr: '' });
         expect(await tracesOf(data(), ids)).toEqual([]);
+        const again = await command('down');
+        expect(again).toMatchObject({ code: 0, stderr: '' });
+        expect(again.stdout).not.toContain('Ended');
+        expect(await tracesOf(data(), ids)).toEqual([]);
         qd = await start();
         const after = await until('kept', ({ status }) => status.containerStatuses?.[0].restartCount === 1);
         expect(after.status.containerStatuses[0].lastState.terminated).toMatchObject({ exitCode: 0 });

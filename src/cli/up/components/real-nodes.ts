@@ -35,14 +35,17 @@ export async function startRealNodes(
   if (names.length === 0) return;
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
-  const { startServices } = await import('./services.ts');
-  const services = { client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log };
+  const { removeServiceRules, startServices } = await import('./services.ts');
+  const services = {
+    ...{ client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log },
+    podRoutes: nodeConfig(settings).podRoutes,
+  };
   const running = new Map<string, RunningNode>();
   const local = localConnection((name) => running.get(name));
   server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
-  const networks = await ownNetworks({ names, clusterCidr }, directory);
   const machineAddress = advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange);
+  const networks = await ownNetworks({ names, clusterCidr }, directory, machineAddress);
   for (const [index, name] of names.entries()) {
     const network = networks.get(name);
     const client = createClient(directTransport(server.direct(nodeUser(name))));
@@ -56,7 +59,8 @@ export async function startRealNodes(
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion, openAfter: whenReady },
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
-      startServices: (each) => startServices({ ...services, node: each, enforcesPolicies: true, removesRules: true }),
+      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
+      removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
     });
     running.set(name, node);
     cleanup.add(() => node.stop());
@@ -74,6 +78,7 @@ function hostForPods({ bindAddress, serviceClusterIpRange }: Settings): string {
 async function ownNetworks(
   { names, clusterCidr }: Pick<NodePlan, 'names' | 'clusterCidr'>,
   directory: string,
+  gateway: string,
 ): Promise<ReadonlyMap<string, OwnNetwork>> {
   const machine = machineNetwork(directory, clusterCidr, names.length);
   if (names.length < 2 || process.getuid?.() !== 0 || !machine) return new Map();
@@ -83,7 +88,8 @@ async function ownNetworks(
   return new Map(
     names.slice(1).map((name, position) => {
       const network = nodeNetwork(machine, position + 1, nodeId(directory, name));
-      return [name, { ...network, open: (podCIDR) => openNodeNetwork(machine, network, { podCIDR, path }) }];
+      const open = (podCIDR: string) => openNodeNetwork(machine, network, { podCIDR, path });
+      return [name, { ...network, gateway, open }];
     }),
   );
 }

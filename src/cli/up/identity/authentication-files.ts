@@ -24,11 +24,17 @@ type OidcSettings = Omit<OidcOptions, 'fetch' | 'clock' | 'log'> & {
 export async function readAuthenticationFiles(settings: IdentityFlags): Promise<AuthenticationFiles> {
   await clientAuthorities('', settings.clientCaFile);
   return {
-    tokens: await fromFile(settings.tokenAuthFile, '--token-auth-file', tokenFile),
-    passwords: await fromFile(settings.basicAuthFile, '--basic-auth-file', passwordFile),
+    tokens: await authenticationFile.tokens(settings.tokenAuthFile),
+    passwords: await authenticationFile.passwords(settings.basicAuthFile),
     oidc: await oidcSettings(settings),
   };
 }
+
+/** Reads the file of a flag; undefined when it is not given. */
+export const authenticationFile = {
+  tokens: (file: string | undefined) => fromFile(file, '--token-auth-file', tokenFile),
+  passwords: (file: string | undefined) => fromFile(file, '--basic-auth-file', passwordFile),
+};
 
 /** Authorities that sign client certificates: the cluster's own, and those of the file. */
 export async function clientAuthorities(own: string, file: string | undefined): Promise<string> {

@@ -17,12 +17,12 @@ interface Batch<Message> {
   readonly large: number;
   /** Shared memory that the sender has let go since the batch before: references to it are all that keeps it. */
   readonly released: number;
-}
-
-/** Says that the other thread has handled large buffers. */
-interface Confirmation {
+  /** Large buffers of the other direction that were handled since the confirmation before. */
   readonly received: number;
 }
+
+/** Says that the other thread has handled large buffers, when no batch says it soon enough. */
+type Confirmation = Pick<Batch<never>, 'received'>;
 
 /** Returns the next buffer of the batch, which has this length. */
 export type TakeBytes = (length: number) => Buffer;
@@ -37,6 +37,8 @@ const MAX_BATCH_MESSAGES = 8;
 const MIN_LARGE_BYTES = 64 * 1024;
 /** Of large buffers that the other thread has not handled; senders of large buffers wait while there is more. */
 export const MAX_UNRECEIVED_BYTES = 16 * 1024 * 1024;
+/** Less is confirmed with the next batch: a message of its own costs the other thread a turn of its event loop. */
+const MIN_CONFIRMED_BYTES = 1024 * 1024;
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -51,6 +53,7 @@ export class BatchedPort<Out, In> {
   #large = 0;
   #isScheduled = false;
   #unreceived = 0;
+  #unconfirmed = 0;
   #waiting: (() => void)[] = [];
   #isReleasing = false;
   #onMemory: ((bytes: number) => void) | undefined;
@@ -91,8 +94,8 @@ export class BatchedPort<Out, In> {
   onMessage(listener: (message: In, take: TakeBytes) => void): void {
     this.#port.on('message', (value) => {
       const batch = value as Batch<In> | Confirmation;
-      if ('received' in batch) this.#confirmed(batch.received);
-      else this.#receive(batch, listener);
+      if (batch.received > 0) this.#confirmed(batch.received);
+      if ('messages' in batch) this.#receive(batch, listener);
     });
   }
 
@@ -118,7 +121,15 @@ export class BatchedPort<Out, In> {
     for (const message of messages) listener(message, take);
     const left = large - movedBytes(separate) + released;
     if (left > 0) this.#onMemory?.(left);
-    if (large > 0) this.#port.postMessage({ received: large } satisfies Confirmation, []);
+    this.#unconfirmed += large;
+    if (this.#unconfirmed < MIN_CONFIRMED_BYTES) return;
+    this.#port.postMessage({ received: this.#takeUnconfirmed() } satisfies Confirmation, []);
+  }
+
+  #takeUnconfirmed(): number {
+    const bytes = this.#unconfirmed;
+    this.#unconfirmed = 0;
+    return bytes;
   }
 
   #confirmed(bytes: number): void {
@@ -164,6 +175,7 @@ export class BatchedPort<Out, In> {
       separate: this.#separate,
       large: this.#large,
       released: takeReleasedBytes(),
+      received: this.#takeUnconfirmed(),
     };
     const moved = this.#moved;
     if (bytes !== NO_BYTES) moved.push(bytes.buffer);

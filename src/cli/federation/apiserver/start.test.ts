@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type TestAuthority, testAuthority } from '../../../../test/support/tls.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { silent } from '../../../base/log.ts';
+import { systemRandom } from '../../../base/random.ts';
+import { type Client, createClient } from '../../../client/client.ts';
+import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
+import { httpsTransport } from '../../../client/transport/https-transport.ts';
+import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { Cluster } from '../../../kinds/groups/federation/cluster.ts';
+import { Cleanup } from '../../process/cleanup.ts';
+import type { FederationServerFlags } from './flags.ts';
+import { startFederationServer } from './start.ts';
+
+let directory: string;
+let authority: TestAuthority;
+let files: Pick<FederationServerFlags, 'tlsCertFile' | 'tlsPrivateKeyFile' | 'clientCaFile'>;
+let admin: Pick<Connection, 'ca' | 'cert' | 'key'>;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'qd-federation-'));
+  authority = await testAuthority();
+  const { cert, key } = await authority.server();
+  files = {
+    tlsCertFile: file('server.crt', cert),
+    tlsPrivateKeyFile: file('server.key', key),
+    clientCaFile: file('ca.crt', authority.ca),
+  };
+  admin = { ca: authority.ca, ...(await authority.client('admin')) };
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(name: string, content: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const defaults = {
+  ...{ bindAddress: '127.0.0.1', securePort: 0, anonymousAuth: false, admissionControl: ['NamespaceLifecycle'] },
+  ...{ maxRequestsInflight: 400, maxMutatingRequestsInflight: 200, requestTimeout: 60_000, logLevel: 'info' },
+} as const;
+
+/** Runs a server while `use` does. */
+async function withServer(
+  flags: Partial<FederationServerFlags>,
+  use: (client: (connection: Partial<Connection>) => Client) => Promise<void>,
+): Promise<void> {
+  const cleanup = new Cleanup();
+  const environment = { clock: systemClock, random: systemRandom, log: silent, cleanup };
+  try {
+    const { server } = await startFederationServer(
+      { ...defaults, ...files, ...flags } as FederationServerFlags,
+      environment,
+    );
+    await use((connection) => {
+      const transport = httpsTransport({ server, ca: authority.ca, ...connection });
+      cleanup.add(async () => transport.close());
+      return createClient(transport);
+    });
+  } finally {
+    await cleanup.run();
+  }
+}
+
+it('serves the kinds of a federation and no others, and has no namespace until one is created', () =>
+  withServer({}, async (client) => {
+    const api = client(admin);
+    expect((await api.of(Namespace).list()).items).toEqual([]);
+    await api.of(Cluster).create({ metadata: { name: 'east' } });
+    await expect(api.of(Pod).in('default').list()).rejects.toMatchObject({ reason: 'NotFound' });
+    const map = { metadata: { name: 'a', namespace: 'default' } };
+    await expect(api.of(ConfigMap).create(map)).rejects.toMatchObject({ reason: 'NotFound' });
+    await api.of(Namespace).create({ metadata: { name: 'default' } });
+    await api.of(ConfigMap).create(map);
+  }));
+
+it('accepts client certificates alone unless basic and token authentication are enabled', async () => {
+  const credentials = [{ token: 'secret' }, { username: 'admin', password: 'word' }];
+  await withServer({}, async (client) => {
+    for (const each of [{}, ...credentials]) {
+      await expect(client(each).of(Cluster).list()).rejects.toMatchObject({ reason: 'Unauthorized' });
+    }
+  });
+  const enabled = {
+    tokenAuthFile: file('token.csv', 'secret,admin,admin'),
+    basicAuthFile: file('basicauth.csv', 'word,admin,admin'),
+  };
+  await withServer(enabled, async (client) => {
+    for (const each of credentials) expect((await client(each).of(Cluster).list()).items).toEqual([]);
+    await expect(client({ token: 'guess' }).of(Cluster).list()).rejects.toMatchObject({ reason: 'Unauthorized' });
+  });
+});
+
+it('keeps objects in the data directory, and without one for as long as it runs', async () => {
+  const created = async (flags: Partial<FederationServerFlags>) => {
+    await withServer(flags, async (client) => {
+      await client(admin)
+        .of(Cluster)
+        .create({ metadata: { name: 'east' } });
+    });
+    let names: (string | undefined)[] = [];
+    await withServer(flags, async (client) => {
+      names = (await client(admin).of(Cluster).list()).items.map(({ metadata }) => metadata.name);
+    });
+    return names;
+  };
+  expect(await created({ dataDir: join(directory, 'data') })).toEqual(['east']);
+  expect(await created({})).toEqual([]);
+});
+
+it.each<[Partial<FederationServerFlags>, string]>([
+  [{ tlsCertFile: undefined as never }, '--tls-cert-file and --tls-private-key-file are required'],
+  [{ tokenAuthFile: '/none' }, '--token-auth-file /none cannot be used'],
+  [{ dataDir: '/none', etcdServers: ['http://127.0.0.1:1'] }, 'must not both be given'],
+])('refuses %j', async (flags, message) => {
+  await expect(withServer(flags, async () => undefined)).rejects.toThrow(message);
+});

@@ -1,0 +1,112 @@
+/** The API server of a federation: the kinds of a federation, over a store of its own, behind TLS. */
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import { federationKinds } from '../../../federation/kinds.ts';
+import { admissionPluginNames, admissionPlugins } from '../../../server/admission/all.ts';
+import { createAuthenticator } from '../../../server/authn/authenticator.ts';
+import { answering } from '../../../server/http/documents/health.ts';
+import { createHttpServer } from '../../../server/http/server.ts';
+import { createServer } from '../../../server/index.ts';
+import { storeDriver } from '../../../store/drivers.ts';
+import type { Store } from '../../../store/index.ts';
+import { CliError } from '../../output/cli-error.ts';
+import type { Cleanup } from '../../process/cleanup.ts';
+import { explainListening } from '../../process/listen.ts';
+import { authenticationFile, clientAuthorities } from '../../up/identity/authentication-files.ts';
+import { serverUrl } from '../../up/identity/kubeconfig.ts';
+import { encrypting, keyFileIn } from '../../up/store/encryption.ts';
+import { apiVersion, release } from '../../version.ts';
+import type { FederationServerFlags } from './flags.ts';
+
+interface Environment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Closes what was opened. */
+  readonly cleanup: Cleanup;
+}
+
+/** Resolves when the server listens, with its address. Everything that the flags name is read before the store is opened. */
+export async function startFederationServer(
+  flags: FederationServerFlags,
+  { clock, random, log, cleanup }: Environment,
+): Promise<{ readonly server: string }> {
+  const tls = await tlsOf(flags);
+  const { anonymousAuth: anonymous, requestTimeout: requestTimeoutMs } = flags;
+  const tokens = await authenticationFile.tokens(flags.tokenAuthFile);
+  const authenticate = createAuthenticator({
+    ...{ clock, anonymous, tokens: tokens ? [tokens] : [] },
+    passwords: await authenticationFile.passwords(flags.basicAuthFile),
+  });
+  const opened = await openStore(flags, { clock, random, log, cleanup });
+  const { store } = opened;
+  const server = await createServer({
+    ...{ store, clock, random, log, kinds: federationKinds, namespaces: [] },
+    admission: admissionPlugins({
+      disabled: admissionPluginNames.filter((name) => !flags.admissionControl.includes(name)),
+      enabled: flags.admissionControl,
+    }),
+    flowControl: {
+      ...{ priorityAndFairness: false, requestTimeoutMs },
+      ...{ maxReading: flags.maxRequestsInflight, maxMutating: flags.maxMutatingRequestsInflight },
+    },
+    // The controllers of the federation handle the finalizers of cascading deletion.
+    garbageCollection: true,
+    release: opened.isExclusive ? release : undefined,
+  });
+  cleanup.add(async () => server.close());
+  const { bindAddress: host, securePort: port } = flags;
+  const { handle, registry, backends, authorizer, flowControl } = server;
+  const http = createHttpServer({
+    ...{ handle, registry, backends, authorizer, flowControl, authenticate, tls, log, clock, version: apiVersion },
+    ...(flags.advertiseAddress === undefined ? {} : { advertised: `${flags.advertiseAddress}:${port}` }),
+    limits: { requestTimeoutMs },
+    checks: [answering('etcd', () => store.revision(), clock)],
+    isReady: () => true,
+  });
+  cleanup.add(() => http.close());
+  const listening = await explainListening({ host, port, portFlag: '--secure-port' }, () => http.listen(port, host));
+  opened.encryptStale?.();
+  return { server: serverUrl(host, listening.port) };
+}
+
+async function tlsOf({ tlsCertFile, tlsPrivateKeyFile, clientCaFile }: FederationServerFlags) {
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
+    throw new CliError('--tls-cert-file and --tls-private-key-file are required');
+  }
+  const [cert, key, ca] = await Promise.all([
+    contentOf('--tls-cert-file', tlsCertFile),
+    contentOf('--tls-private-key-file', tlsPrivateKeyFile),
+    clientAuthorities('', clientCaFile),
+  ]);
+  return { cert, key, ca };
+}
+
+async function contentOf(flag: string, file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: Error) => {
+    throw new CliError(`${flag} ${file} cannot be used: ${cause.message}`, { cause });
+  });
+}
+
+interface OpenedStore {
+  readonly store: Store;
+  /** Whether no other server uses it. */
+  readonly isExclusive: boolean;
+  encryptStale?(): void;
+}
+
+/** Secrets are encrypted in the directory; its key is beside them. */
+async function openStore(flags: FederationServerFlags, environment: Environment): Promise<OpenedStore> {
+  const { dataDir: directory = '', etcdServers } = flags;
+  const { clock, log, cleanup } = environment;
+  if (directory && etcdServers) throw new CliError('--data-dir and --etcd-servers must not both be given');
+  const name = etcdServers ? 'etcd' : directory ? 'embedded' : 'memory';
+  const driver = storeDriver(name);
+  const store = await driver.open({ ...(etcdServers ? { etcdServers } : {}) }, { directory, clock, log });
+  cleanup.add(() => store.close());
+  if (!driver.durable) log.warn('objects are kept in memory, and are lost when the server ends');
+  if (!directory) return { store, isExclusive: false };
+  return { ...(await encrypting(store, { file: keyFileIn(directory), ...environment })), isExclusive: true };
+}

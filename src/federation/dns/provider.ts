@@ -1,0 +1,75 @@
+/**
+ * The contract of DNS providers: zones whose record sets can be listed and changed. A provider knows nothing of services
+ * and clusters. Every call rejects with a DnsError, or with the reason of its signal.
+ *
+ * Names are absolute and in lower case, with a trailing dot (`web.shop.fed.svc.example.com.`).
+ */
+
+/** The types of records that a federation publishes. Record sets of other types are neither listed nor changed. */
+export type RecordType = 'A' | 'AAAA' | 'CNAME';
+
+/** All records of one name and type. A name with a CNAME has no record of another type. */
+export interface RecordSet {
+  readonly name: string;
+  readonly type: RecordType;
+  readonly ttlSeconds: number;
+  /** Addresses, sorted and distinct; of a CNAME one absolute name. Never empty. */
+  readonly values: readonly string[];
+}
+
+export interface RecordChanges {
+  /** Record sets to delete. Those that do not exist are skipped. */
+  readonly remove: readonly Pick<RecordSet, 'name' | 'type'>[];
+  /** Record sets to create; one of the same name and type is replaced. */
+  readonly ensure: readonly RecordSet[];
+}
+
+export interface DnsZone {
+  /** `example.com.` */
+  readonly name: string;
+  /** All A, AAAA and CNAME record sets of the zone, in any order. */
+  list(signal: AbortSignal): Promise<readonly RecordSet[]>;
+  /**
+   * Makes the changes: all of them in one transaction where the service has transactions, otherwise removals first. Making the
+   * same changes again is no error, so that an interrupted call can be repeated. Names outside of the zone are refused.
+   */
+  change(changes: RecordChanges, signal: AbortSignal): Promise<void>;
+}
+
+export interface DnsProvider {
+  /** The zone with exactly this name; undefined when the provider does not have it. Providers do not create zones. */
+  zone(name: string, signal: AbortSignal): Promise<DnsZone | undefined>;
+}
+
+/** What a provider is opened with. */
+interface ProviderOptions {
+  /** Content of the file of `--dns-provider-config`; undefined when none was given. */
+  readonly config: string | undefined;
+  /** Milliseconds since 1970, for signatures. */
+  readonly now: () => number;
+}
+
+/** A provider that `--dns-provider` can name. */
+export interface ProviderDriver {
+  readonly name: string;
+  /** Reads the configuration; connects later. Throws a DnsError with reason `Invalid` when it cannot be used. */
+  open(options: ProviderOptions): DnsProvider;
+}
+
+export type DnsErrorReason =
+  /** The configuration or a request is wrong: repeating it does not help. */
+  | 'Invalid'
+  /** The credentials do not suffice. */
+  | 'Forbidden'
+  /** The service cannot be reached, or is overloaded. */
+  | 'Unavailable';
+
+export class DnsError extends Error {
+  override readonly name = 'DnsError';
+  readonly reason: DnsErrorReason;
+
+  constructor(reason: DnsErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Plans the DNS records of a federated service: per zone, per region and globally. A name has the addresses of its healthy
+ * shards; without any, a zone falls back to its region and a region to the global name, as CNAME. The global name does
+ * not exist when no shard is healthy.
+ */
+import { isIPv6 } from 'node:net';
+import type { RecordChanges, RecordSet } from './provider.ts';
+
+/** The service in one member cluster. */
+export interface Shard {
+  /** Zones of the cluster; it is published in the first one. Without zone and region, it is published globally only. */
+  readonly zones: readonly string[];
+  readonly region: string | undefined;
+  /** Whether the cluster is ready and the service has endpoints there. */
+  readonly healthy: boolean;
+  /** IP addresses of its load balancer. */
+  readonly addresses: readonly string[];
+}
+
+export interface FederatedServiceName {
+  readonly service: string;
+  readonly namespace: string;
+  readonly federation: string;
+  /** Domain that the names end with: `example.com.` */
+  readonly domain: string;
+}
+
+/** As the first federation had it: short enough to move clients away from a cluster that fails. */
+export const RECORD_TTL_SECONDS = 180;
+
+/** All record sets that the service should have, sorted by name and type. */
+export function serviceRecords(name: FederatedServiceName, shards: readonly Shard[]): readonly RecordSet[] {
+  const prefix = prefixOf(name);
+  const global = `${prefix}.${name.domain}`;
+  const records = addressRecords(global, shards);
+  if (records.length === 0) return [];
+  for (const [region, inRegion] of groupBy(shards, (shard) => shard.region)) {
+    const regional = `${prefix}.${region}.${name.domain}`;
+    records.push(...addressesOr(global, regional, inRegion));
+    for (const [zone, inZone] of groupBy(inRegion, (shard) => shard.zones[0])) {
+      records.push(...addressesOr(regional, `${prefix}.${zone}.${region}.${name.domain}`, inZone));
+    }
+  }
+  return records.sort((a, b) => compare(a.name, b.name) || compare(a.type, b.type));
+}
+
+/** What brings the records of the service from those that exist in the zone to those that it should have. */
+export function recordChanges(
+  name: FederatedServiceName,
+  existing: readonly RecordSet[],
+  desired: readonly RecordSet[],
+): RecordChanges {
+  const own = existing.filter((record) => isOf(name, record.name));
+  const wanted = new Map(desired.map((record) => [keyOf(record), record]));
+  const present = new Map(own.map((record) => [keyOf(record), record]));
+  return {
+    remove: own.filter((record) => !wanted.has(keyOf(record))).map(({ name: at, type }) => ({ name: at, type })),
+    ensure: desired.filter((record) => !isSame(present.get(keyOf(record)), record)),
+  };
+}
+
+/** Whether a record name is one of the service's: global, of a region, or of a zone. */
+function isOf({ domain, ...rest }: FederatedServiceName, record: string): boolean {
+  return record.startsWith(`${prefixOf(rest)}.`) && record.endsWith(`.${domain}`);
+}
+
+function prefixOf({ service, namespace, federation }: Omit<FederatedServiceName, 'domain'>): string {
+  return `${service}.${namespace}.${federation}.svc`;
+}
+
+/** The addresses of the healthy shards; when there are none, an alias of the next name up. */
+function addressesOr(fallback: string, name: string, shards: readonly Shard[]): RecordSet[] {
+  const records = addressRecords(name, shards);
+  return records.length > 0 ? records : [{ name, type: 'CNAME', ttlSeconds: RECORD_TTL_SECONDS, values: [fallback] }];
+}
+
+function addressRecords(name: string, shards: readonly Shard[]): RecordSet[] {
+  const addresses = shards.filter(({ healthy }) => healthy).flatMap((shard) => shard.addresses);
+  const of = (type: 'A' | 'AAAA') =>
+    [...new Set(addresses.filter((address) => isIPv6(address) === (type === 'AAAA')))].sort();
+  return (['A', 'AAAA'] as const)
+    .map((type) => ({ name, type, ttlSeconds: RECORD_TTL_SECONDS, values: of(type) }))
+    .filter(({ values }) => values.length > 0);
+}
+
+/** Without those that have no key. */
+function groupBy<T>(items: readonly T[], keyOfItem: (item: T) => string | undefined): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOfItem(item);
+    if (!key) continue;
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+function keyOf({ name, type }: Pick<RecordSet, 'name' | 'type'>): string {
+  return `${type} ${name}`;
+}
+
+function isSame(a: RecordSet | undefined, b: RecordSet): boolean {
+  return a !== undefined && a.ttlSeconds === b.ttlSeconds && [...a.values].sort().join() === b.values.join();
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
