@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 /** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
 /** Of shared memory in this thread, in use or not. */
-const MAX_UNCOLLECTED_BYTES = 32 * 1024 * 1024;
+const MAX_UNCOLLECTED_BYTES = 40 * 1024 * 1024;
 /** The number of the memory, before its content. */
 const HEADER_BYTES = 8;
 
