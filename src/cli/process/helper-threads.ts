@@ -27,9 +27,10 @@ export function lowerHelperPriority(log: Pick<Logger, 'debug'>): void {
 /**
  * Makes V8 collect the garbage of young objects in the thread that they are in, unless there is a CPU for every helper thread.
  * Otherwise that thread waits for helpers that have got no CPU: for hundreds of milliseconds where it has work for one.
- * Marking stays concurrent. To be called after the start: V8 rejects code that was compiled with other flags.
+ * Old objects are collected with the helpers, mostly while the thread goes on. To be called after the start: V8 rejects code
+ * that was compiled with other flags.
  */
 export function collectWithoutHelpers(): void {
   if (availableParallelism() > HELPER_THREADS) return;
-  for (const flag of ['scavenge', 'compaction', 'pointer-update']) setFlagsFromString(`--no-parallel-${flag}`);
+  setFlagsFromString('--no-parallel-scavenge');
 }
