@@ -10,6 +10,7 @@ it.each<[plural: string, name: string, where: object]>([
   ['services', 'kubernetes', {}],
   ['endpoints', 'kubernetes', {}],
   ['endpointslices', 'kubernetes', { apiVersion: 'discovery.k8s.io/v1' }],
+  ['servicecidrs', 'kubernetes', { apiVersion: 'networking.k8s.io/v1', namespace: '' }],
 ])('%s: %s is created again when it is deleted', async (plural, name, where) => {
   const server = await testServer(allKinds, { advertise: { address: '192.0.2.1', port: 6443 } });
   const { uid } = (await server.get(plural, name, where)).metadata;
@@ -27,4 +28,17 @@ it.each<[plural: string, name: string, where: object]>([
     }
   };
   await expect.poll(found).not.toBe(uid);
+});
+
+it('a ServiceCIDR says which cluster IPs services get', async () => {
+  const options = {
+    advertise: { address: '192.0.2.1', port: 6443 },
+    serviceClusterIpRange: '10.7.3.9/16,fd00:7::/112',
+  };
+  const server = await testServer(allKinds, options);
+  const range = await server.get('servicecidrs', 'kubernetes', { apiVersion: 'networking.k8s.io/v1', namespace: '' });
+  expect(range).toMatchObject({
+    spec: { cidrs: ['10.7.0.0/16', 'fd00:7::/112'] },
+    status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: expect.any(String) }] },
+  });
 });

@@ -3,6 +3,7 @@ import { Endpoints } from '../kinds/groups/core/endpoints.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
 import { Service } from '../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../kinds/groups/discovery/endpoint-slice.ts';
+import { ServiceCIDR } from '../kinds/groups/networking/service-cidr.ts';
 import { PriorityClass, systemPriorities } from '../kinds/groups/scheduling/priority-class.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Handle } from './api.ts';
@@ -21,16 +22,22 @@ interface BootstrapOptions {
   /** Names of the namespaces to create. */
   readonly namespaces: readonly string[];
   readonly serviceAddress: string;
+  /** Ranges of the cluster IPs of services, at most one of each IP family. */
+  readonly serviceRanges: readonly string[];
   readonly advertise: ServerAddress | undefined;
   /** Whether the endpoints of the service are kept by several servers (peers/), and not from here. */
   readonly hasPeers: boolean;
   /** Whether pods get priorities; then the system's priority classes are created. */
   readonly priorities: boolean;
+  now(): Date;
 }
 
-/** Creates what every cluster has from the start: the system namespaces and priority classes, and the service `kubernetes`. */
+/**
+ * Creates what every cluster has from the start: the system namespaces and priority classes, and the service `kubernetes` with
+ * the ranges of cluster IPs.
+ */
 export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
-  const { namespaces, serviceAddress, advertise, hasPeers, priorities } = options;
+  const { namespaces, serviceAddress, serviceRanges, advertise, hasPeers, priorities, now } = options;
   await Promise.all([
     ...namespaces.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
     ...(priorities ? PRIORITIES : []).map(({ name, description }) => {
@@ -46,7 +53,16 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
     sessionAffinity: 'None',
     type: 'ClusterIP',
   };
-  await ensure(handle, { plural: 'services', namespace: 'default', body: { metadata, spec } });
+  const ready = { type: 'Ready', status: 'True', lastTransitionTime: now().toISOString(), reason: '' };
+  const ranges = {
+    metadata: { name: 'kubernetes' },
+    spec: { cidrs: serviceRanges },
+    status: { conditions: [{ ...ready, message: 'Kubernetes Service CIDR is ready' }] },
+  };
+  await Promise.all([
+    ensure(handle, { plural: 'services', namespace: 'default', body: { metadata, spec } }),
+    ensure(handle, { apiVersion: 'networking.k8s.io/v1', plural: 'servicecidrs', body: ranges }),
+  ]);
   if (!hasPeers) await publishEndpoints(handle, [advertise]);
 }
 
@@ -54,7 +70,7 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
 const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
   [Namespace, new Set(SYSTEM_NAMESPACES)],
   [PriorityClass, new Set(PRIORITIES.map(({ name }) => name))],
-  ...[Service, Endpoints, EndpointSlice].map((kind) => [kind, new Set(['kubernetes'])] as const),
+  ...[Service, Endpoints, EndpointSlice, ServiceCIDR].map((kind) => [kind, new Set(['kubernetes'])] as const),
 ];
 
 /** Runs `again` when one of these objects is deleted. */

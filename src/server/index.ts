@@ -178,9 +178,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const first = {
     namespaces,
     serviceAddress: addresses[0]!.at(1),
-    advertise,
-    hasPeers: peers !== undefined,
-    priorities,
+    serviceRanges: addresses.map(({ cidr }) => cidr),
+    ...{ advertise, hasPeers: peers !== undefined, priorities, now: () => new Date(clock.now()) },
   };
   const [flowControl] = await Promise.all([
     options.flowControl && createFlowControl(core, options.flowControl),

@@ -17,14 +17,23 @@ export interface OwnObject {
   readonly body: { readonly metadata: OwnMetadata } & Record<string, unknown>;
 }
 
-/** Creates an object unless it exists. */
+/** Creates an object unless it exists. A `status` in the body is written only then. */
 export async function ensure(handle: Handle, object: OwnObject): Promise<void> {
-  const { name } = object.body.metadata;
+  const { metadata, status } = object.body;
+  const { name } = metadata;
   try {
     await handle({ ...target(object), verb: 'get', name });
   } catch (error) {
     if (!isApiError(error, 'NotFound')) throw error;
     await create(handle, object);
+    if (status === undefined) return;
+    const patch = {
+      verb: 'patch',
+      patchType: 'merge',
+      subresource: 'status',
+      body: structuredClone({ status }),
+    } as const;
+    await handle({ ...target(object), ...patch, name });
   }
 }
 

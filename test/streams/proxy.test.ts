@@ -63,7 +63,7 @@ function ask(method: string, path: string, { token = 'admin', body = '' } = {}) 
 const PODS = '/api/v1/namespaces/default/pods';
 
 describe('a proxied request', () => {
-  it.each(['GET', 'POST', 'DELETE', 'PATCH'])('reaches the program in the pod: %s', async (method) => {
+  it.each(['GET', 'POST', 'DELETE', 'PATCH', 'OPTIONS'])('reaches the program in the pod: %s', async (method) => {
     const body = method === 'GET' ? '' : 'some text';
     const answer = await ask(method, `${PODS}/web/proxy/a%20b/c/?q=1&q=2`, { body });
     expect(answer).toMatchObject({ code: 200, headers: { 'content-type': 'text/x-own', 'x-answer': 'yes' } });

@@ -62,8 +62,14 @@ export function reachCommands(
   { address, namespace }: NodeNetwork,
   podCIDR: string,
 ): string {
-  const name = namespaceName(namespace);
-  return `link set ${hostInterface(name)} master ${bridge} up\nroute replace ${podCIDR} via ${address} dev ${bridge}\n`;
+  const link = hostInterface(namespaceName(namespace));
+  return [
+    `link set ${link} master ${bridge} up`,
+    // What comes from the node to one of the machine's node ports may have to go back to a pod of the node.
+    `link set ${link} type bridge_slave hairpin on`,
+    `route replace ${podCIDR} via ${address} dev ${bridge}`,
+    '',
+  ].join('\n');
 }
 
 /** The same inside of the namespace. */

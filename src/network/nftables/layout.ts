@@ -45,7 +45,8 @@ const FAMILIES = [4, 6] as const;
 const RAW = -300;
 const DNAT = -100;
 const FILTER = 0;
-const SNAT = 100;
+/** Before what leaves the sources of pods alone, and before the rules of runtimes: the first translation of a source is the only one. */
+const BEFORE_SNAT = 90;
 const BEFORE_DNAT = DNAT - 10;
 
 function sets(family: IpFamily): SetDefinition[] {
@@ -170,7 +171,7 @@ function chains({ filtersBridges }: NetworkSettings): readonly Chain[] {
     },
     {
       name: 'nat-postrouting',
-      hook: { type: 'nat', hook: 'postrouting', priority: SNAT },
+      hook: { type: 'nat', hook: 'postrouting', priority: BEFORE_SNAT },
       rules: [
         `meta mark & ${MASQUERADE_BIT} != 0 meta mark set meta mark ^ ${MASQUERADE_BIT} masquerade fully-random`,
         // A pod that reaches itself through a service must get the reply back from the node.

@@ -3,6 +3,8 @@ import { type IpFamily, ipFamily, parseIp } from '../../kinds/shapes/meta/ip-add
 
 export interface IpRange {
   readonly text: string;
+  /** In canonical form: `10.96.0.0/16` for `10.96.0.7/16`. */
+  readonly cidr: string;
   readonly family: IpFamily;
   /** How many addresses can be allocated: all but the network's own and the broadcast address. */
   readonly size: number;
@@ -26,6 +28,7 @@ export function parseIpRange(text: string): IpRange {
   const size = usable > BigInt(MAX_ADDRESSES) ? MAX_ADDRESSES : Number(usable);
   return {
     text,
+    cidr: `${textOf(first, family)}/${prefix}`,
     family,
     size,
     at: (index) => textOf(first + BigInt(index), family),

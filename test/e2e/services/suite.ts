@@ -69,8 +69,8 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
       return { output, address: pod.status.podIP as string };
     };
     // A static busybox cannot use wget in an image without the files of the C library.
-    const askMany = (address: string, times: number) =>
-      `for i in $(seq ${times}); do printf 'GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n' | busybox nc -w 5 ${address} 80 | tail -n 1; done`;
+    const askMany = (address: string, times: number, port = 80) =>
+      `for i in $(seq ${times}); do printf 'GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n' | busybox nc -w 5 ${address} ${port} | tail -n 1; done`;
     const names = (output: string) =>
       [
         ...new Set(
@@ -128,6 +128,23 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
           expect(names(output)).toEqual(['one', 'two']);
           for (const line of output.trim().split('\n'))
             expect(line).toMatch(new RegExp(` (\\[::ffff:)?${address}\\]?$`));
+        }
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      'pods reach node ports of their own node and of the other one, and through them pods of both',
+      async () => {
+        const { body } = await qd.request('GET', '/api/v1/nodes');
+        const addresses = body.items.map(({ status }: any) => status.addresses[0].address as string);
+        for (const [index, node] of NODES.entries()) {
+          const command = addresses.map((address: string) => askMany(address, 15, nodePort)).join('; echo; ');
+          const { output } = await inPod(`asks-node-ports-${index}`, node, command);
+          expect(output.split('\n\n').map(names)).toEqual([
+            ['one', 'two'],
+            ['one', 'two'],
+          ]);
         }
       },
       TIMEOUT_MS,

@@ -121,6 +121,11 @@ it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is not allowed on what o
   }
 });
 
+it('asks for the options of nothing but programs behind the proxy', () => {
+  expect(() => routed('OPTIONS', '/api/v1/namespaces/a/pods/b')).toThrow('does not allow this method');
+  expect(() => routed('OPTIONS', '/api/v1/namespaces/a/pods/b/log')).toThrow('does not allow this method');
+});
+
 describe('the watch parameter', () => {
   it('makes a list and a get a watch', () => {
     expect(routed('GET', '/api/v1/pods', true)).toBe('watch v1 * pods');

@@ -145,6 +145,9 @@ function namedVerb(method: string, route: Route, watch: boolean): Verb | undefin
     case 'DELETE':
       if (name !== undefined) return 'delete';
       return onCollection ? 'deletecollection' : undefined;
+    // Only a program behind the proxy answers it. It reads nothing but that answer, so it needs the right to get.
+    case 'OPTIONS':
+      return subresource && takesPath(subresource) ? 'get' : undefined;
     default:
       return undefined;
   }
