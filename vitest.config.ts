@@ -22,8 +22,11 @@ const WAITING = [
   'src/store/etcd/etcd-store.test.ts',
 ];
 
-/** Compare times with each other: they run after all others. */
-const MEASURING = ['test/linear/**/*.test.ts', 'test/growth/**/*.test.ts', 'test/fuzz/linear-parsers.test.ts'];
+/** Compare times with each other, or wait for a program that is busy on purpose: they run after all others. */
+const MEASURING = [
+  ...['linear', 'growth', 'crash'].map((folder) => `test/${folder}/**/*.test.ts`),
+  'test/fuzz/linear-parsers.test.ts',
+];
 
 /** Replace a module, or measure the heap of their process. */
 const ISOLATED = [
