@@ -28,8 +28,10 @@ const MEASURING = [
   'test/fuzz/linear-parsers.test.ts',
 ];
 
-/** Replace a module, or measure the heap of their process. */
+/** Replace a module, measure the heap of their process, or look into Node's own parts. */
 const ISOLATED = [
+  'src/server/http/node-internals.test.ts',
+  'src/server/http/listen/*.test.ts',
   'src/store/embedded/reserve.test.ts',
   'src/base/bounded-map.test.ts',
   'src/server/bounded-caches.test.ts',
