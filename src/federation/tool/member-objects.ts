@@ -20,8 +20,7 @@ export interface Membership {
 const CLUSTER_NAME = 'federation.alpha.kubernetes.io/cluster-name';
 
 /** The account of the federation in the member. */
-const accountName = ({ federation, cluster }: Pick<Membership, 'federation' | 'cluster'>) =>
-  `${cluster}-${federation}`;
+const accountName = ({ federation, cluster }: Pick<Membership, 'federation' | 'cluster'>) => `${cluster}-${federation}`;
 export const tokenSecretName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
   `${accountName(membership)}-token`;
 const roleName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
