@@ -8,14 +8,15 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   rules: [],
   policy: [],
   kernel: [],
+  routes: ['kernel'],
   nftables: ['rules', 'policy', 'kernel'],
   userspace: ['rules'],
-  proxy: ['rules', 'policy', 'kernel', 'nftables', 'userspace'],
+  proxy: ['rules', 'policy', 'routes', 'kernel', 'nftables', 'userspace'],
   dns: [],
   ingress: [],
 };
 /** What decides uses no part of Node. */
-const PURE = ['rules', 'policy'];
+const PURE = ['rules', 'policy', 'routes'];
 
 const partOf = (path: string) => /^src\/network\/([^/]+)\//.exec(path)?.[1];
 

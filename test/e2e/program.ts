@@ -22,6 +22,8 @@ export interface StartOptions {
   readonly uid?: number;
   /** The Node that runs it; by default the one that runs the test. */
   readonly node?: string;
+  /** A command that runs another one elsewhere, for example in a network namespace. */
+  readonly enter?: readonly string[];
 }
 
 interface Answer {
@@ -65,7 +67,14 @@ export function newDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'qd-e2e-'));
 }
 
-export async function startQd({ directory, flags = [], env = {}, node, uid }: StartOptions = {}): Promise<Qd> {
+export async function startQd({
+  directory,
+  flags = [],
+  env = {},
+  node,
+  uid,
+  enter = [],
+}: StartOptions = {}): Promise<Qd> {
   const home = directory ?? (await newDirectory());
   const data = join(home, 'data');
   const kubeconfig = join(home, 'kubeconfig');
@@ -74,6 +83,7 @@ export async function startQd({ directory, flags = [], env = {}, node, uid }: St
   const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], {
     env,
     node,
+    enter,
     ...(uid === undefined ? {} : { uid, env: { ...env, HOME: home } }),
   });
   let said = '';
@@ -130,6 +140,8 @@ export interface RunOptions {
   readonly uid?: number;
   /** Stop it after this many milliseconds. */
   readonly timeout?: number;
+  /** A command that runs another one elsewhere. */
+  readonly enter?: readonly string[];
 }
 
 /** Runs the program to its end. */
@@ -169,10 +181,11 @@ export async function runUntilReady(
 }
 
 export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], options: RunOptions): ChildProcess {
-  const { env, uid, timeout, node = process.execPath } = options;
+  const { env, uid, timeout, node = process.execPath, enter = [] } = options;
   const program = join(DIST, `${name}.js`);
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
-  return spawn(node, [program, ...withRuntime(args)], {
+  const [first = node, ...rest] = [...enter, node, program, ...withRuntime(args)];
+  return spawn(first, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME, ...env },
     timeout,

@@ -50,13 +50,14 @@ export async function agent(flags: AgentFlags): Promise<void> {
   });
   const transport = httpsTransport({ ...cluster, ...certificate, clock, userAgent: 'qd-agent' });
   const client = createClient(transport);
+  const config = nodeConfig(flags);
   const running = await runNode({
     ...{ client, clock, random, log, name: node, dataDirectory: directory },
     runtime,
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: flags.clusterDomain, apiServer: addressOf(server), config: nodeConfig(flags) },
+    ...{ clusterDomain: flags.clusterDomain, apiServer: addressOf(server), config },
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
@@ -64,7 +65,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
     startServices: (each) =>
       startServices({
         ...{ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS },
-        ...{ enforcesPolicies: false, removesRules: false },
+        ...{ podRoutes: config.podRoutes, removesRules: false },
       }),
   }).catch((error: unknown) => {
     transport.close();

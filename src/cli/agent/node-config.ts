@@ -1,6 +1,7 @@
 /** What the flags of nodes ask for. */
 import { stat } from 'node:fs/promises';
 import { addQuantities, formatQuantity, parseQuantity } from '../../base/quantity.ts';
+import type { RouteMode } from '../../network/routes/route-mode.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import { DEFAULT_THRESHOLDS, type Threshold } from '../../node/machine/pressure/thresholds.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -20,6 +21,8 @@ export interface NodeConfig {
   readonly podManifestPath: string | undefined;
   readonly registries: RegistrySettings;
   readonly liveConfigVolumes: boolean;
+  /** How the pods of other machines are reached. */
+  readonly podRoutes: RouteMode;
 }
 
 export function nodeConfig(flags: NodeFlags): NodeConfig {
@@ -33,6 +36,7 @@ export function nodeConfig(flags: NodeFlags): NodeConfig {
     podManifestPath: flags.podManifestPath || undefined,
     registries: { mirrors: flags.registryMirror ?? {}, insecure: flags.insecureRegistry ?? [] },
     liveConfigVolumes: flags.liveConfigVolumes === true,
+    podRoutes: flags.podRoutes ?? 'auto',
   };
 }
 

@@ -1,5 +1,6 @@
 /** The flags of `qd up` and `qd agent` that describe their nodes with real pods. */
 import { flag, type ValuesOf } from '../../base/flag.ts';
+import { ROUTE_MODES } from '../../network/routes/route-mode.ts';
 import * as value from '../flags/values.ts';
 import * as nodeValue from './node-values.ts';
 
@@ -66,6 +67,12 @@ export const nodeFlags = [
     help: 'changed ConfigMaps and Secrets reach the volumes of running pods',
     parse: value.boolean,
     defaultText: 'off',
+    remembered: true,
+  }),
+  flag('--pod-routes <mode>', {
+    help: 'how pods of other machines are reached; auto: direct on a shared link, else vxlan (UDP port 4789)',
+    choices: ROUTE_MODES,
+    defaultText: 'auto',
     remembered: true,
   }),
 ] as const;

@@ -21,6 +21,8 @@ export interface PolicyWatchOptions {
   /** The name of the node. */
   readonly node: string;
   readonly applier: PolicyApplier;
+  /** Limits the duration of watches, in seconds. */
+  readonly watchSeconds?: number;
 }
 
 const RETRY_MS = 1_000;

@@ -5,10 +5,11 @@ import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import { connectionByNode } from '../../../server/nodes/by-node.ts';
 import { machineNetwork, nodeNetwork } from '../../agent/network-plan.ts';
+import type { OwnNetwork } from '../../agent/node/options.ts';
 import { nodeConfig } from '../../agent/node-config.ts';
 import { nodeId } from '../../agent/node-file.ts';
 import type { RealRuntime } from '../../agent/open-runtime.ts';
-import type { OwnNetwork, RunningNode } from '../../agent/run-node.ts';
+import type { RunningNode } from '../../agent/run-node.ts';
 import { apiVersion } from '../../version.ts';
 import type { Settings } from '../flags.ts';
 import { advertisedAddress, reachableAddress } from '../listeners/addresses.ts';
@@ -36,13 +37,16 @@ export async function startRealNodes(
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
   const { removeServiceRules, startServices } = await import('./services.ts');
-  const services = { client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log };
+  const services = {
+    ...{ client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log },
+    podRoutes: nodeConfig(settings).podRoutes,
+  };
   const running = new Map<string, RunningNode>();
   const local = localConnection((name) => running.get(name));
   server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
-  const networks = await ownNetworks({ names, clusterCidr }, directory);
   const machineAddress = advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange);
+  const networks = await ownNetworks({ names, clusterCidr }, directory, machineAddress);
   for (const [index, name] of names.entries()) {
     const network = networks.get(name);
     const client = createClient(directTransport(server.direct(nodeUser(name))));
@@ -56,7 +60,7 @@ export async function startRealNodes(
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion, openAfter: whenReady },
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
-      startServices: (each) => startServices({ ...services, node: each, enforcesPolicies: true, removesRules: true }),
+      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
       removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
     });
     running.set(name, node);
@@ -75,6 +79,7 @@ function hostForPods({ bindAddress, serviceClusterIpRange }: Settings): string {
 async function ownNetworks(
   { names, clusterCidr }: Pick<NodePlan, 'names' | 'clusterCidr'>,
   directory: string,
+  gateway: string,
 ): Promise<ReadonlyMap<string, OwnNetwork>> {
   const machine = machineNetwork(directory, clusterCidr, names.length);
   if (names.length < 2 || process.getuid?.() !== 0 || !machine) return new Map();
@@ -84,7 +89,8 @@ async function ownNetworks(
   return new Map(
     names.slice(1).map((name, position) => {
       const network = nodeNetwork(machine, position + 1, nodeId(directory, name));
-      return [name, { ...network, open: (podCIDR) => openNodeNetwork(machine, network, { podCIDR, path }) }];
+      const open = (podCIDR: string) => openNodeNetwork(machine, network, { podCIDR, path });
+      return [name, { ...network, gateway, open }];
     }),
   );
 }

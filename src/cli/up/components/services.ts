@@ -1,49 +1,75 @@
-/** Makes Services work on a node with real pods: by nftables where this process may, else with sockets of its own. */
+/** Starts the network of a node with real pods: services, policies and routes; without rights, a proxy with ordinary sockets. */
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../client/client.ts';
 import { LocalKernel } from '../../../network/kernel/local-kernel.ts';
+import { LocalRouter } from '../../../network/kernel/local-router.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
 import { PolicyWatch } from '../../../network/proxy/policy-watch.ts';
+import { RouteWatch } from '../../../network/proxy/route-watch.ts';
 import { ServiceProxy } from '../../../network/proxy/service-proxy.ts';
+import { reportUnenforcedPolicies } from '../../../network/proxy/unenforced-policies.ts';
+import type { RouteMode } from '../../../network/routes/route-mode.ts';
 import type { RuleApplier } from '../../../network/rules/applier.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
-import type { RulesOwner, ServicesNode } from '../../agent/run-node.ts';
+import type { RulesOwner, ServicesNode } from '../../agent/node/options.ts';
 
 export interface ServicesOptions {
-  /** Reads Services and EndpointSlices. */
+  /** Reads Services and EndpointSlices, Nodes, and all pods, namespaces and policies. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly node: ServicesNode;
-  /** Whether network policies are enforced. The client must then be able to read all pods, namespaces and policies. */
-  readonly enforcesPolicies: boolean;
-  /** Whether rules go when it is stopped. */
+  /** How the pods of other machines are reached. */
+  readonly podRoutes: RouteMode;
+  /** Whether rules and routes go when it is stopped. */
   readonly removesRules: boolean;
   readonly watchSeconds?: number;
 }
 
-/** Resolves with what stops it. Services are served a moment later. */
+/** Starts the network of a node. Resolves with what stops it. Services are served a moment later. */
 export async function startServices(options: ServicesOptions): Promise<() => Promise<void>> {
   const { client, clock, random, log, node, watchSeconds } = options;
-  const kernel = await openKernel(process.env.PATH ?? '', node.networkNamespace);
+  const path = process.env.PATH ?? '';
+  const kernel = await openKernel(path, node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
-  const nftables = kernel && new NftablesProxy({ kernel, table, podRanges: node.podCIDRs, clock, log });
-  const applier: RuleApplier = nftables ?? new UserspaceProxy({ clock, random, log });
-  const common = { client, clock, random, log, node: node.name };
-  const policies = nftables && options.enforcesPolicies ? new PolicyWatch({ ...common, applier: nftables }) : undefined;
-  await policies?.ready;
-  const proxy = new ServiceProxy({
-    ...{ ...common, addresses: node.addresses, applier },
-    ...(watchSeconds ? { watchSeconds } : {}),
+  const common = { client, clock, random, log, node: node.name, ...(watchSeconds ? { watchSeconds } : {}) };
+  const serve = (applier: RuleApplier) => new ServiceProxy({ ...common, addresses: node.addresses, applier });
+  if (!kernel) {
+    const applier = new UserspaceProxy({ clock, random, log });
+    const proxy = serve(applier);
+    const stopReports = reportUnenforcedPolicies(common);
+    return async () => {
+      await stopReports();
+      await proxy.stop();
+      await applier.close();
+    };
+  }
+  const router = node.networkNamespace === undefined ? await openRouter(path) : undefined;
+  const routes =
+    router &&
+    new RouteWatch({
+      ...{ ...common, kernel, router, owner: node.shortName, podRanges: node.podCIDRs },
+      ...{ table: routesTable(table), mode: options.podRoutes },
+    });
+  const applier = new NftablesProxy({ kernel, table, podRanges: node.podCIDRs, clock, log });
+  const policies = new PolicyWatch({ ...common, applier });
+  let proxy: ServiceProxy | undefined;
+  let isStopped = false;
+  // An older table goes on until policies are known: the server may not answer now.
+  void policies.ready.then(() => {
+    if (!isStopped) proxy = serve(applier);
   });
   return async () => {
-    await policies?.stop();
-    await proxy.stop();
-    if (options.removesRules || !kernel) await applier.close();
+    isStopped = true;
+    await Promise.all([policies.stop(), proxy?.stop(), routes?.stop()]);
+    if (!options.removesRules) return;
+    const removed = applier.close().then(() => router && removeRoutes({ kernel, router, table }, node.shortName));
+    // The node stops all the same; the next start replaces what is left.
+    await removed.catch((error) => log.warn('rules of the node could not be removed', { error: String(error) }));
   };
 }
 
@@ -53,8 +79,26 @@ export async function removeServiceRules(
   path: string,
 ): Promise<void> {
   const kernel = await openKernel(path, networkNamespace);
-  await kernel?.remove(serviceTable(name, shortName));
+  if (!kernel) return;
+  const table = serviceTable(name, shortName);
+  await kernel.remove(table);
+  const router = networkNamespace === undefined ? await openRouter(path) : undefined;
+  if (router) await removeRoutes({ kernel, router, table }, shortName);
 }
+
+interface Routed {
+  readonly kernel: LocalKernel;
+  readonly router: LocalRouter;
+  /** That of the services. */
+  readonly table: string;
+}
+
+async function removeRoutes({ kernel, router, table }: Routed, owner: string): Promise<void> {
+  await router.route(owner, { routes: [], tunnel: undefined });
+  await kernel.remove(routesTable(table));
+}
+
+const routesTable = (table: string) => `${table}-routes`;
 
 const MAX_NODE_CHARACTERS = 80;
 
@@ -71,4 +115,10 @@ async function openKernel(path: string, networkNamespace?: string): Promise<Loca
   const enter = networkNamespace === undefined || nsenter === undefined ? [] : [nsenter, `--net=${networkNamespace}`];
   const kernel = new LocalKernel({ nft, perl, enter });
   return (await kernel.isUsable()) ? kernel : undefined;
+}
+
+/** Undefined where there is no `ip`. */
+async function openRouter(path: string): Promise<LocalRouter | undefined> {
+  const [ip, bridge] = await Promise.all(['ip', 'bridge'].map((name) => findProgram(name, path)));
+  return ip === undefined ? undefined : new LocalRouter({ ip, bridge });
 }

@@ -10,6 +10,8 @@ export interface NodeSettings {
   readonly addresses: readonly NodeAddress[];
   /** Labels besides those that every node has. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Annotations besides those that every node has. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly taints: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   /** Ranges of pod addresses that the node brings; empty: the cluster gives it one. */
   readonly podCIDRs: readonly string[];
@@ -51,7 +53,7 @@ export function nodeLabels({ name, labels }: NodeSettings, architecture: string)
 export function newNode(settings: NodeSettings, status: Draft<Node>['status'], architecture: string): Draft<Node> {
   const { name, taints, podCIDRs } = settings;
   return {
-    metadata: { name, labels: nodeLabels(settings, architecture), annotations: ANNOTATIONS },
+    metadata: { name, labels: nodeLabels(settings, architecture), annotations: nodeAnnotations(settings) },
     spec: {
       ...(taints.length > 0 ? { taints } : {}),
       ...(podCIDRs.length > 0 ? { podCIDR: podCIDRs[0], podCIDRs } : {}),
@@ -62,6 +64,10 @@ export function newNode(settings: NodeSettings, status: Draft<Node>['status'], a
 
 /** Volumes of claims are attached by nobody else. */
 const ANNOTATIONS = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
+
+export function nodeAnnotations({ annotations }: NodeSettings): Record<string, string> {
+  return { ...ANNOTATIONS, ...annotations };
+}
 
 export interface StatusParts {
   readonly settings: NodeSettings;

@@ -12,6 +12,7 @@ import {
   type NodeCondition,
   type NodeSettings,
   newNode,
+  nodeAnnotations,
   nodeConditions,
   nodeLabels,
   nodeStatus,
@@ -77,11 +78,16 @@ export class NodeReporter {
     } catch (error) {
       if (!isApiError(error, 'AlreadyExists')) throw error;
       const known = await nodes.get(settings.name, { signal });
-      const labels = nodeLabels(settings, architecture);
-      const isLabelled = Object.entries(labels).every(([key, value]) => known.metadata.labels?.[key] === value);
-      this.#node = isLabelled
+      const [labels, annotations] = [nodeLabels(settings, architecture), nodeAnnotations(settings)];
+      const isDescribed =
+        hasAll(known.metadata.labels ?? {}, labels) && hasAll(known.metadata.annotations ?? {}, annotations);
+      this.#node = isDescribed
         ? known
-        : await nodes.patch(settings.name, { type: 'merge', changes: { metadata: { labels } } }, { signal });
+        : await nodes.patch(
+            settings.name,
+            { type: 'merge', changes: { metadata: { labels, annotations } } },
+            { signal },
+          );
       await this.#report();
     }
     emit(this.#node, 'Starting', 'Starting kubelet.');
@@ -172,4 +178,8 @@ function isSame(a: Status, b: Status): boolean {
 /** Addresses are merged by type; a list that is replaced has no old entries. */
 function withLists({ addresses, ...rest }: Status) {
   return { status: { ...rest, addresses: [{ $patch: 'replace' }, ...addresses] } };
+}
+
+function hasAll(known: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([key, value]) => known[key] === value);
 }

@@ -104,7 +104,8 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:kube-dns': [account('kube-dns')],
   'system:kube-scheduler': [user('system:kube-scheduler')],
   'system:monitoring': [group('system:monitoring')],
-  'system:network-policies': [user('system:kube-proxy')],
+  // The agent of a node enforces them, too.
+  'system:network-policies': [user('system:kube-proxy'), group('system:nodes')],
   // Empty: nodes are authorized by the node authorizer. Administrators may add subjects.
   'system:node': [],
   // The group is not in Kubernetes: the agent of a node is its service proxy, too.

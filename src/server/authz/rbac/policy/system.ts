@@ -136,7 +136,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     on('networking.k8s.io', 'servicecidrs', 'list watch'),
     on('discovery.k8s.io', 'endpointslices', 'list watch'),
   ],
-  // Not in Kubernetes: what enforces network policies on the nodes of a server's process.
+  // Not in Kubernetes: what enforces network policies on a node.
   'network-policies': [
     on('core', 'namespaces pods', 'list watch'),
     on('networking.k8s.io', 'networkpolicies', 'list watch'),

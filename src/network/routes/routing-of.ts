@@ -1,0 +1,121 @@
+/** Computes the routes of a machine from the nodes of the cluster. */
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { Node as NodeObject } from '../../kinds/groups/core/node/node.ts';
+import type { Link, Route, Routing, TunnelPeer } from '../kernel/router.ts';
+import { addressPart, type Ipv4Range, ipv4Range, isIpv4, overlaps } from './ipv4-range.ts';
+import type { RouteMode } from './route-mode.ts';
+
+type Node = DeepReadonly<NodeObject>;
+
+export interface RoutingFacts {
+  readonly nodes: readonly Node[];
+  /** The name of the node that has the network of this machine. */
+  readonly node: string;
+  readonly links: readonly Link[];
+  readonly mode: RouteMode;
+  /** Distinguishes the tunnels of clusters on one machine. */
+  readonly vni: number;
+}
+
+export interface RoutingPlan extends Routing {
+  /** Nodes whose ranges are not routed, and why. */
+  readonly refused: readonly { readonly node: string; readonly reason: string }[];
+}
+
+/** The address of the machine that a node without a link of its own is reached through. */
+export const GATEWAY_ANNOTATION = 'node.kubernetes.io/gateway';
+
+/** VXLAN as IANA registered it. */
+const TUNNEL_PORT = 4789;
+/** The headers of Ethernet, IPv4, UDP and VXLAN. */
+const TUNNEL_OVERHEAD_BYTES = 50;
+const DEFAULT_MTU = 1_500;
+/** The largest range that a node may have: 65,536 addresses. */
+const MIN_PREFIX_LENGTH = 16;
+
+export const NO_ROUTES: RoutingPlan = { routes: [], tunnel: undefined, refused: [] };
+
+/** Nodes behind this machine, and those without addresses, have no routes. Addresses are IPv4. */
+export function routingOf({ nodes, node, links, mode, vni }: RoutingFacts): RoutingPlan {
+  const own = nodes.find(({ metadata }) => metadata.name === node);
+  const ownAddress = own && internalAddress(own);
+  if (mode === 'none' || !own || ownAddress === undefined) return NO_ROUTES;
+  const link = links.find(({ addresses }) => addresses.some((each) => addressPart(each) === ownAddress));
+  const taken = [...links.flatMap(({ addresses }) => addresses.flatMap((each) => ipv4Range(each) ?? []))];
+  taken.push(...podRanges(own));
+  const routes: Route[] = [];
+  const peers = new Map<string, TunnelPeer>();
+  const refused: { node: string; reason: string }[] = [];
+  for (const other of nodes.filter((each) => each !== own).sort(byName)) {
+    const name = other.metadata.name ?? '';
+    const address = internalAddress(other);
+    const gateway = gatewayOf(other) ?? address;
+    if (gateway === undefined || address === undefined || gateway === ownAddress) continue;
+    const ranges = podRanges(other);
+    const wrong = ranges.find(
+      (range) => range.length < MIN_PREFIX_LENGTH || taken.some((each) => overlaps(each, range)),
+    );
+    if (wrong) {
+      refused.push({ node: name, reason: `${wrong.text} is too large, or overlaps with a range that is in use` });
+      continue;
+    }
+    taken.push(...ranges);
+    // A node behind another machine has an address that only that one knows.
+    const texts = [...ranges.map(({ text }) => text), ...(gateway === address ? [] : [`${address}/32`])];
+    if (texts.length === 0) continue;
+    const isDirect = mode === 'direct' || (mode === 'auto' && links.some((each) => isOnLink(each, gateway)));
+    if (isDirect) routes.push(...texts.map((range) => ({ range, via: gateway })));
+    else {
+      const known = peers.get(gateway);
+      peers.set(gateway, known ? { ...known, ranges: [...known.ranges, ...texts] } : peerAt(gateway, ranges, texts));
+    }
+  }
+  const inside = podRanges(own)[0]?.base;
+  if (peers.size === 0 || inside === undefined) return { routes, tunnel: undefined, refused };
+  const mtu = (link?.mtu ?? DEFAULT_MTU) - TUNNEL_OVERHEAD_BYTES;
+  const here = { local: ownAddress, address: inside, mac: macOf(ownAddress), mtu };
+  return { routes, tunnel: { vni, port: TUNNEL_PORT, ...here, peers: [...peers.values()] }, refused };
+}
+
+/** A number for the tunnel that all nodes of a cluster compute alike, from the UID of an object that each of them reads. */
+export function tunnelNumber(uid: string): number {
+  const digits = Number.parseInt(uid.replaceAll('-', '').slice(0, 6), 16);
+  // Others use 0 and 1.
+  return Number.isNaN(digits) ? 2 : 2 + (digits % (2 ** 24 - 2));
+}
+
+/** The first address of the pods' range belongs to no pod. */
+function peerAt(remote: string, ranges: readonly Ipv4Range[], texts: readonly string[]): TunnelPeer {
+  return { remote, gateway: ranges[0]?.base ?? remote, mac: macOf(remote), ranges: texts };
+}
+
+/** Every machine computes those of the others from their addresses. */
+function macOf(address: string): string {
+  const parts = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
+  return `0a:58:${parts.join(':')}`;
+}
+
+function podRanges({ spec }: Node): readonly Ipv4Range[] {
+  return (spec.podCIDRs ?? []).flatMap((text) => ipv4Range(text) ?? []);
+}
+
+function internalAddress({ status }: Node): string | undefined {
+  return status?.addresses?.find(({ type, address }) => type === 'InternalIP' && isIpv4(address))?.address;
+}
+
+function gatewayOf({ metadata }: Node): string | undefined {
+  const address = metadata.annotations?.[GATEWAY_ANNOTATION];
+  return address !== undefined && isIpv4(address) ? address : undefined;
+}
+
+function isOnLink({ addresses }: Link, address: string): boolean {
+  const range = ipv4Range(`${address}/32`);
+  return addresses.some((each) => {
+    const subnet = ipv4Range(each);
+    return range !== undefined && subnet !== undefined && subnet.length < 32 && overlaps(subnet, range);
+  });
+}
+
+function byName(a: Node, b: Node): number {
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}

@@ -1,0 +1,95 @@
+/**
+ * Machines as network namespaces: `a` and `b` on one link, `c` on another one, and a router between the two. This process is on
+ * the link of `a` and `b`. It needs root and `ip`.
+ */
+
+import type { ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
+
+export type MachineName = 'a' | 'b' | 'c';
+
+export const ADDRESSES: Readonly<Record<MachineName, string>> = {
+  a: '192.168.230.1',
+  b: '192.168.230.2',
+  c: '192.168.231.3',
+};
+
+export interface Landscape {
+  /** The command that runs another one on a machine. */
+  enter(machine: MachineName): readonly string[];
+  /** Runs a command on a machine, and returns what it prints. */
+  run(machine: MachineName, ...command: readonly string[]): string;
+  /** Interfaces, routes and nftables tables that a machine did not have at the start. */
+  traces(machine: MachineName): readonly string[];
+  close(): void;
+}
+
+const ROUTER = ['192.168.230.254', '192.168.231.254'] as const;
+const OWN = '192.168.230.253';
+
+export function openLandscape(): Landscape {
+  const prefix = `qdlab${process.pid % 100_000}`;
+  const space = (name: string) => `${prefix}${name}`;
+  const ip = (text: string, inside: readonly string[] = []) =>
+    execFileSync('ip', [...inside, '-batch', '-'], { input: `${text.trim()}\n` });
+  const router = ['-n', space('r')];
+  const names = ['a', 'b', 'c'] as const;
+  for (const name of ['r', ...names]) ip(`netns add ${space(name)}`);
+  ip(
+    `link add br0 type bridge
+     addr add ${ROUTER[0]}/24 dev br0
+     link set br0 up
+     link add to-c type veth peer name eth0 netns ${space('c')}
+     addr add ${ROUTER[1]}/24 dev to-c
+     link set to-c up`,
+    router,
+  );
+  for (const name of ['a', 'b']) {
+    ip(`link add to-${name} type veth peer name eth0 netns ${space(name)}\nlink set to-${name} master br0 up`, router);
+  }
+  for (const name of names) {
+    ip(
+      `link set lo up
+       addr add ${ADDRESSES[name]}/24 dev eth0
+       link set eth0 up
+       route add default via ${name === 'c' ? ROUTER[1] : ROUTER[0]}`,
+      ['-n', space(name)],
+    );
+  }
+  ip(
+    `link add ${prefix} type veth peer name own netns ${space('r')}\naddr add ${OWN}/24 dev ${prefix}\nlink set ${prefix} up`,
+  );
+  ip('link set own master br0 up', router);
+  const enter = (name: string) => ['ip', 'netns', 'exec', space(name)];
+  const run = (name: string, ...command: readonly string[]) =>
+    execFileSync('ip', [...enter(name).slice(1), ...command], { encoding: 'utf8' });
+  run('r', 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward');
+  const things = (machine: MachineName) =>
+    [run(machine, 'ip', '-o', 'link'), run(machine, 'ip', 'route'), run(machine, 'nft', 'list', 'tables')]
+      .flatMap((text) => text.split('\n'))
+      .map((line) => line.replace(/^\d+: ([^:@]+).*/, 'link $1').trim())
+      .filter((line) => line !== '');
+  const before = new Map(names.map((name) => [name, things(name)]));
+  return {
+    enter,
+    run,
+    traces: (machine) => things(machine).filter((each) => !before.get(machine)?.includes(each)),
+    close() {
+      for (const name of ['r', ...names]) ip(`netns delete ${space(name)}`);
+    },
+  };
+}
+
+/** Resolves when the program prints the text; rejects with what it said when it ends before. */
+export function untilPrints(child: ChildProcess, text: string): Promise<void> {
+  let said = '';
+  return new Promise((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      said += chunk;
+      if (said.includes(text)) resolve();
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.on('exit', (code) => reject(new Error(`it ended with ${code}: ${said}`)));
+  });
+}
