@@ -87,9 +87,10 @@ export class ServiceProxy {
    * aborted.
    */
   async drained(addresses: readonly string[], signal: AbortSignal): Promise<void> {
+    const slicesWith = (slices: Lister<EndpointSlice>, address: string) => slices.by(addressesIn, address);
+    if (!addresses.some((address) => slicesWith(this.#slices.lister, address).length > 0)) return;
     const isDrained = (slices: Lister<EndpointSlice>) =>
-      !addresses.some((address) => slices.by(addressesIn, address).some((slice) => isOpenAt(slice, address)));
-    if (isDrained(this.#slices.lister)) return;
+      !addresses.some((address) => slicesWith(slices, address).some((slice) => isOpenAt(slice, address)));
     await this.#slices.until(isDrained, signal);
     await this.#follower.applied();
     // The last connections were just sent, and wait to be accepted.
