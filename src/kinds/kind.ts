@@ -147,6 +147,11 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly rawFields?: readonly string[];
   /** Whether objects contain passwords or tokens: then no message quotes their values, also because of the audit log. */
   readonly confidential?: boolean;
+  /**
+   * Fields that a path of the API does not write, besides the status or, of the status, everything else: nobody owns them
+   * through that path. By the name of the subresource; `object` is the object itself.
+   */
+  readonly resetFields?: Readonly<Record<string, readonly string[]>>;
   /** Whether a replace must name the resourceVersion that it replaces. */
   readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */

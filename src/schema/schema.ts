@@ -45,6 +45,11 @@ export interface FieldOptions<T = unknown, D = T> {
   readonly required?: boolean | string;
   /** Absent becomes the zero value of the type, and the published schema calls the field required. */
   readonly zero?: boolean;
+  /**
+   * Go programs leave the field out of an object in which nothing is set, although it is required or has an empty object
+   * as its default: in Kubernetes it is a pointer, or marked `omitempty`. Decides who owns the field (fields/zero.ts).
+   */
+  readonly pointer?: boolean;
   /** The zero value of a scalar (0, false, '') counts as absent. */
   readonly omitZero?: boolean;
   /**

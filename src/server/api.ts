@@ -16,7 +16,7 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-export type PatchType = 'json' | 'merge' | 'strategic';
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground';
 
@@ -36,6 +36,8 @@ export interface CallOptions {
   /** `['All']`, or absent. */
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
+  /** An apply takes over fields that others own. */
+  readonly force?: boolean;
   /** `Ignore`, `Warn` (the default) or `Strict`: what to do about unknown and duplicate fields. */
   readonly fieldValidation?: string;
   readonly gracePeriodSeconds?: number;
@@ -63,6 +65,8 @@ export interface Call {
   /** Query parameters that the subresource declares. */
   readonly parameters?: ParameterValues;
   readonly user: User;
+  /** The program that sent the request, as its User-Agent names it. */
+  readonly userAgent?: string | undefined;
   readonly signal?: AbortSignal;
 }
 

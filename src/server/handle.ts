@@ -39,7 +39,7 @@ export function handler(core: Core, subresources: readonly Subresource[]): Handl
       if (!resource) throw noSuchPath();
       const { deprecated } = resource.version;
       if (deprecated) notes.warn(deprecated);
-      if (call.options) checkWriteOptions(call);
+      if (call.options || call.patchType === 'apply') checkWriteOptions(call);
       if (!call.subresource) {
         return await operationOf(resource, call)(core, { resource, call, notes });
       }

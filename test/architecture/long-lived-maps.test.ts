@@ -67,6 +67,8 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#levels': 'stored objects',
   },
   'src/server/fairness/priority-and-fairness.ts': { '#unauthenticated': 'bytes' },
+  'src/server/field-managers/managers.ts': { NO_MANAGERS: 'one call' },
+  'src/server/field-managers/versioned.ts': { '#trees': 'one call' },
   'src/server/http/body/json-duplicates.ts': { NONE: 'one call', '#found': 'one call' },
   'src/server/http/front/front-thread.ts': {
     '#exchanges': 'in progress',
@@ -79,7 +81,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#commands': 'in progress',
     '#turns': 'in progress',
   },
-  'src/server/http/listen/backlog-limiter.ts': { '#pending': 'in progress' },
+  'src/server/http/listen/backlog-limiter.ts': { '#pending': 'in progress', '#shared': 'in progress' },
   'src/server/http/listen/connections.ts': { '#open': 'in progress', '#countByNetwork': 'in progress' },
   'src/server/http/listen/listeners.ts': { '#sessions': 'in progress' },
   'src/server/http/listen/multiplexed-requests.ts': { '#waiting': 'in progress' },

@@ -8,6 +8,7 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--as': 'kubectl',
   '--as-group': 'kubectl',
   '--as-uid': 'kubectl',
+  '--force-conflicts': 'kubectl',
   '--watch': 'kubectl',
   '--disallow-code-generation-from-strings': 'node',
   '--max-semi-space-size': 'node',

@@ -29,6 +29,12 @@ test.each(patchable.map((kind) => [kind.kind, kind] as const))(
       expect(patched.metadata.labels.by).toBe(patchType);
       expect(without(patched)).toEqual(without(made));
     }
+    const { apiVersion } = kind.hub;
+    const config = { apiVersion, kind: kind.kind, metadata: { name, labels: { by: 'apply' } } };
+    const options = { fieldManager: 'me', force: true };
+    const applied = await api.patch(kind.plural, name, config, { ...at, patchType: 'apply', options });
+    expect(without(applied)).toEqual(without(made));
+    expect(applied.metadata.managedFields[0].fieldsV1).toEqual({ 'f:metadata': { 'f:labels': { 'f:by': {} } } });
     if (!kind.subresources?.status) return;
     const status = { ...at, subresource: 'status' };
     const patched = await api.patch(kind.plural, name, { metadata: { annotations: { seen: 'yes' } } }, status);

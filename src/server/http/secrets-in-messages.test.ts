@@ -250,7 +250,7 @@ describe('a secret is patched with', () => {
     ['another kind', [MERGE, { kind: 'ConfigMap', data: { a: ENCODED } }]],
     ['another type', [MERGE, { type: 'Other', data: { a: ENCODED } }]],
     ['an outdated version', [MERGE, { metadata: { resourceVersion: '1' }, data: { a: ENCODED } }]],
-    ['a media type that is none', ['application/apply-patch+yaml', `data: {a: ${MARKER}}`]],
+    ['a media type that is none', ['application/apply-patch+cbor', `data: {a: ${MARKER}}`]],
   ])('%s', async (_, [type, body]) => {
     // The list that a strategic patch is merged with must not be empty.
     const finalizers = { metadata: { finalizers: ['a.b/c'], ownerReferences: [owner] } };

@@ -51,6 +51,14 @@ export function reportPatchFaults(sent: SentBody, unknown: readonly string[], pa
   throw invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, refusal(faults))]);
 }
 
+/** The same for a configuration that is applied. Fields that it has and the schema does not are errors anyway. */
+export function reportConfigurationFaults(sent: SentBody): void {
+  const { duplicates = [] } = sent.call;
+  if (duplicates.length === 0 || !validatesFields(sent)) return;
+  const faults = duplicates.slice(0, MAX_FAULTS).map((path) => quoted('duplicate', path));
+  if (!mayPass(sent, faults)) throw badRequest(`error strict decoding YAML: ${faults.join(', ')}`);
+}
+
 type KubeType = Pick<KubeObject, 'kind' | 'apiVersion'>;
 
 interface Patched {

@@ -9,6 +9,7 @@ import { capitalized, definitionName, META, operationInfix, operationTag, SCALAR
 import {
   DELETE,
   DELETE_COLLECTION,
+  FORCE,
   GET,
   LIST,
   NAMESPACE,
@@ -57,6 +58,7 @@ const PATCHES = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
 ];
 
 const METHODS: Readonly<Record<Verb, Method>> = {
@@ -210,7 +212,7 @@ class Paths {
     const patch = verb === 'patch';
     return {
       ...operation,
-      parameters: [...operation.parameters, ...WRITE],
+      parameters: [...operation.parameters, ...WRITE, ...(patch ? [FORCE] : [])],
       body: { definition: patch ? SCALARS.patch : operation.answer!, required: true },
       consumes: patch ? PATCHES : ANYTHING,
     };

@@ -91,6 +91,7 @@ export const GET = [
 ];
 
 export const WRITE = [DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION];
+export const FORCE = query('force', 'boolean', 'Whether an apply takes over fields that other managers own.');
 
 export const DELETE = [
   DRY_RUN,

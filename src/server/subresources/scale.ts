@@ -12,6 +12,7 @@ import { invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
 import { transact } from '../transaction/transaction.ts';
+import { applyTo } from '../verbs/apply.ts';
 import { get } from '../verbs/get.ts';
 import { applyPatch, decodePatched } from '../verbs/patch.ts';
 import { replyOf } from '../verbs/reply.ts';
@@ -33,6 +34,7 @@ export const scale: Subresource<'scale'> = {
     },
 
     async patch(core, request) {
+      if (request.call.patchType === 'apply') return applyReplicas(core, request);
       const { schema } = scaleShapeOf(request.resource.version.apiVersion);
       return setReplicas(core, request, (before) => {
         return decodePatched(applyPatch(schema, before, request.call), { schema, before, request }) as Scale;
@@ -48,6 +50,30 @@ export const scale: Subresource<'scale'> = {
   },
   updates: 'object',
 };
+
+/** Applies the number of replicas. It is owned as a field of the object. */
+async function applyReplicas(core: Core, request: ApiRequest): Promise<ObjectReply> {
+  const { resource, call } = request;
+  const { version, kind } = resource;
+  const { metadata = {}, spec } = readBody(request, core.registry) as Scale;
+  const { name = call.name, namespace = call.namespace, resourceVersion, uid } = metadata;
+  const config = {
+    apiVersion: version.apiVersion,
+    kind: kind.kind,
+    metadata: {
+      name,
+      ...(namespace ? { namespace } : {}),
+      ...(resourceVersion ? { resourceVersion } : {}),
+      ...(uid ? { uid } : {}),
+    },
+  };
+  const shape = scaleShapeOf(version.apiVersion);
+  const before = scaleOf(resource, { ...config, metadata: { name: call.name } });
+  check(shape, { ...before, spec }, call.name ?? '');
+  const outcome = await applyTo(core, request, setPath(config, definitionOf(version).replicas, spec.replicas ?? 0));
+  const { item } = await replyOf(resource, outcome);
+  return scaleReply(resource, item.object);
+}
 
 async function setReplicas(core: Core, request: ApiRequest, next: (before: Scale) => Scale): Promise<ObjectReply> {
   const { resource, call } = request;

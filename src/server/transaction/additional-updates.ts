@@ -27,7 +27,7 @@ export function draftAdditionalUpdates(
       },
       notes: new RequestNotes(),
     };
-    const draft = draftUpdate(request, { type: 'update', part, next: () => object }, { current, object });
+    const draft = draftUpdate(core, request, { type: 'update', part, next: () => object }, { current, object });
     finishUpdate(core, draft, part);
     return draft;
   });

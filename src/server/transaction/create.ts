@@ -22,7 +22,7 @@ const SUFFIX_LENGTH = 5;
 export function draftCreate(core: Core, request: ApiRequest, mutation: Create, object: KubeObject): Draft {
   const { kind } = request.resource;
   const { name, generateName, resourceVersion, namespace: own } = object.metadata;
-  const { labels, annotations, ownerReferences, finalizers, initializers } = object.metadata;
+  const { labels, annotations, ownerReferences, finalizers, initializers, managedFields } = object.metadata;
   if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
   const namespace = request.call.namespace ?? '';
   if (own && own !== namespace) {
@@ -40,6 +40,7 @@ export function draftCreate(core: Core, request: ApiRequest, mutation: Create, o
   if (ownerReferences) metadata.ownerReferences = ownerReferences;
   if (finalizers?.length) metadata.finalizers = finalizers;
   if (initializers) metadata.initializers = initializers;
+  if (mutation.isApplied && managedFields) metadata.managedFields = managedFields;
   object.metadata = metadata;
   const at = { key: keyOf(kind, namespace, ownName), namespace, name: ownName };
   const draft = new Draft(request, mutation, at, undefined, object);

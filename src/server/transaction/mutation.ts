@@ -11,6 +11,8 @@ export interface Create {
   readonly type: 'create';
   /** Makes the object that is asked for. Called for every attempt; the transaction takes the result over. */
   readonly object: () => MaybeAsync<KubeObject>;
+  /** Whether the object says itself who manages its fields: it was applied. */
+  readonly isApplied?: boolean;
 }
 
 export interface Update {
@@ -21,6 +23,8 @@ export interface Update {
    * what it shares with `current`. A resourceVersion in it must be that of the current object.
    */
   readonly next: (current: Entry) => MaybeAsync<KubeObject>;
+  /** Whether the object says itself who manages its fields: it was applied. */
+  readonly isApplied?: boolean;
 }
 
 export interface Delete {

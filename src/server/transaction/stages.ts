@@ -22,7 +22,7 @@ export function draftOf(core: Core, request: ApiRequest, mutation: Mutation): Ma
   const current = currentOf(core, request, mutation);
   return whenReady(prepare([current], request.resource), () => {
     if (mutation.type === 'delete') return draftDelete(core, request, mutation, current);
-    return whenReady(mutation.next(current), (object) => draftUpdate(request, mutation, { current, object }));
+    return whenReady(mutation.next(current), (object) => draftUpdate(core, request, mutation, { current, object }));
   });
 }
 

@@ -1,10 +1,13 @@
 import { badRequest, conflict } from '../../base/errors.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual, type Tree } from '../../base/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import { type Core, hookContext } from '../core.ts';
+import type { ManagedFieldsEntry } from '../field-managers/managers.ts';
+import { sameManagers, trackUpdate } from '../field-managers/track.ts';
 import { checkObject, invalidObject } from '../objects/check.ts';
 import { noteWarnings } from '../objects/warnings.ts';
 import { sameContent, sameDesiredState } from './comparison.ts';
@@ -14,6 +17,7 @@ import type { UpdatedPart } from './updated-part.ts';
 
 /** `object` is what the update asks for; what it may not change is put back. */
 export function draftUpdate(
+  core: Core,
   request: ApiRequest,
   mutation: Update,
   { current, object }: { readonly current: Entry; readonly object: KubeObject },
@@ -24,9 +28,18 @@ export function draftUpdate(
   const old = draft.old!;
   checkPreconditions(kind, object, old);
   if (kind.requiresVersion && call.verb === 'update') checkHasVersion(kind, object);
+  const { managedFields: given } = object.metadata;
   keepServerMetadata(object, old);
   keepOtherParts(asTree(object), asTree(old), mutation.part);
+  if (given || old.metadata.managedFields) {
+    const now = () => timestamp(core.clock.now());
+    setManagers(object, mutation.isApplied ? given : trackUpdate(request, { current, old, object, given, now }));
+  }
   return draft;
+}
+
+function setManagers(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): void {
+  if (entries?.length) object.metadata.managedFields = entries as ManagedFieldsEntry[];
 }
 
 /** Everything between mutating and validating admission. */
@@ -49,7 +62,18 @@ export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): void 
 
 /** Whether an update leaves everything as it was, the stored bytes included. */
 export function isUnchangedUpdate({ object, old, current, request }: Draft): boolean {
+  keepManagerTimes(object, old!);
   return sameContent(object, old!) && current!.isUpToDate(request.resource.kind);
+}
+
+/** A change of nothing but the times of managers is none. */
+function keepManagerTimes(object: KubeObject, old: KubeObject): void {
+  const { managedFields } = object.metadata;
+  const { managedFields: before } = old.metadata;
+  if (!managedFields || !before || managedFields === before || !sameManagers(managedFields, before)) return;
+  if (sameContent({ ...object, metadata: { ...object.metadata, managedFields: before } }, old)) {
+    object.metadata.managedFields = before;
+  }
 }
 
 /** Checks the name, and the resourceVersion and uid that the object demands. */

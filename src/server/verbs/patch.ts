@@ -13,10 +13,12 @@ import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { reportPatchFaults, validatesFields } from '../objects/field-validation.ts';
 import { transact } from '../transaction/transaction.ts';
+import { apply } from './apply.ts';
 import { replyOf } from './reply.ts';
 
 /** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts. */
 export async function patch(core: Core, request: ApiRequest): Promise<ObjectReply> {
+  if (request.call.patchType === 'apply') return apply(core, request);
   const { resource, call } = request;
   const { kind, version } = resource;
   const outcome = await transact(core, request, {

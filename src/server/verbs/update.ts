@@ -2,12 +2,12 @@ import { badRequest } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectReply } from '../api.ts';
 import { type ApiRequest, updatedPart } from '../api-request.ts';
-import { forbiddenError } from '../authz/forbidden-error.ts';
 import { toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { transact } from '../transaction/transaction.ts';
 import { createObject } from './create.ts';
+import { checkMayCreate } from './may-create.ts';
 import { replyOf } from './reply.ts';
 
 /** Replaces an object, or the part of it that the subresource of the request updates. */
@@ -50,14 +50,4 @@ async function createsInstead(core: Core, { resource: { kind }, call }: ApiReque
   if (!kind.createOnUpdate || call.subresource) return false;
   await core.cache.fresh();
   return !core.cache.table(kind).get(call.namespace ?? '', call.name ?? '');
-}
-
-/** The right to replace objects does not include that to create them. */
-async function checkMayCreate(core: Core, { resource: { kind, version }, call }: ApiRequest): Promise<void> {
-  const { user, namespace = '', name = '' } = call;
-  const { group, version: named } = version;
-  const object = { group, version: named, resource: kind.plural, subresource: '', namespace, name };
-  const asked = { user, verb: 'create', ...object };
-  const { verdict, reason } = await core.authorizer.authorize(asked);
-  if (verdict !== 'allow') throw forbiddenError(asked, reason);
 }

@@ -90,6 +90,12 @@ onEveryStore((server) => {
       const operations = [{ op: 'replace', path: '/spec/replicas', value: 3 }];
       expect((await send(operations, PatchStrategy.JsonPatch)).spec?.replicas).toBe(3);
       expect((await apps.readNamespacedDeploymentScale({ namespace, name: 'web' })).spec?.replicas).toBe(3);
+      const applied = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { paused: true } };
+      const own = await apps.patchNamespacedDeployment(
+        { namespace, name: 'web', body: applied, fieldManager: 'js' },
+        setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply),
+      );
+      expect([own.spec?.paused, own.metadata?.managedFields?.[0]?.manager]).toEqual([true, 'js']);
       const sent = { metadata: { name: 'web', namespace }, spec: { replicas: 4 } };
       await apps.replaceNamespacedDeploymentScale({ namespace, name: 'web', body: sent });
       expect((await apps.readNamespacedDeployment({ namespace, name: 'web' })).spec?.replicas).toBe(4);

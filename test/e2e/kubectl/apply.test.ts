@@ -49,6 +49,35 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.run('apply', 'view-last-applied', 'configmap/settings')).toContain('a: "8"');
   });
 
+  test('server-side apply: managers, conflicts, force, diff and the move from client-side apply', async () => {
+    if (!kubectl.isNewest) return;
+    const apply = (file: string, ...flags: string[]) => kubectl.outcome('apply', '--server-side', '-f', file, ...flags);
+    const said = ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) =>
+      `${code} ${stdout.trim()}${stderr.split('\n')[0]}`;
+    const file = await kubectl.file('shared.json', configMap('shared', { a: '1' }));
+    expect(said(await apply(file))).toBe('0 configmap/shared serverside-applied');
+    const other = await kubectl.file('other.json', configMap('shared', { a: '2', b: '3' }));
+    const ci = ['--field-manager', 'ci'];
+    expect(said(await apply(other, ...ci))).toBe(
+      '1 error: Apply failed with 1 conflict: conflict with "kubectl": .data.a',
+    );
+    expect(said(await apply(other, ...ci, '--force-conflicts'))).toBe('0 configmap/shared serverside-applied');
+    const shown = ['get', 'configmap/shared', '-o', 'json'];
+    const { managedFields } = JSON.parse(await kubectl.run(...shown, '--show-managed-fields')).metadata;
+    expect(managedFields.map(({ manager, fieldsV1 }: any) => [manager, fieldsV1])).toEqual([
+      ['ci', { 'f:data': { 'f:a': {}, 'f:b': {} } }],
+    ]);
+    const diff = await kubectl.outcome('diff', '--server-side', '--force-conflicts', '-f', file);
+    expect([diff.code, diff.stdout.split('\n').filter((line) => /^[-+] {2}a/.test(line))]).toEqual([
+      1,
+      ['-  a: "2"', '+  a: "1"'],
+    ]);
+    const moved = await kubectl.file('moved.json', deployment('moved'));
+    await kubectl.run('apply', '-f', moved);
+    await kubectl.file('moved.json', { ...deployment('moved'), metadata: { name: 'moved', labels: { x: 'y' } } });
+    expect(said(await apply(moved))).toBe('0 deployment.apps/moved serverside-applied');
+  });
+
   test('diff shows what apply would change, and nothing else', async () => {
     const map = configMap('different', { a: '1' });
     const file = await kubectl.file('map.json', map);

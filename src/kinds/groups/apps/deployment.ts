@@ -144,6 +144,7 @@ const older = (apiVersion: string, presets: Presets) => ({
   fields: { spec: olderSpec(presets) },
   toHub: rollbackToAnnotation,
   fromHub: rollbackToField,
+  resetFields: { status: ['metadata.labels'] },
   subresources: { rollback: true as const },
   orphansByDefault: true,
   deprecated: deprecation(apiVersion, 'Deployment'),

@@ -88,7 +88,7 @@ const specFields = {
     description:
       'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
   }),
-  persistentVolumeClaimRetentionPolicy: RetentionPolicy,
+  persistentVolumeClaimRetentionPolicy: s.use(RetentionPolicy, { pointer: true }),
   ordinals: s.object(
     'StatefulSetOrdinals',
     {

@@ -95,6 +95,7 @@ export const CertificateSigningRequest = defineKind({
   versions: { 'certificates.k8s.io/v1': {} },
   fields,
   name: pathSegmentName,
+  resetFields: { object: ['spec'], status: ['status.conditions'], approval: ['status.certificate'] },
   subresources: { status: true, approval: true },
   selectable: { 'spec.signerName': (csr: Request) => csr.spec.signerName },
   onCreate: (csr: Request, { user }: HookContext) => {

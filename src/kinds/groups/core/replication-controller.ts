@@ -55,6 +55,7 @@ export const ReplicationController = defineKind({
         }),
         template: s.use(template, {
           required: true,
+          pointer: true,
           description: 'Template for new pods. Existing pods are not updated when it changes.',
         }),
       },

@@ -75,6 +75,7 @@ export const FlowSchema = defineKind({
     'Assigns requests to the API server to a priority level, by who sends them and what they ask for, and divides them into flows that are treated fairly among each other.',
   versions: { 'flowcontrol.apiserver.k8s.io/v1': {} },
   fields,
+  resetFields: { status: ['metadata'] },
   subresources: { status: true },
   generation: true,
   rules: [mandatorySpec],

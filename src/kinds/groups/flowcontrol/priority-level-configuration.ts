@@ -107,6 +107,7 @@ export const PriorityLevelConfiguration = defineKind({
     'Limits how many requests of a priority level the API server executes at a time, and says whether the others wait or are rejected. FlowSchemas assign requests to levels.',
   versions: { 'flowcontrol.apiserver.k8s.io/v1': {} },
   fields,
+  resetFields: { status: ['metadata'] },
   subresources: { status: true },
   generation: true,
   rules: [noZeroAnnotation, typeAndContent, mandatorySpec],

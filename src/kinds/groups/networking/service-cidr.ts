@@ -43,6 +43,7 @@ export const ServiceCIDR = defineKind({
     'A range of IP addresses, or one for each IP family, that the cluster IPs of Services are allocated from.',
   versions: { 'networking.k8s.io/v1': {} },
   fields,
+  resetFields: { status: ['metadata'] },
   subresources: { status: true },
   rules: [
     ({ spec }, { oldRoot, subresource }) => {

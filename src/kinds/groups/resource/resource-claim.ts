@@ -23,6 +23,7 @@ export const ResourceClaim = defineKind({
     'Requests devices, such as GPUs or network interfaces, for use by one or several pods. The scheduler allocates devices that match; pods refer to the claim in spec.resourceClaims.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
+  resetFields: { status: ['metadata'] },
   subresources: { status: true },
   onStatusUpdate: dropDeallocatedDevices,
   rules: [specRules, statusRules],

@@ -90,6 +90,7 @@ export const VolumeAttachment = defineKind({
     }),
   },
   requiresVersion: true,
+  resetFields: { status: ['metadata'] },
   subresources: { status: true },
   initialStatus: () => ({ attached: false }),
   columns: ({ text, flag }) => [

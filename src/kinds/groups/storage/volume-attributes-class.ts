@@ -15,6 +15,7 @@ const fields = {
   }),
   parameters: s.map(s.string(), {
     required: 'must contain at least one key/value pair',
+    pointer: true,
     description:
       'The attributes, as strings by name; their meaning depends on the driver. At least 1 and at most 512 entries, 256 KiB in total. Cannot be changed.',
     rules: [parameters],

@@ -153,6 +153,8 @@ export const ObjectMeta = s.object(
     }),
     clusterName: s.string({ description: 'Cluster of the object. Obsolete and ignored.' }),
     managedFields: s.list(ManagedFieldsEntry, {
+      // An empty list that a client sends removes all managers.
+      keepEmpty: true,
       description:
         'For each client, the fields that it manages. Maintained by the server and used by server-side apply to ' +
         'detect conflicts.',

@@ -160,6 +160,7 @@ export const podSpecFields = {
   }),
   securityContext: s.use(PodSecurityContext, {
     default: {},
+    pointer: true,
     description: 'Security settings of the pod and defaults for its containers.',
   }),
   imagePullSecrets: s.listMap(LocalObjectReference, {

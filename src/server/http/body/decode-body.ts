@@ -20,6 +20,7 @@ const PATCH_TYPES = new Map<string, PatchType>([
   ['application/json-patch+json', 'json'],
   ['application/merge-patch+json', 'merge'],
   ['application/strategic-merge-patch+json', 'strategic'],
+  ['application/apply-patch+yaml', 'apply'],
 ]);
 
 /** The format that a Content-Type names. Without one, the body is JSON. */
@@ -105,6 +106,29 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, onDuplicat
     return value;
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`error decoding patch: ${error.message}`, error);
+    throw error;
+  }
+}
+
+/** Decodes what is applied: YAML, which most clients write as JSON. */
+export async function decodeConfiguration(bytes: Buffer, { limits, onDuplicates }: JsonContext): Promise<unknown> {
+  try {
+    if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
+    const json = bytes[0] === OPENING_BRACE ? jsonOrUndefined(bytes, { limits, onDuplicates }) : undefined;
+    return json ?? (await decodeYaml(bytes.toString('utf8'), { ...limits, onDuplicates }));
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(`error decoding YAML: ${error.message}`, error);
+    throw error;
+  }
+}
+
+const OPENING_BRACE = 0x7b;
+
+function jsonOrUndefined(bytes: Buffer, context: JsonContext): unknown {
+  try {
+    return readJson(bytes, context);
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
     throw error;
   }
 }

@@ -9,7 +9,15 @@ import type { Limits } from '../limits.ts';
 import { NO_CONTENT, type RequestContent } from '../pipeline/request-call.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import type { Route } from '../route/route.ts';
-import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './decode-body.ts';
+import {
+  decodeConfiguration,
+  decodeObject,
+  decodeOptions,
+  decodePatch,
+  formatOf,
+  patchTypeOf,
+  refuseEncoding,
+} from './decode-body.ts';
 import { countColons, duplicateKeysInTurns } from './json-duplicates.ts';
 
 /** What decides how a body is read. */
@@ -123,8 +131,10 @@ export class RequestBodies {
         : (paths: readonly string[]) => {
             duplicates = paths;
           };
-    const body = decodePatch(bytes, patchType, { limits: this.#limits, onDuplicates });
-    if (isLarge) duplicates = await this.#duplicatesOf(bytes, body, { options, begin });
+    const context = { limits: this.#limits, onDuplicates };
+    const body =
+      patchType === 'apply' ? await decodeConfiguration(bytes, context) : decodePatch(bytes, patchType, context);
+    if (isLarge && patchType !== 'apply') duplicates = await this.#duplicatesOf(bytes, body, { options, begin });
     return { body, duplicates, patchType };
   }
 

@@ -60,6 +60,10 @@ export class RequestCall implements Call {
     if (content.patchType) this.patchType = content.patchType;
   }
 
+  get userAgent(): string | undefined {
+    return this.#exchange.headers['user-agent'];
+  }
+
   /** Few verbs wait for anything, so most requests never create one. */
   get signal(): AbortSignal {
     return this.#exchange.signal;

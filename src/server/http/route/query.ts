@@ -42,6 +42,7 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
   'includeUninitialized',
   'export',
   'exact',
+  'force',
   'orphanDependents',
 ]);
 

@@ -18,6 +18,7 @@ const PersistentVolumeSpec = s.object(
   {
     capacity: s.map(s.quantity({ thousandths: true, rules: [positive] }), {
       required: true,
+      pointer: true,
       description: 'Size of the volume, under the key storage. Required.',
       rules: [
         (capacity: Record<string, string>) =>

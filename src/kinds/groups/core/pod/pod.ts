@@ -28,6 +28,7 @@ export const Pod = defineKind({
   description: 'A group of containers that run together on one node and share an IP address and volumes.',
   versions: { v1: {} },
   fields: podFields,
+  resetFields: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences'] },
   subresources: {
     status: true,
     binding: true,

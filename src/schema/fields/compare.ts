@@ -1,0 +1,114 @@
+import { deepEqual, isTree, type Tree } from '../../base/tree.ts';
+import type { ListSchema, ObjectSchema } from '../schema.ts';
+import { type AnySchema, containerOf, itemElement, schemaAt } from './container.ts';
+import { fieldElement } from './element.ts';
+import { type FieldSet, LEAF, NO_FIELDS, union, withSelf } from './field-set.ts';
+
+/** How one object differs from another. No field is in two of the sets. */
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+/** Compares two objects of one version. */
+export function compareFields(schema: ObjectSchema, before: unknown, after: unknown): Comparison {
+  const { added = NO_FIELDS, modified = NO_FIELDS, removed = NO_FIELDS } = differenceOf(schema, before, after) ?? {};
+  return { added, modified, removed };
+}
+
+type Difference = { -readonly [K in keyof Comparison]?: FieldSet };
+
+const ADDED: Difference = Object.freeze({ added: LEAF });
+const MODIFIED: Difference = Object.freeze({ modified: LEAF });
+const REMOVED: Difference = Object.freeze({ removed: LEAF });
+
+/** The difference at a path and below it, as nodes; undefined when there is none. An absent value is undefined. */
+function differenceOf(schema: AnySchema, before: unknown, after: unknown): Difference | undefined {
+  if (before === after) return undefined;
+  const container = containerOf(schema, before, after);
+  if (container.type === 'leaf' || (isEmpty(before) && isEmpty(after))) return leaf(before, after);
+  const found = new Differences();
+  if (container.type === 'list') compareItems(found, container.schema, before, after);
+  else {
+    const old = isTree(before) ? before : NO_VALUES;
+    const next = isTree(after) ? after : NO_VALUES;
+    for (const key in next) {
+      found.add(fieldElement(key), differenceOf(schemaAt(container, key) ?? schema, old[key], next[key]));
+    }
+    for (const key in old) {
+      if (key in next) continue;
+      found.add(fieldElement(key), differenceOf(schemaAt(container, key) ?? schema, old[key], undefined));
+    }
+  }
+  const { sets } = found;
+  if (before === undefined) sets.added = withSelf(sets.added);
+  if (after === undefined) sets.removed = withSelf(sets.removed);
+  return sets;
+}
+
+const NO_VALUES: Tree = Object.freeze({});
+
+function leaf(before: unknown, after: unknown): Difference | undefined {
+  if (before === undefined) return ADDED;
+  if (after === undefined) return REMOVED;
+  return deepEqual(before, after) ? undefined : MODIFIED;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isTree(value) && Object.keys(value).length === 0;
+}
+
+class Differences {
+  readonly sets: Difference = {};
+
+  add(element: string, found: Difference | undefined): void {
+    if (!found) return;
+    const { added, modified, removed } = found;
+    if (added) this.sets.added = put(this.sets.added, element, added);
+    if (modified) this.sets.modified = put(this.sets.modified, element, modified);
+    if (removed) this.sets.removed = put(this.sets.removed, element, removed);
+  }
+}
+
+function put(set: FieldSet | undefined, element: string, node: FieldSet): FieldSet {
+  const out = (set ?? {}) as Record<string, FieldSet>;
+  out[element] = element in out ? union({ [element]: out[element]! }, { [element]: node })[element]! : node;
+  return out;
+}
+
+/** Items that have the same keys as others are compared together, as one leaf. */
+function compareItems(found: Differences, schema: ListSchema, before: unknown, after: unknown): void {
+  const old = itemsByElement(schema, before);
+  const next = itemsByElement(schema, after);
+  for (const element of new Set([...old.keys(), ...next.keys()])) {
+    const was = old.get(element) ?? NONE;
+    const is = next.get(element) ?? NONE;
+    if (was.length <= 1 && is.length <= 1) found.add(element, differenceOf(schema.items, was[0], is[0]));
+    else if (was.length > 1 && is.length > 1) found.add(element, deepEqual(was, is) ? undefined : MODIFIED);
+    else if (was.length > 1) {
+      if (is.length > 0) found.add(element, differenceOf(schema.items, undefined, is[0]));
+      found.add(element, REMOVED);
+    } else {
+      if (was.length > 0) found.add(element, differenceOf(schema.items, was[0], undefined));
+      found.add(element, ADDED);
+    }
+  }
+}
+
+const NONE: readonly unknown[] = Object.freeze([]);
+
+function itemsByElement(schema: ListSchema, value: unknown): Map<string, unknown[]> {
+  const items = new Map<string, unknown[]>();
+  if (!Array.isArray(value)) return items;
+  for (const item of value) {
+    const element = itemElement(schema, item);
+    if (element === undefined) continue;
+    const same = items.get(element);
+    if (same) same.push(item);
+    else items.set(element, [item]);
+  }
+  return items;
+}

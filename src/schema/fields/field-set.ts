@@ -1,0 +1,142 @@
+/**
+ * Sets of fields, in the form of `fieldsV1`: nested objects whose keys are the elements of paths. A path is a member of the
+ * set when its object is empty or has the key `.`. The root itself is no member: an empty root is the empty set.
+ */
+import { isTree, type Tree } from '../../base/tree.ts';
+import { compareElements, elementText, isElement } from './element.ts';
+
+export interface FieldSet {
+  readonly [element: string]: FieldSet;
+}
+
+const SELF = '.';
+
+export const NO_FIELDS: FieldSet = Object.freeze({});
+/** A member without members below it. */
+export const LEAF: FieldSet = Object.freeze({});
+
+export function isEmptySet(set: FieldSet): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+/** Whether the path to a node is a member. */
+function isMember(node: FieldSet): boolean {
+  return SELF in node || isEmptySet(node);
+}
+
+/** A node whose path is a member, with the members below it. */
+export function withSelf(node: FieldSet | undefined): FieldSet {
+  return !node || isMember(node) ? (node ?? LEAF) : { [SELF]: LEAF, ...node };
+}
+
+/** The members below a path, as a set of their own. */
+function below(node: FieldSet): FieldSet {
+  if (!(SELF in node)) return node;
+  const { [SELF]: _, ...rest } = node;
+  return rest;
+}
+
+/** Undefined for a node without members. */
+function node(isOwn: boolean, members: FieldSet): FieldSet | undefined {
+  if (isEmptySet(members)) return isOwn ? LEAF : undefined;
+  return isOwn ? { [SELF]: LEAF, ...members } : members;
+}
+
+type Draft = Record<string, FieldSet>;
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmptySet(b)) return a;
+  if (isEmptySet(a)) return b;
+  const out: Draft = { ...a };
+  for (const key in b) {
+    const mine = a[key];
+    const other = b[key]!;
+    out[key] = mine ? node(isMember(mine) || isMember(other), union(below(mine), below(other)))! : other;
+  }
+  return out;
+}
+
+/** The members of `a` that are no members of `b`. What is below a member of `b` stays. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return select(a, b, (mine, other) => node(isMember(mine) && !isMember(other), difference(below(mine), below(other))));
+}
+
+/** The same, but what is below a member of `b` goes with it. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  return select(a, b, (mine, other) =>
+    isMember(other) ? undefined : node(isMember(mine), recursiveDifference(below(mine), below(other))),
+  );
+}
+
+function select(a: FieldSet, b: FieldSet, both: (mine: FieldSet, other: FieldSet) => FieldSet | undefined): FieldSet {
+  if (isEmptySet(a) || isEmptySet(b)) return a;
+  const out: Draft = {};
+  for (const key in a) {
+    const mine = a[key]!;
+    const other = b[key];
+    const left = other ? both(mine, other) : mine;
+    if (left) out[key] = left;
+  }
+  return out;
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const out: Draft = {};
+  for (const key in a) {
+    const mine = a[key]!;
+    const other = b[key];
+    const common = other && node(isMember(mine) && isMember(other), intersection(below(mine), below(other)));
+    if (common) out[key] = common;
+  }
+  return out;
+}
+
+/** The members below one element; undefined when there are none. */
+export function subset(set: FieldSet, element: string): FieldSet | undefined {
+  const found = set[element];
+  if (!found) return undefined;
+  const members = below(found);
+  return isEmptySet(members) ? undefined : members;
+}
+
+export function hasElement(set: FieldSet, element: string): boolean {
+  const found = set[element];
+  return found !== undefined && isMember(found);
+}
+
+/** The paths of all members as messages show them: those of one level before what is below them. */
+export function pathsIn(set: FieldSet, path = ''): string[] {
+  const elements = Object.keys(set).filter((key) => key !== SELF);
+  elements.sort(compareElements);
+  const own = elements.filter((key) => isMember(set[key]!)).map((key) => path + elementText(key));
+  return [...own, ...elements.flatMap((key) => pathsIn(set[key]!, path + elementText(key)))];
+}
+
+/** The same set with its keys in the order of `fieldsV1`. */
+export function sorted(set: FieldSet): FieldSet {
+  const keys = Object.keys(set);
+  if (keys.length === 0) return LEAF;
+  keys.sort((a, b) => (a === SELF ? -1 : b === SELF ? 1 : compareElements(a, b)));
+  const out: Draft = {};
+  for (const key of keys) out[key] = key === SELF ? LEAF : sorted(set[key]!);
+  return out;
+}
+
+/** Reads `fieldsV1`; undefined when it is not valid. Elements of an unknown type are left out. */
+export function parseFieldSet(value: unknown): FieldSet | undefined {
+  if (value === undefined || value === null) return NO_FIELDS;
+  if (!isTree(value)) return undefined;
+  const out: Draft = {};
+  for (const [key, child] of Object.entries(value as Tree)) {
+    if (key === SELF) {
+      out[SELF] = LEAF;
+      continue;
+    }
+    if (key[1] === ':' && !'fkvi'.includes(key[0]!)) continue;
+    const parsed = isElement(key) ? parseFieldSet(child) : undefined;
+    if (!parsed) return undefined;
+    out[key] = parsed;
+  }
+  return out;
+}

@@ -1,0 +1,45 @@
+import type { Tree } from '../../base/tree.ts';
+import type { ObjectSchema, Schema } from '../schema.ts';
+
+/**
+ * What Go programs write for an object in which nothing is set: structs that are no pointers, empty, and null for what is
+ * written even when it is absent. A new object is compared with it, and so the parts it has are not owned by themselves.
+ */
+export function zeroObject(schema: ObjectSchema): Tree {
+  let zero = zeros.get(schema);
+  if (!zero) {
+    zero = zeroFields(schema);
+    zeros.set(schema, zero);
+  }
+  return zero;
+}
+
+const zeros = new WeakMap<ObjectSchema, Tree>();
+
+function zeroFields({ fields }: ObjectSchema): Tree {
+  const zero: Tree = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = zeroValue(field);
+    if (value !== undefined) zero[name] = value;
+  }
+  return zero;
+}
+
+/** Undefined for a field that is left out. */
+function zeroValue(field: Schema): unknown {
+  if (field.pointer) return undefined;
+  switch (field.type) {
+    case 'object':
+      if (field.zero || isEmptyObject(field.default)) return zeroFields(field);
+      return field.required ? null : undefined;
+    case 'list':
+    case 'map':
+      return field.zero || field.required ? null : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}

@@ -1,0 +1,38 @@
+import { union } from '../../schema/fields/field-set.ts';
+import { compareText, identifierOf, type Manager, type Managers, secondsOf } from './managers.ts';
+
+/** More managers that update are merged, the oldest first. Those that apply are all kept. */
+const MAX_UPDATE_MANAGERS = 10;
+const OLD_UPDATES_MANAGER = 'ancient-changes';
+
+/** Merges the oldest managers of each version when there are too many. */
+export function capManagers(managers: Managers): Managers {
+  const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
+  if (updaters.length <= MAX_UPDATE_MANAGERS) return managers;
+  updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compareText(a, b));
+  const left = new Map(managers);
+  const firstOfVersion = new Map<string, string>();
+  let count = updaters.length;
+  for (const [identifier, updater] of updaters) {
+    if (count <= MAX_UPDATE_MANAGERS) break;
+    const { apiVersion, time } = updater;
+    const first = firstOfVersion.get(apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, identifier);
+      continue;
+    }
+    const bucket: Omit<Manager, 'fields' | 'time'> = {
+      manager: OLD_UPDATES_MANAGER,
+      operation: 'Update',
+      apiVersion,
+      subresource: '',
+    };
+    const bucketIdentifier = identifierOf(bucket);
+    const old = left.get(bucketIdentifier) ?? left.get(first)!;
+    left.delete(first);
+    left.delete(identifier);
+    left.set(bucketIdentifier, { ...bucket, time, fields: union(updater.fields, old.fields) });
+    count--;
+  }
+  return left;
+}

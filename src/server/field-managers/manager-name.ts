@@ -1,0 +1,39 @@
+import type { Call } from '../api.ts';
+
+export const MAX_MANAGER_BYTES = 128;
+
+/** A character that names of managers may not have. */
+const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+
+/** The first character of a name that cannot be printed, and its position in bytes; undefined when there is none. */
+export function unprintable(name: string): { readonly character: string; readonly at: number } | undefined {
+  const found = UNPRINTABLE.exec(name);
+  return found ? { character: found[0], at: Buffer.byteLength(name.slice(0, found.index)) } : undefined;
+}
+
+/** Who writes: what the request says, or else the program that its User-Agent names, or else the component of its user. */
+export function managerOf({ options, userAgent, user }: Pick<Call, 'options' | 'userAgent' | 'user'>): string {
+  return options?.fieldManager || programOf(userAgent ?? '') || componentOf(user.name) || 'unknown';
+}
+
+/** `kubectl` of `kubectl/v1.36.0 (linux/amd64)`. */
+function programOf(userAgent: string): string {
+  let name = '';
+  let bytes = 0;
+  for (const character of userAgent.split('/', 1)[0]!) {
+    if (UNPRINTABLE.test(character)) continue;
+    bytes += Buffer.byteLength(character);
+    if (bytes > MAX_MANAGER_BYTES) break;
+    name += character;
+  }
+  return name;
+}
+
+const COMPONENTS: Readonly<Record<string, string>> = { 'system:apiserver': 'kube-apiserver' };
+
+/** Components of this process send no User-Agent. They go by the names that they have in other clusters. */
+function componentOf(user: string): string {
+  if (user.startsWith('system:node:')) return 'kubelet';
+  if (user.startsWith('system:serviceaccount:kube-system:')) return 'kube-controller-manager';
+  return COMPONENTS[user] ?? (user.startsWith('system:kube-') ? user.slice('system:'.length) : '');
+}

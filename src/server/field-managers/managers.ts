@@ -1,0 +1,91 @@
+import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
+import { type FieldSet, isEmptySet, parseFieldSet, sorted } from '../../schema/fields/field-set.ts';
+
+export type ManagedFieldsEntry = NonNullable<ObjectMeta['managedFields']>[number];
+
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** The version that the names of the fields refer to. */
+  readonly apiVersion: string;
+  /** The subresource that the fields were written through; empty for the object itself. */
+  readonly subresource: string;
+  /** The time of the last change, where it is known. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+/** The managers of an object by their identifiers. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+export const NO_MANAGERS: Managers = new Map();
+
+/** Tells managers apart. A client that applies is the same manager in every version. */
+export function identifierOf({
+  manager,
+  operation,
+  apiVersion,
+  subresource,
+}: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
+  return JSON.stringify({
+    ...(manager ? { manager } : {}),
+    operation,
+    ...(operation === 'Update' ? { apiVersion } : {}),
+    ...(subresource ? { subresource } : {}),
+  });
+}
+
+/** Reads `managedFields`; undefined when an entry is invalid. */
+export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Managers | undefined {
+  const managers = new Map<string, Manager>();
+  for (const { manager = '', operation, apiVersion, time, fieldsType, fieldsV1, subresource = '' } of entries) {
+    if ((operation !== 'Apply' && operation !== 'Update') || !apiVersion || fieldsType !== 'FieldsV1') return undefined;
+    const fields = parseFieldSet(fieldsV1);
+    if (!fields) return undefined;
+    const read = { manager, operation, apiVersion, subresource, time, fields } as const;
+    managers.set(identifierOf(read), read);
+  }
+  return managers;
+}
+
+/** The managers as `managedFields` lists them; undefined when there are none. */
+export function listManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
+  if (managers.size === 0) return undefined;
+  return [...managers.values()].sort(compareManagers).map(entryOf);
+}
+
+function entryOf({ manager, operation, apiVersion, time, fields, subresource }: Manager): ManagedFieldsEntry {
+  return {
+    ...(manager ? { manager } : {}),
+    operation,
+    apiVersion,
+    ...(time ? { time } : {}),
+    fieldsType: 'FieldsV1',
+    fieldsV1: sorted(fields),
+    ...(subresource ? { subresource } : {}),
+  };
+}
+
+function compareManagers(a: Manager, b: Manager): number {
+  return (
+    compareText(a.operation, b.operation) ||
+    secondsOf(a) - secondsOf(b) ||
+    compareText(a.manager, b.manager) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
+  );
+}
+
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function secondsOf({ time }: Manager): number {
+  return time ? Math.floor(Date.parse(time) / 1000) : 0;
+}
+
+/** The same manager with other fields; undefined when none is left. */
+export function withFields(manager: Manager, fields: FieldSet): Manager | undefined {
+  if (fields === manager.fields) return manager;
+  return isEmptySet(fields) ? undefined : { ...manager, fields };
+}

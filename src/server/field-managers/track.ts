@@ -1,0 +1,74 @@
+import { deepEqual } from '../../base/tree.ts';
+import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
+import type { ApiRequest } from '../api-request.ts';
+import type { Entry } from '../cache/entry.ts';
+import { fromHub } from '../conversion/convert.ts';
+import { managerOf } from './manager-name.ts';
+import { listManagers, type ManagedFieldsEntry, type Managers, NO_MANAGERS, readManagers } from './managers.ts';
+import { ownableFields } from './reset-fields.ts';
+import { afterUpdate } from './update.ts';
+import { VersionedTree } from './versioned.ts';
+
+type Entries = readonly ManagedFieldsEntry[] | undefined;
+
+/** A write of an object that exists; objects are in the stored version. */
+export interface TrackedUpdate {
+  readonly current: Entry;
+  readonly old: KubeObject;
+  readonly object: KubeObject;
+  /** The `managedFields` that the request results in, before the server has looked at them. */
+  readonly given: Entries;
+  readonly now: () => string;
+}
+
+/**
+ * The `managedFields` of an object after a write that is no apply. Objects that have none are not tracked: that begins when
+ * they are applied to for the first time.
+ */
+export function trackUpdate(request: ApiRequest, { current, old, object, given, now }: TrackedUpdate): Entries {
+  const { call, resource } = request;
+  const { managedFields: live } = old.metadata;
+  // Requests that create something at an object, such as a binding, have no manager.
+  if (call.verb === 'create') return live;
+  const managers = call.subresource ? (readManagers(live) ?? NO_MANAGERS) : managersAsked(given, live);
+  if (managers.size === 0) return undefined;
+  const { kind } = resource;
+  const version = trackedVersion(kind, resource.version);
+  const isHub = version === kind.hub;
+  const before = isHub ? old : current.view({ kind, version }).object;
+  const after = isHub ? object : fromHub({ kind, version }, object);
+  const subresource = call.subresource ?? '';
+  const change = {
+    kind,
+    version,
+    before: new VersionedTree(kind, version, before),
+    after: new VersionedTree(kind, version, after),
+    ownable: (asked: Version) => ownableFields(kind, asked, subresource),
+  };
+  const updater = { manager: managerOf(call), apiVersion: version.apiVersion, subresource, time: now() };
+  return listManagers(afterUpdate(change, managers, updater));
+}
+
+/** The version in which fields are owned. Where versions are converted asynchronously, that is the stored one. */
+function trackedVersion(kind: Kind, version: Version): Version {
+  return kind.conversion ? kind.hub : version;
+}
+
+/** Clients may change managers and remove all of them. What is invalid, or left out, does not count. */
+function managersAsked(given: Entries, live: Entries): Managers {
+  if (given && isReset(given)) return NO_MANAGERS;
+  const asked = readManagers(given);
+  return asked && asked.size > 0 ? asked : (readManagers(live) ?? NO_MANAGERS);
+}
+
+/** An empty list, or one of an empty entry. */
+function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
+  return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0]!).length === 0);
+}
+
+/** Whether two lists of managers differ in nothing but times. */
+export function sameManagers(a: Entries, b: Entries): boolean {
+  return deepEqual(a?.map(withoutTime), b?.map(withoutTime));
+}
+
+const withoutTime = ({ time: _, ...entry }: ManagedFieldsEntry) => entry;

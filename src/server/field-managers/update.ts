@@ -1,0 +1,110 @@
+/** What a write does to the managers of an object. */
+import type { Kind, Version } from '../../kinds/kind.ts';
+import { compareFields } from '../../schema/fields/compare.ts';
+import { difference, type FieldSet, intersection, isEmptySet, LEAF, union } from '../../schema/fields/field-set.ts';
+import { capManagers } from './cap.ts';
+import { identifierOf, type Manager, type Managers, withFields } from './managers.ts';
+import type { OwnableFields } from './reset-fields.ts';
+import { type VersionedTree, versionNamed } from './versioned.ts';
+
+/** An object before and after a write, and the path that it was written through. */
+export interface Change {
+  readonly kind: Kind;
+  /** The version of the request. */
+  readonly version: Version;
+  readonly before: VersionedTree;
+  readonly after: VersionedTree;
+  readonly ownable: (version: Version) => OwnableFields;
+}
+
+/** The manager of a request that is no apply. */
+export type Updater = Pick<Manager, 'manager' | 'apiVersion' | 'subresource'> & { readonly time: string };
+
+/** Takes the changed fields from all managers and gives them to the one that changed them. */
+export function afterUpdate(change: Change, managers: Managers, updater: Updater): Managers {
+  const { changed, left } = othersAfter(change, managers);
+  const own = withoutMetadata(changed);
+  if (isEmptySet(own)) return capManagers(left);
+  const manager = { ...updater, operation: 'Update' } as const;
+  const identifier = identifierOf(manager);
+  const previous = left.get(identifier);
+  const after = new Map(left);
+  after.set(identifier, { ...manager, fields: previous ? union(own, previous.fields) : own });
+  return capManagers(after);
+}
+
+interface OthersAfter {
+  /** What the write added or modified, in the version of the request. */
+  readonly changed: FieldSet;
+  /** The fields that managers own and the write changed. */
+  readonly conflicts: ReadonlyMap<Manager, FieldSet>;
+  /** The managers with what they still own. */
+  readonly left: Managers;
+}
+
+/** What managers own after a write by another one, who takes over what it changed. `except` is not asked. */
+export function othersAfter(change: Change, managers: Managers, except?: string): OthersAfter {
+  const { kind, version } = change;
+  const comparisons = new Map<Version, VersionComparison>();
+  const comparisonIn = (asked: Version) => {
+    let comparison = comparisons.get(asked);
+    if (!comparison) {
+      comparison = compareIn(change, asked);
+      comparisons.set(asked, comparison);
+    }
+    return comparison;
+  };
+  const conflicts = new Map<Manager, FieldSet>();
+  const left = new Map<string, Manager>();
+  for (const [identifier, manager] of managers) {
+    if (identifier === except) {
+      left.set(identifier, manager);
+      continue;
+    }
+    const own = versionNamed(kind, manager.apiVersion, version);
+    // Of a version that is served no longer, nothing can be said.
+    if (!own) continue;
+    const { changed, removed } = comparisonIn(own);
+    const conflict = intersection(manager.fields, changed);
+    if (!isEmptySet(conflict)) conflicts.set(manager, conflict);
+    const kept = withFields(manager, difference(difference(manager.fields, conflict), removed));
+    if (kept) left.set(identifier, kept);
+  }
+  return { changed: comparisonIn(version).changed, conflicts, left };
+}
+
+/** What a write changed, in one version and as far as its path may. */
+interface VersionComparison {
+  /** Added or modified. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+function compareIn({ before, after, ownable }: Change, version: Version): VersionComparison {
+  const { added, modified, removed } = compareFields(version.schema, before.in(version), after.in(version));
+  const filter = ownable(version);
+  return { changed: filter(union(modified, added)), removed: filter(removed) };
+}
+
+const SERVER_METADATA = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+];
+
+const UNMANAGED: FieldSet = {
+  'f:apiVersion': LEAF,
+  'f:kind': LEAF,
+  'f:metadata': { '.': LEAF, ...Object.fromEntries(SERVER_METADATA.map((name) => [`f:${name}`, LEAF])) },
+};
+
+/** Leaves out what nobody manages: the type of the object and what identifies it. */
+export function withoutMetadata(fields: FieldSet): FieldSet {
+  return difference(fields, UNMANAGED);
+}
