@@ -3,8 +3,11 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 /** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
 /** Of shared memory in this thread, in use or not. */
-const MAX_UNCOLLECTED_BYTES = 48 * 1024 * 1024;
+const MAX_UNCOLLECTED_BYTES = 40 * 1024 * 1024;
+/** The number of the memory, before its content. */
+const HEADER_BYTES = 8;
 
+let allocations = 0;
 let uncollectedBytes = 0;
 let releasedBytes = 0;
 const collected = new FinalizationRegistry<number>((bytes) => {
@@ -75,6 +78,14 @@ export function isShared({ buffer }: Uint8Array): boolean {
 }
 
 /**
+ * The number of the shared memory that a buffer of `allocateSharable` is in. Every message with the buffer makes another
+ * object for the same memory in the thread that receives it, so that objects do not tell which ones share it.
+ */
+export function sharedMemoryNumber({ buffer }: Uint8Array): number {
+  return new Uint32Array(buffer, 0, 1)[0]!;
+}
+
+/**
  * Allocates an uninitialized buffer. A large one is in shared memory, so that other threads can read it in place. V8 does not
  * count shared memory when it decides whether to collect garbage, so that unused buffers could add up without limit: while
  * too much of it has not been collected, buffers are in ordinary memory, which V8 counts.
@@ -82,8 +93,9 @@ export function isShared({ buffer }: Uint8Array): boolean {
 export function allocateSharable(length: number): Buffer {
   if (length < MIN_SHARED_BYTES) return Buffer.allocUnsafe(length);
   if (uncollectedBytes + length > MAX_UNCOLLECTED_BYTES) return Buffer.allocUnsafeSlow(length);
-  const memory = new SharedArrayBuffer(length);
+  const memory = new SharedArrayBuffer(HEADER_BYTES + length);
+  new Uint32Array(memory, 0, 1)[0] = ++allocations;
   uncollectedBytes += length;
   collected.register(memory, length);
-  return Buffer.from(memory);
+  return Buffer.from(memory, HEADER_BYTES, length);
 }

@@ -5,6 +5,7 @@ import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
 import { federationServerCommand } from './federation/apiserver/command.ts';
+import { federationManagerCommand } from './federation/controller-manager/command.ts';
 import { imageCommand } from './image/command.ts';
 import { DESCRIPTION, runProgram } from './program.ts';
 import { proxyCommand } from './proxy/command.ts';
@@ -29,4 +30,5 @@ void runProgram('qd', DESCRIPTION, [
   imageCommand(),
   explainPodCommand(),
   federationServerCommand(),
+  federationManagerCommand(),
 ]);

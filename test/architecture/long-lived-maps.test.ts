@@ -81,7 +81,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#commands': 'in progress',
     '#turns': 'in progress',
   },
-  'src/server/http/listen/backlog-limiter.ts': { '#pending': 'in progress' },
+  'src/server/http/listen/backlog-limiter.ts': { '#pending': 'in progress', '#shared': 'in progress' },
   'src/server/http/listen/connections.ts': { '#open': 'in progress', '#countByNetwork': 'in progress' },
   'src/server/http/listen/listeners.ts': { '#sessions': 'in progress' },
   'src/server/http/listen/multiplexed-requests.ts': { '#waiting': 'in progress' },

@@ -195,6 +195,7 @@ export class World {
       cgroupParent: undefined,
       overhead: undefined,
       resources: undefined,
+      cgroupResources: undefined,
       runtimeHandler: '',
       ...changes,
     };

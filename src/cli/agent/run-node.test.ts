@@ -10,9 +10,10 @@ import { createClient } from '../../client/client.ts';
 import { nodeUser } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import { allKinds } from '../../kinds/all.ts';
+import type { RulesOwner } from './node/options.ts';
 import { nodeConfig } from './node-config.ts';
 import { nodeDirectory, writeNodeFile } from './node-file.ts';
-import { type RulesOwner, runNode } from './run-node.ts';
+import { runNode } from './run-node.ts';
 
 const NAME = 'node-1';
 const NAMESPACE = '/run/netns/qd1';

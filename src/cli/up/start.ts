@@ -9,7 +9,7 @@ import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
 import { limitHeapGrowth } from '../process/heap-growth.ts';
-import { lowerHelperPriority } from '../process/helper-threads.ts';
+import { collectWithoutHelpers, lowerHelperPriority } from '../process/helper-threads.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
 import { openDns, startDns } from './components/dns.ts';
@@ -92,6 +92,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const notes = published.notes.map((note) => `${note}\n`).join('');
   steps.line(`\nReady in ${seconds} s: ${url}\n${notes}\n${nextSteps(published.file, context)}`);
   limitHeapGrowth();
+  collectWithoutHelpers();
   setImmediate(() => http.prepare());
   components.start();
   markReady();

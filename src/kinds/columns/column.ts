@@ -33,6 +33,8 @@ export interface Column<T = Named> {
   /** Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
   readonly priority?: number;
   readonly cell: CellOf<T>;
+  /** Whether the cell of this object changes with time, for cells that depend on the time only for some objects. */
+  readonly changes?: { changes(object: Sparse<T>): boolean }['changes'];
 }
 
 /**

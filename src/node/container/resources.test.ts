@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seenContainer, seenPod } from '../../../test/support/node/seen-pod.ts';
 import { oomScoreAdjustment } from './oom-score.ts';
-import { containerResources, overheadResources, sandboxResources } from './resources.ts';
+import { containerResources, overheadResources, podCgroupResources, sandboxResources } from './resources.ts';
 
 const GI = 1024 ** 3;
 const machine = { memoryBytes: 10 * GI, cgroupVersion: 1, hugePageSizes: [] } as const;
@@ -97,6 +97,16 @@ describe('the resources of a sandbox', () => {
       cpuQuota: 400_000,
       memoryBytes: 4 * GI,
     });
+  });
+
+  it('limit the pod as a whole only where it has limits of its own', () => {
+    const one = seenContainer({ resources: { requests: { cpu: '500m' }, limits: { cpu: '1', memory: '1Gi' } } });
+    const spec = { containers: [one, seenContainer({ name: 'd', resources: {} })] };
+    const ofContainers = podCgroupResources(seenPod(spec));
+    expect(ofContainers).toMatchObject({ cpuShares: 512, cpuQuota: undefined, memoryBytes: undefined });
+    const resources = { requests: { cpu: '3' }, limits: { cpu: '4', memory: '4Gi' } };
+    const ofPod = podCgroupResources(seenPod({ ...spec, resources }));
+    expect(ofPod).toMatchObject({ cpuShares: 3072, cpuQuota: 400_000, memoryBytes: 4 * GI });
   });
 
   it('have the overhead of the RuntimeClass beside them', () => {

@@ -51,6 +51,17 @@ export function sandboxResources({ spec }: SeenPod): ContainerResources {
   return { ...NO_RESOURCES, ...cgroupValues(request ?? cpuLimit, cpuLimit, memoryLimit) };
 }
 
+/**
+ * The values of a cgroup around all containers of the pod. Its limits are those of the pod as a whole: the limits of containers
+ * hold for themselves, and there may be containers without any.
+ */
+export function podCgroupResources({ spec }: SeenPod): ContainerResources {
+  const { requests, limits } = spec.resources ?? {};
+  const cpuLimit = positive(limits, 'cpu');
+  const request = amount(requests, 'cpu') ?? containersTogether(spec as PodSpec, 'requests').get('cpu');
+  return { ...NO_RESOURCES, ...cgroupValues(request ?? cpuLimit, cpuLimit, positive(limits, 'memory')) };
+}
+
 /** The overhead of the pod's RuntimeClass, which the API has copied to the pod; undefined: none. */
 export function overheadResources({ spec: { overhead } }: SeenPod): ContainerResources | undefined {
   if (!overhead) return undefined;

@@ -7,7 +7,7 @@ import { type DnsOptions, dnsOf } from './dns.ts';
 import type { ConfigEvent } from './environment.ts';
 import { kernelHostname } from './hostname.ts';
 import { sandboxAnnotations, sandboxLabels } from './labels.ts';
-import { overheadResources, sandboxResources } from './resources.ts';
+import { overheadResources, podCgroupResources, sandboxResources } from './resources.ts';
 import { podPidNamespace, sandboxSecurity } from './security.ts';
 import { sysctlsOf } from './sysctls.ts';
 
@@ -50,6 +50,7 @@ export function sandboxConfigOf(
     cgroupParent: options.cgroupParent,
     overhead: overheadResources(pod),
     resources: sandboxResources(pod),
+    cgroupResources: podCgroupResources(pod),
     runtimeHandler: options.runtimeHandler,
   };
   return { config, events };

@@ -43,6 +43,7 @@ const sandbox: SandboxConfig = {
   cgroupParent: '/pods',
   overhead: resources,
   resources,
+  cgroupResources: undefined,
   runtimeHandler: 'kata',
 };
 

@@ -95,7 +95,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
       const container = await connection().call('container', { id });
       return container && withAllFields(container);
     },
-    updateResources: async (id, resources) => connection().call('updateResources', { id, resources }),
+    updateResources: async (id, resources, ofPod) => connection().call('updateResources', { id, resources, ofPod }),
     reopenLog: async (id) => connection().call('reopenLog', { id }),
     async exec(id, request) {
       const stream = newStream();

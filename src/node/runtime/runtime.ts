@@ -58,7 +58,8 @@ export interface Containers {
   containers(): Promise<readonly Container[]>;
   /** Undefined if there is none (any more). */
   container(id: string): Promise<Container | undefined>;
-  updateResources(id: string, resources: ContainerResources): Promise<void>;
+  /** `ofPod` are those of the cgroup around all containers of its pod, where the runtime makes one. */
+  updateResources(id: string, resources: ContainerResources, ofPod?: ContainerResources): Promise<void>;
   /** Opens the log file anew after it was moved away. */
   reopenLog(id: string): Promise<void>;
 

@@ -21,6 +21,8 @@ export interface SandboxConfig {
   /** The overhead of its RuntimeClass and the sum of its containers, where they have limits. */
   readonly overhead: ContainerResources | undefined;
   readonly resources: ContainerResources | undefined;
+  /** Of a cgroup around all its containers, where the runtime makes one: what the pod as a whole is limited to. */
+  readonly cgroupResources: ContainerResources | undefined;
   /** The handler of its RuntimeClass; empty: the default one. */
   readonly runtimeHandler: string;
 }

@@ -18,6 +18,16 @@ interface ViewedEntry {
   hub(kind: Kind): KubeObject;
 }
 
+/** The part of a row in a table that does not change with time. */
+interface ViewRow {
+  readonly columns: object;
+  /** What the row has of the object. */
+  readonly form: string;
+  /** The indices of the columns that change with time, and the bytes around their cells. */
+  readonly changing: readonly number[];
+  readonly parts: readonly Buffer[];
+}
+
 /** An entry as one version serves it. */
 export class View implements Item {
   #object: KubeObject | undefined;
@@ -25,8 +35,8 @@ export class View implements Item {
   readonly #stored: Buffer | undefined;
   #json: Buffer | undefined;
   #metadata: Buffer | undefined;
-  /** The texts of its row in a table with these columns. */
-  row: { readonly columns: object; readonly texts: readonly string[] } | undefined;
+  /** Its row in a table. */
+  row: ViewRow | undefined;
 
   constructor(
     readonly entry: ViewedEntry,

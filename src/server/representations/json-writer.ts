@@ -39,6 +39,7 @@ export class JsonWriter {
       larger.set(this.#bytes.subarray(0, this.#end));
       this.#bytes = larger;
     }
+    if (this.#text === '') return;
     this.#end += this.#bytes.write(this.#text, this.#end);
     this.#text = '';
   }

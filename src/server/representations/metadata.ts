@@ -9,9 +9,17 @@ export function partialJson(source: Source, version: string): Buffer {
   return writePartial(new JsonWriter(METADATA_BYTES), source, version).done();
 }
 
-export function writePartial(out: JsonWriter, source: Source, version: string): JsonWriter {
-  const head = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
-  return out.text(head).bytes(source.metadataJson()).text('}');
+function writePartial(out: JsonWriter, source: Source, version: string): JsonWriter {
+  return out.text(headOf(version)).bytes(source.metadataJson()).text('}');
+}
+
+/** The same as a text, of which nothing is kept. */
+export function partialText({ shown }: Source, version: string): string {
+  return `${headOf(version)}${JSON.stringify(shown.metadata)}}`;
+}
+
+function headOf(version: string): string {
+  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
 }
 
 /** The same for a list. `metadata` is that of the list. */

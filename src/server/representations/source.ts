@@ -14,8 +14,8 @@ export interface Source {
   /** `shown` as JSON, and its metadata alone. */
   json(): Buffer;
   metadataJson(): Buffer;
-  /** The row for these columns, which is kept where the object is in the cache. */
-  row(columns: Row['columns'], make: () => Row): Row;
+  /** Keeps what is made of an object in the cache; undefined for other objects. */
+  readonly view: View | undefined;
 }
 
 /** The part of a row that does not change with time: see table.ts. */
@@ -37,7 +37,7 @@ class StoredSource implements Source {
   readonly shown: KubeObject;
   readonly stored: KubeObject;
 
-  constructor(private readonly view: View) {
+  constructor(readonly view: View) {
     this.shown = view.object;
     this.stored = view.entry.hub(view.kind);
   }
@@ -49,11 +49,6 @@ class StoredSource implements Source {
   metadataJson(): Buffer {
     return this.view.metadataJson();
   }
-
-  row(columns: Row['columns'], make: () => Row): Row {
-    if (this.view.row?.columns !== columns) this.view.row = make();
-    return this.view.row!;
-  }
 }
 
 function plainSource(shown: KubeObject, stored: KubeObject): Source {
@@ -62,7 +57,7 @@ function plainSource(shown: KubeObject, stored: KubeObject): Source {
     stored,
     json: () => Buffer.from(JSON.stringify(shown)),
     metadataJson: () => Buffer.from(JSON.stringify(shown.metadata)),
-    row: (_columns, make) => make(),
+    view: undefined,
   };
 }
 

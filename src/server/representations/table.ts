@@ -1,10 +1,11 @@
 import { type Column, defaultColumns } from '../../kinds/columns/column.ts';
 import { scaleColumns } from '../../kinds/groups/autoscaling/scale-columns.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import { encodeLasting } from '../cache/encoding.ts';
 import type { Resource } from '../registry.ts';
 import type { IncludeObject } from './forms.ts';
 import { JsonWriter } from './json-writer.ts';
-import { writePartial } from './metadata.ts';
+import { partialText } from './metadata.ts';
 import type { Row, Source } from './source.ts';
 
 export interface TableOptions {
@@ -50,65 +51,61 @@ function inOrder({ rows }: Kind, sources: readonly Source[]): readonly Source[] 
 }
 
 function writeRow(out: JsonWriter, source: Source, columns: readonly Column[], options: TableOptions): void {
-  const { texts } = source.row(columns, () => rowOf(source.stored, columns, options.resource.kind));
-  out.text(texts[0]!);
-  timedOf(columns).forEach(({ cell }, index) => {
-    out.text(JSON.stringify(cell(source.stored, options.now))).text(texts[index + 1]!);
-  });
-  writeObject(out, source, options);
-  out.text('}');
+  const { changing, parts } = rowOf(source, columns, options);
+  for (let i = 0; i < changing.length; i++) {
+    const { cell } = columns[changing[i]!]!;
+    out.bytes(parts[i]!).text(JSON.stringify(cell(source.stored, options.now)));
+  }
+  out.bytes(parts[changing.length]!);
+  if (options.include === 'Object') out.bytes(source.json()).text('}');
 }
 
-/** The texts of a row around the cells that change with time, up to where the object follows. */
-function rowOf(stored: KubeObject, columns: readonly Column[], kind: Kind): Row {
+/** The row of an object, which is kept for the form that was asked for last. */
+function rowOf(source: Source, columns: readonly Column[], { version, include, resource }: TableOptions): Row {
+  const form = include === 'Metadata' ? version : include;
+  const { view, stored } = source;
+  const kept = view?.row;
+  if (kept && kept.columns === columns && kept.form === form) return kept;
+  const changing = columns.flatMap((column, index) => (changes(column, stored) ? [index] : []));
+  const texts = textsOf(stored, columns, changing);
+  texts.push(`${texts.pop()}]${conditionsJson(resource.kind, stored)},"object":${endOf(source, form)}`);
+  const parts = texts.map((text) => (view ? encodeLasting(text) : Buffer.from(text)));
+  const row = { columns, form, changing, parts };
+  if (view) view.row = row;
+  return row;
+}
+
+/** The rest of a row, behind `"object":`. An object that is shown in full is not kept another time. */
+function endOf(source: Source, form: string): string {
+  if (form === 'Object') return '';
+  return form === 'None' ? 'null}' : `${partialText(source, form)}}`;
+}
+
+/** The cells of a row as texts, divided where the cells are that change with time. */
+function textsOf(stored: KubeObject, columns: readonly Column[], changing: readonly number[]): string[] {
   const texts: string[] = [];
   let text = '{"cells":[';
-  columns.forEach((column, index) => {
+  columns.forEach(({ cell }, index) => {
     if (index > 0) text += ',';
-    if (!isTimed(column)) text += JSON.stringify(column.cell(stored, Number.NaN));
+    if (!changing.includes(index)) text += JSON.stringify(cell(stored, Number.NaN));
     else {
       texts.push(text);
       text = '';
     }
   });
-  texts.push(`${text}]${conditionsJson(kind, stored)},"object":`);
-  return { columns, texts: texts.map(flattened) };
+  texts.push(text);
+  return texts;
 }
 
 /** A cell that does not declare the time as its second parameter does not depend on it. */
-const isTimed = ({ cell }: Column): boolean => cell.length > 1;
-
-const timed = new WeakMap<readonly Column[], readonly Column[]>();
-
-function timedOf(columns: readonly Column[]): readonly Column[] {
-  let found = timed.get(columns);
-  if (!found) {
-    found = columns.filter(isTimed);
-    timed.set(columns, found);
-  }
-  return found;
+function changes(column: Column, stored: KubeObject): boolean {
+  return column.cell.length > 1 && (column.changes?.(stored) ?? true);
 }
-
-/** Flattens a string: V8 keeps a concatenated one as a tree of its pieces, and this one is kept for long and written often. */
-const flattened = (text: string): string => Buffer.from(text).toString();
 
 function conditionsJson({ rows }: Kind, stored: KubeObject): string {
   const completion = rows?.completed?.(stored);
   if (!completion) return '';
   return `,"conditions":${JSON.stringify([{ type: 'Completed', status: 'True', ...completion }])}`;
-}
-
-function writeObject(out: JsonWriter, source: Source, { version, include }: TableOptions): void {
-  switch (include) {
-    case 'None':
-      out.text('null');
-      return;
-    case 'Metadata':
-      writePartial(out, source, version);
-      return;
-    case 'Object':
-      out.bytes(source.json());
-  }
 }
 
 /** Column definitions as JSON, which never change. */

@@ -113,6 +113,14 @@ export function realMachine({ runtime, image, clusterCidr, serviceRange, uid, pr
       expect(status.allocatable.cpu).not.toBe(status.capacity.cpu);
     });
 
+    test('the agent of each node is reached by the name and port that clients of kubelet use', async () => {
+      for (const name of ['quarterdeck-node-1', 'quarterdeck-node-2', 'quarterdeck-node-2:10250']) {
+        expect(await qd.request('GET', `/api/v1/nodes/${name}/proxy/healthz`)).toMatchObject({ code: 200, text: 'ok' });
+      }
+      const { body } = await qd.request('GET', '/api/v1/nodes/quarterdeck-node-1:10250/proxy/pods');
+      expect(body.kind).toBe('PodList');
+    });
+
     test(
       'static pods run on each node',
       async () => {

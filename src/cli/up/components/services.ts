@@ -14,7 +14,7 @@ import type { RouteMode } from '../../../network/routes/route-mode.ts';
 import type { RuleApplier } from '../../../network/rules/applier.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
-import type { RulesOwner, ServicesNode } from '../../agent/run-node.ts';
+import type { RulesOwner, ServicesNode } from '../../agent/node/options.ts';
 
 export interface ServicesOptions {
   /** Reads Services and EndpointSlices, Nodes, and all pods, namespaces and policies. */

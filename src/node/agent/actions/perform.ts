@@ -1,6 +1,6 @@
 /** Performs the actions of plans. */
 import { rm } from 'node:fs/promises';
-import { containerResources } from '../../container/resources.ts';
+import { containerResources, podCgroupResources } from '../../container/resources.ts';
 import { podLogDirectory } from '../../container/sandbox.ts';
 import { removeLogs } from '../../logs/rotate.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
@@ -87,7 +87,7 @@ async function updateResources(
   if (!spec) return { type: 'failed', reason: '', message: 'the container is not in the spec' };
   const wanted = { ...spec, ...(resources ? { resources } : {}) };
   const sized = { ...pod, spec: { ...pod.spec, resources: podResources } } as SeenPod;
-  await runtime.updateResources(id, containerResources(sized, wanted, node().resources));
+  await runtime.updateResources(id, containerResources(sized, wanted, node().resources), podCgroupResources(sized));
   return DONE;
 }
 

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import type { ContainerConfig } from '../../runtime/container-config.ts';
+import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
@@ -43,9 +43,9 @@ export class Engine {
     }
   }
 
-  /** Whether nothing runs: what has ended is on disk, and another keeper can take it over. */
+  /** Whether nothing runs, and what has ended is on disk: another keeper can take it over. */
   isIdle(): boolean {
-    const isRunning = [...this.containers.values()].some(({ pid }) => pid !== undefined);
+    const isRunning = [...this.containers.values()].some(({ pid, isSaved }) => pid !== undefined || !isSaved);
     return !isRunning && [...this.sandboxes.values()].every((sandbox) => !sandbox.view().isReady);
   }
 
@@ -219,6 +219,20 @@ export class Engine {
   networkSteps(sandboxId: string): Step[] | undefined {
     const { holder, config } = this.#sandbox(sandboxId).record;
     return holder && config.namespaces.network === 'pod' ? [['namespaces', `/proc/${holder.pid}/ns/net`]] : undefined;
+  }
+
+  updateResources(id: string, resources: ContainerResources, ofPod: ContainerResources | undefined): void {
+    const container = this.#container(id);
+    const sandbox = this.#sandbox(container.record.sandboxId);
+    // A pod grows before its containers and shrinks after them: version 1 of cgroups allows no more inside than outside.
+    try {
+      if (ofPod) sandbox.update(ofPod);
+    } catch {
+      container.update(resources);
+      sandbox.update(ofPod!);
+      return;
+    }
+    container.update(resources);
   }
 
   async stopContainer(id: string, timeoutSeconds: number): Promise<void> {

@@ -1,16 +1,16 @@
 /** Files of the keeper: what it knows is on disk before it acts on it. */
-import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Replaces a file in one step. */
+/** Replaces a file in one step. When it throws, for example on a full disk, the file is as before. */
 export function writeAtomically(path: string, text: string): void {
   const next = `${path}.next`;
-  const file = openSync(next, 'w', 0o600);
   try {
-    writeSync(file, text);
-  } finally {
-    closeSync(file);
+    writeFileSync(next, text, { mode: 0o600 });
+    renameSync(next, path);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw error;
   }
-  renameSync(next, path);
 }
 
 /** Undefined if there is none, or none that can be read. */

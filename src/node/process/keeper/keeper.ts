@@ -160,7 +160,7 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
     removeContainer: ({ id }) => engine.removeContainer(id),
     containers: async () => [...engine.containers.values()].map((container) => container.view()),
     container: async ({ id }) => engine.containers.get(id)?.view(),
-    updateResources: async ({ id, resources }) => engine.container(id).update(resources),
+    updateResources: async ({ id, resources, ofPod }) => engine.updateResources(id, resources, ofPod),
     reopenLog: async ({ id }) => engine.container(id).output?.reopen(),
     exec: ({ stream, id, request }) => sessions.exec(stream, id, request),
     attach: ({ stream, id, request }) => sessions.attach(stream, id, request),

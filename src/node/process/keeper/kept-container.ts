@@ -1,6 +1,7 @@
 /** One container: starts it, follows it to its end, and removes it. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Timer } from '../../../base/clock.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Container } from '../../runtime/runtime.ts';
@@ -10,12 +11,17 @@ import { readJson, writeAtomically } from './files.ts';
 import { Output } from './output.ts';
 import { type Launch, readState, type SupervisedState, startSupervisor, watchSupervisor } from './supervisor.ts';
 
+/** How long to wait before a record that could not be written is written again, for example on a full disk. */
+const SAVE_RETRY_MS = 1_000;
+
 export class KeptContainer {
   readonly directory: string;
   readonly #context: KeeperContext;
   #record: ContainerRecord;
   #state: SupervisedState | undefined;
   #end: ContainerEnd | undefined;
+  /** Set while how it ended could not be written. */
+  #saving: Timer | undefined;
   #output: Output | undefined;
   readonly #onEnd = new Set<() => void>();
   #onState: (() => void) | undefined;
@@ -28,9 +34,14 @@ export class KeptContainer {
 
   static create(context: KeeperContext, record: ContainerRecord): KeptContainer {
     const container = new KeptContainer(context, record);
-    mkdirSync(join(container.directory, 'root'), { recursive: true, mode: 0o711 });
-    mkdirSync(join(container.directory, 'layer'));
-    container.#save();
+    try {
+      mkdirSync(join(container.directory, 'root'), { recursive: true, mode: 0o711 });
+      mkdirSync(join(container.directory, 'layer'));
+      container.#save(record);
+    } catch (error) {
+      rmSync(container.directory, { recursive: true, force: true });
+      throw error;
+    }
     return container;
   }
 
@@ -72,6 +83,11 @@ export class KeptContainer {
     return this.#end?.exitCode;
   }
 
+  /** Whether all that another keeper would have to know is on disk. */
+  get isSaved(): boolean {
+    return this.#saving === undefined;
+  }
+
   view(): Container {
     return containerOf(this.#record, this.#state, this.#end);
   }
@@ -80,8 +96,7 @@ export class KeptContainer {
   async start(launchOf: (streams: string) => Launch): Promise<void> {
     if (this.#record.boot !== undefined)
       throw new RuntimeError('Unknown', `container ${this.#record.id} was started before`);
-    this.#record = { ...this.#record, boot: this.#context.boot };
-    this.#save();
+    this.#save({ ...this.#record, boot: this.#context.boot });
     const { stdin, stdinOnce, tty } = this.#record.config;
     const streams = [
       ...(stdin ? ['stdin'] : []),
@@ -116,18 +131,20 @@ export class KeptContainer {
     this.#output = new Output({ directory, logPath, stdin: config.stdin, stdinOnce: config.stdinOnce, clock });
     watchSupervisor(
       directory,
-      () => this.#stateChanged(),
+      (state) => this.#stateChanged(state),
       () => this.#supervisorEnded(),
     );
   }
 
-  #stateChanged(): void {
-    this.#state = readState(this.directory);
+  #stateChanged(state: SupervisedState | undefined): void {
+    this.#state = state;
     this.#onState?.();
   }
 
   #supervisorEnded(): void {
-    this.#stateChanged();
+    // What it has said last is newer than its file, unless the keeper came later than that.
+    const isFinal = this.#state?.state === 'exited' || this.#state?.state === 'failed';
+    this.#stateChanged(isFinal ? this.#state : readState(this.directory));
     const { pid, cgroup } = { pid: this.pid, cgroup: this.#record.cgroup };
     // A supervisor that was killed leaves its container, unless the kernel ended it with it.
     if (pid !== undefined) killProcess(pid, 'SIGKILL');
@@ -142,10 +159,21 @@ export class KeptContainer {
   #finished(isSameBoot: boolean): void {
     const isOomKilled = (this.#context.cgroups?.oomKills(this.#record.cgroup) ?? 0) > 0;
     this.#end = endOf(this.#state, { isOomKilled, isSameBoot, now: this.#context.clock.now() });
-    if (existsSync(this.directory)) writeAtomically(join(this.directory, 'end'), JSON.stringify(this.#end));
+    this.#saveEnd();
     for (const listener of this.#onEnd) listener();
     this.#onEnd.clear();
     this.#context.changed(this.#record.sandboxId);
+  }
+
+  /** Tries until it succeeds: the exit code is known meanwhile, and must not be lost with this process. */
+  #saveEnd(): void {
+    this.#saving = undefined;
+    if (!existsSync(this.directory)) return;
+    try {
+      writeAtomically(join(this.directory, 'end'), JSON.stringify(this.#end));
+    } catch {
+      this.#saving = this.#context.clock.timer(SAVE_RETRY_MS, () => this.#saveEnd());
+    }
   }
 
   /** Resolves when it does not run (any more). */
@@ -170,19 +198,22 @@ export class KeptContainer {
 
   update(resources: ContainerResources): void {
     this.#context.cgroups?.update(this.#record.cgroup, resources);
-    this.#record = { ...this.#record, resources: { ...this.#record.resources, ...defined(resources) } };
-    this.#save();
+    this.#save({ ...this.#record, resources: { ...this.#record.resources, ...defined(resources) } });
   }
 
   async remove(): Promise<void> {
     await this.stop(0, 'SIGKILL');
+    this.#saving?.cancel();
+    this.#saving = undefined;
     this.#context.cgroups?.remove(this.#record.cgroup);
     rmSync(this.directory, { recursive: true, force: true });
     this.#context.changed(this.#record.sandboxId);
   }
 
-  #save(): void {
-    writeAtomically(join(this.directory, 'container.json'), JSON.stringify(this.#record));
+  /** What cannot be written has not happened. */
+  #save(record: ContainerRecord): void {
+    writeAtomically(join(this.directory, 'container.json'), JSON.stringify(record));
+    this.#record = record;
   }
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Sandbox } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
@@ -44,11 +45,11 @@ export class KeptSandbox {
   /** Its files are on disk before anything exists that must be cleaned up. */
   static async run(context: KeeperContext, record: SandboxRecord): Promise<KeptSandbox> {
     const sandbox = new KeptSandbox(context, record);
-    mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
-    sandbox.#save();
     try {
+      mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
+      sandbox.#save();
       sandbox.#writeFiles();
-      context.cgroups?.create(record.cgroup, record.config.resources);
+      context.cgroups?.create(record.cgroup, record.config.cgroupResources);
       if (context.machine.perl !== undefined) await sandbox.#hold(context.machine.perl);
     } catch (error) {
       await sandbox.remove();
@@ -179,7 +180,11 @@ export class KeptSandbox {
   async stop(): Promise<void> {
     if (!this.#record.isStopped) {
       this.#record = { ...this.#record, isStopped: true };
-      this.#save();
+      try {
+        this.#save();
+      } catch {
+        // On a full disk, pods can be stopped nevertheless: another keeper finds that their processes have ended.
+      }
     }
     const { holder, address, id } = this.#record;
     if (holder && this.#isAlive) {
@@ -193,6 +198,11 @@ export class KeptSandbox {
       await died;
     }
     if (address !== undefined && this.#context.network) await this.#context.network.disconnect(id);
+  }
+
+  /** Changes what all its containers may use together. */
+  update(resources: ContainerResources): void {
+    this.#context.cgroups?.update(this.#record.cgroup, resources);
   }
 
   async remove(): Promise<void> {

@@ -91,8 +91,9 @@ export class Output {
   }
 
   reopen(): void {
+    const next = openSync(this.#options.logPath, 'a', 0o640);
     closeSync(this.#log);
-    this.#log = openSync(this.#options.logPath, 'a', 0o640);
+    this.#log = next;
   }
 
   attach(name: OutputName, sink: Socket): void {

@@ -9,7 +9,7 @@ import { encodePlan, type Step } from '../launcher/plan.ts';
 import { openReader } from './fifo.ts';
 import { readJson } from './files.ts';
 
-/** What a supervisor writes into the file `state`. Times are milliseconds since the epoch. */
+/** What a supervisor writes into the file `state`, and into the pipe `alive`. Times are milliseconds since the epoch. */
 export type SupervisedState =
   | { readonly state: 'failed'; readonly at: number; readonly message: string }
   | { readonly state: 'running'; readonly at: number; readonly pid: number; readonly group?: number }
@@ -74,9 +74,20 @@ async function answer(child: ChildProcess, control: Duplex): Promise<void> {
   if (said !== 'ready\n') throw new RuntimeError('Unknown', 'the supervisor of the container could not be started');
 }
 
-/** Watches a supervisor: `onState` is called when it has written a state, `onEnd` when it has ended. */
-export function watchSupervisor(directory: string, onState: () => void, onEnd: () => void): void {
+/** Watches a supervisor: `onState` is called when it has a new state, also on a full disk; `onEnd` when it has ended. */
+export function watchSupervisor(
+  directory: string,
+  onState: (state: SupervisedState | undefined) => void,
+  onEnd: () => void,
+): void {
   const alive = openReader(join(directory, 'alive'));
-  alive.on('data', () => onState());
+  let rest = '';
+  alive.on('data', (chunk) => {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    const last = lines.at(-1);
+    // Supervisors of earlier releases write an empty line when the file has changed.
+    if (last !== undefined) onState(last === '' ? readState(directory) : (JSON.parse(last) as SupervisedState));
+  });
   alive.on('close', onEnd);
 }

@@ -33,9 +33,10 @@ if (syscall(436, 4, 4294967295, 4) == -1) { opendir(my $open, '/proc/self/fd'); 
 sub call { my ($name, @args) = @_; my $result = syscall($numbers->{$name}, @args); $result == -1 ? undef : $result || '0 but true' }
 sub now { my $spec = "\0" x 16; syscall($numbers->{clock_gettime}, 0, $spec); my ($s, $ns) = unpack('qq', $spec); int($s * 1000 + $ns / 1e6) }
 sub slurp { open(my $file, '<', $_[0]) or die "$_[0]: $!\n"; local $/; my $text = <$file>; defined $text ? $text : '' }
-sub put { open(my $file, '>', $_[0]) or die "$_[0]: $!\n"; my $ok = defined syswrite($file, $_[1]); my $why = "$!"; close($file) or $ok = 0; $ok or die "$_[0]: $why\n" }
+sub put { open(my $file, '>', $_[0]) or die "$_[0]: $!\n"; my $n = syswrite($file, $_[1]); my $ok = defined $n && $n == length $_[1]; my $why = "$!"; close($file) or $ok = 0; $ok or die "$_[0]: $why\n" }
 sub quoted { my $text = shift; $text =~ s/([\\"])/\\$1/g; $text =~ s/([\x00-\x1f])/sprintf('\\u%04x', ord $1)/ge; '"' . $text . '"' }
-sub state_is { my ($text) = @_; put('state.next', $text); rename('state.next', 'state') or die "state: $!\n"; syswrite(ALIVE, "\n") }
+# On a full disk, the keeper still learns it.
+sub state_is { my ($text) = @_; eval { put('state.next', $text); rename('state.next', 'state') }; syswrite(ALIVE, "$text\n") }
 sub parents { my ($path) = @_; my $made = ''; for my $part (split m{/}, $path) { next if $part eq ''; $made .= "/$part"; mkdir($made, 0755) } }
 sub empty_file { my ($path) = @_; return if -e $path; my ($parent) = $path =~ m{^(.*)/}; parents($parent); put($path, '') }
 sub close_on_exec { fcntl($_[0], 2, 1) }

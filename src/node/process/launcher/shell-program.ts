@@ -9,7 +9,7 @@ streams=$1; directory=$2; shift 2
 trap '' HUP INT QUIT TERM PIPE USR1 USR2
 tool() { PATH=/usr/bin:/bin:/usr/sbin:/sbin "$@"; }
 now() { at=$(tool date +%s%3N); case $at in *[!0-9]*) at=$(tool date +%s)000;; esac; echo "$at"; }
-state() { printf '%s' "$1" >state.next; tool mv -f state.next state; echo >&4; }
+state() { printf '%s' "$1" >state.next && tool mv -f state.next state; printf '%s\n' "$1" >&4; }
 failed() { state "{\"state\":\"failed\",\"at\":$(now),\"message\":\"$1\"}"; exit 0; }
 kept=$(pwd)
 IFS=,

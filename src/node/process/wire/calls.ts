@@ -51,7 +51,11 @@ export interface KeeperCalls {
   removeContainer(params: { id: string }): Promise<void>;
   containers(params: object): Promise<readonly Container[]>;
   container(params: { id: string }): Promise<Container | undefined>;
-  updateResources(params: { id: string; resources: ContainerResources }): Promise<void>;
+  updateResources(params: {
+    id: string;
+    resources: ContainerResources;
+    ofPod: ContainerResources | undefined;
+  }): Promise<void>;
   reopenLog(params: { id: string }): Promise<void>;
   exec(params: { stream: string; id: string; request: ExecRequest }): Promise<void>;
   attach(params: { stream: string; id: string; request: AttachRequest }): Promise<void>;

@@ -36,7 +36,7 @@ const MAX_BATCH_MESSAGES = 8;
 /** Smaller buffers do not count. */
 const MIN_LARGE_BYTES = 64 * 1024;
 /** Of large buffers that the other thread has not handled; senders of large buffers wait while there is more. */
-export const MAX_UNRECEIVED_BYTES = 16 * 1024 * 1024;
+export const MAX_UNRECEIVED_BYTES = 8 * 1024 * 1024;
 /** Less is confirmed with the next batch: a message of its own costs the other thread a turn of its event loop. */
 const MIN_CONFIRMED_BYTES = 1024 * 1024;
 

@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
-import { BacklogLimiter, responseBytes } from './backlog-limiter.ts';
+import { allocateSharable } from '../../../base/shared-buffer.ts';
+import { BacklogLimiter } from './backlog-limiter.ts';
 
 const KB = 1024;
 
@@ -15,7 +16,12 @@ function setUp(maxBytes: number) {
     limiter.add(bytes, emitter, { destroy: () => closed.push(name) });
     return { taken: () => emitter.emit('close') };
   };
-  return { clock, closed, reply };
+  const list = (name: string, body: Buffer) => {
+    const emitter = new EventEmitter();
+    limiter.addReply(body, emitter, { destroy: () => closed.push(name) });
+    return { taken: () => emitter.emit('close') };
+  };
+  return { clock, closed, reply, list };
 }
 
 it('closes slow connections once a fraction of the limit is pending', async () => {
@@ -55,7 +61,35 @@ it('ignores small replies', () => {
   expect(closed).toEqual([]);
 });
 
-it('counts of a response that clients share only what each of them has copied', () => {
-  expect(responseBytes(Buffer.alloc(1024 * KB))).toBe(1024 * KB);
-  expect(responseBytes(Buffer.from(new SharedArrayBuffer(1024 * KB)))).toBe(128 * KB);
+it('counts memory that clients share once, and what each of them has copied', () => {
+  const { closed, list } = setUp(3_000 * KB);
+  const body = allocateSharable(1_024 * KB);
+  for (const name of ['first', 'second', 'third']) list(name, Buffer.from(body.buffer, body.byteOffset, body.length));
+  expect(closed).toEqual([]);
+  list('other', Buffer.alloc(1_500 * KB));
+  expect(closed).toEqual([]);
+  list('last', Buffer.alloc(200 * KB));
+  expect(closed).toEqual(['first']);
+});
+
+it('counts shared memory in full that different clients wait for, until the last of them has it', () => {
+  const { closed, list } = setUp(3_000 * KB);
+  const bodies = [allocateSharable(1_024 * KB), allocateSharable(1_024 * KB), allocateSharable(1_024 * KB)];
+  const first = list('first', bodies[0]!);
+  const again = list('again', bodies[0]!);
+  list('second', bodies[1]!);
+  first.taken();
+  list('third', bodies[2]!);
+  expect(closed).toEqual(['again']);
+  again.taken();
+  list('fourth', Buffer.alloc(500 * KB));
+  expect(closed).toEqual(['again']);
+});
+
+it('lets a client take its time for a large list', async () => {
+  const { clock, closed, reply, list } = setUp(3_000 * KB);
+  list('large', allocateSharable(2_000 * KB));
+  await clock.advance(10_000);
+  reply('small', 100 * KB);
+  expect(closed).toEqual([]);
 });

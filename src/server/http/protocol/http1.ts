@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../../../base/clock.ts';
 import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
-import { type BacklogLimiter, responseBytes } from '../listen/backlog-limiter.ts';
+import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { noteAnsweredEarly } from '../listen/malformed-request.ts';
 import { rawChunkSocket } from '../node-internals.ts';
 import { closeInTime } from './close-in-time.ts';
@@ -117,8 +117,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     if (body.length <= MAX_WHOLE_BYTES) response.end(body);
     else sendInSlices(response, body);
     const { outgoing, limits } = this.options;
-    if (!outgoing.isSent(response, this.request.socket))
-      outgoing.add(responseBytes(body), response, this.request.socket);
+    if (!outgoing.isSent(response, this.request.socket)) outgoing.addReply(body, response, this.request.socket);
     if (!this.request.complete) noteAnsweredEarly(this.request);
     if (code >= 400 && this.hasBody()) discardBody(this.request, limits.maxBodyBytes);
   }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../../../base/clock.ts';
 import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
-import { type BacklogLimiter, responseBytes } from '../listen/backlog-limiter.ts';
+import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { closeInTime } from './close-in-time.ts';
 import {
   CACHE_CONTROL,
@@ -112,7 +112,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     headers['content-length'] = body.length;
     stream.respond(headers, { endStream });
     if (!endStream) stream.end(body);
-    if (!endStream && stream.session) this.options.outgoing.add(responseBytes(body), stream, stream.session);
+    if (!endStream && stream.session) this.options.outgoing.addReply(body, stream, stream.session);
     this.#discardRest();
     this.#answered();
   }

@@ -93,13 +93,17 @@ function serviceTarget(core: Core, service: Service, { scheme, name, port }: Pro
   return dialled(core, scheme, choice);
 }
 
+/** Clients that know kubelet name its port. An agent may have another one, or none where only this process reaches it. */
+const KUBELET_PORT = 10_250;
+
 /** The agent's own endpoint, or another port of its machine. */
 function nodeTarget(core: Core, { metadata, status }: Node, { scheme, port }: ProxyName): ProxyTarget {
   const node = metadata.name ?? '';
   const why = core.nodes.refusal(node, 'proxy');
   if (why !== undefined) throw badRequest(why);
   const number = portOf(port);
-  if (number === undefined || number === status.daemonEndpoints?.kubeletEndpoint?.Port) {
+  const isAgent = number === KUBELET_PORT || number === status.daemonEndpoints?.kubeletEndpoint?.Port;
+  if (number === undefined || isAgent) {
     return { scheme: 'http', host: node, connect: (signal) => core.nodes.endpoint(node, signal) };
   }
   const address = status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? node;

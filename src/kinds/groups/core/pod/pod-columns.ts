@@ -12,10 +12,13 @@ export const podColumns: ColumnList<Pod> = ({ text }) => [
     return `${ready}/${containers}`;
   }),
   text('Status', 'State of the pod and its containers, in one word.', (pod) => podState(pod).reason),
-  text('Restarts', 'Number of container restarts, and time since the last one.', (pod, now) => {
-    const { restarts, lastRestart } = podState(pod);
-    return restarts > 0 && lastRestart ? `${restarts} (${elapsed(lastRestart, now)} ago)` : String(restarts);
-  }),
+  {
+    ...text('Restarts', 'Number of container restarts, and time since the last one.', (pod, now) => {
+      const { restarts, lastRestart } = podState(pod);
+      return restarts > 0 && lastRestart ? `${restarts} (${elapsed(lastRestart, now)} ago)` : String(restarts);
+    }),
+    changes: (pod) => podState(pod).restarts > 0,
+  },
   age,
   ...[
     text('IP', 'IP address of the pod.', ({ status }) => status?.podIPs?.[0]?.ip || NONE),

@@ -1,0 +1,174 @@
+/** What runs pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
+import { join } from 'node:path';
+import { type Agent, startAgent } from '../../../node/agent/agent.ts';
+import { PullRecords } from '../../../node/agent/images/pull-records.ts';
+import type { NodeSettings } from '../../../node/agent/node/node-object.ts';
+import { volumesApi } from '../../../node/agent/volumes-api.ts';
+import { parseResolvConf } from '../../../node/container/dns.ts';
+import { findProgram } from '../../../node/containerd/own/machine.ts';
+import { rotateLogs } from '../../../node/logs/rotate.ts';
+import { Housekeeping } from '../../../node/machine/housekeeping.ts';
+import type { LocalMachine } from '../../../node/machine/local-machine.ts';
+import type { Runtime } from '../../../node/runtime/runtime.ts';
+import { openVolumes } from '../../../node/volumes/open-volumes.ts';
+import { machineResources, text } from '../machine.ts';
+import { type NodeFile, nodeId, writeNodeFile } from '../node-file.ts';
+import { openRuntime } from '../open-runtime.ts';
+import type { RunNodeOptions } from './options.ts';
+
+interface OpenOptions {
+  readonly machine: LocalMachine;
+  readonly settings: NodeSettings;
+  /** Resolves when nothing else reports the node any more: from then on, its agent does. */
+  readonly handedOver: () => Promise<void>;
+}
+
+/** The parts appear one after the other while the node is opened. */
+export class NodeParts {
+  runtime: Runtime | undefined;
+  agent: Agent | undefined;
+  housekeeping: Housekeeping | undefined;
+  readonly #options: RunNodeOptions;
+  readonly #directory: string;
+  readonly #signal: AbortSignal;
+  #keeping: Promise<void> | undefined;
+  #stopServices: (() => Promise<void>) | undefined;
+
+  /** `directory` is where the node has its files. Opening ends when the signal is aborted. */
+  constructor(options: RunNodeOptions, directory: string, signal: AbortSignal) {
+    this.#options = options;
+    this.#directory = directory;
+    this.#signal = signal;
+  }
+
+  /** Resolves when pods can run. May be called again after a failure. */
+  async open(podCIDRs: readonly string[], options: OpenOptions): Promise<void> {
+    const file = this.#fileOf(podCIDRs);
+    await writeNodeFile(this.#directory, file);
+    const runtime = await this.#openRuntime(file);
+    const pullRecords = new PullRecords(join(this.#directory, 'image_manager', 'pulled.json'));
+    const volumes = this.#openVolumes(runtime, pullRecords);
+    await options.handedOver();
+    this.#signal.throwIfAborted();
+    const agent = await this.#startAgent({ ...options, runtime, volumes, pullRecords });
+    this.#startHousekeeping({ machine: options.machine, runtime, volumes, agent });
+    await this.#startServices(file);
+    await Promise.race([agent.registered, rejectsOn(this.#signal)]);
+  }
+
+  /** `before` is the file of an earlier run: a node that was not opened removes the rules that it left. */
+  async stopServices(before: NodeFile | undefined): Promise<void> {
+    const { name, removeRules } = this.#options;
+    if (this.#stopServices) await this.#stopServices();
+    else if (before) await removeRules?.({ ...ownerOf(before), name });
+  }
+
+  /** Stops the agent and closes the runtime. What runs goes on running. */
+  async close(): Promise<void> {
+    await this.#keeping;
+    await this.agent?.stop();
+    await this.runtime?.close();
+  }
+
+  #fileOf(podCIDRs: readonly string[]): NodeFile {
+    const { runtime, endpoint, dataDirectory, name, network, config } = this.#options;
+    return {
+      ...{ runtime, endpoint, podCIDRs, name: nodeId(dataDirectory, name), registries: config.registries },
+      ...{ networkNamespace: network?.namespace, streamAddress: network?.address },
+    };
+  }
+
+  async #openRuntime(file: NodeFile): Promise<Runtime> {
+    const { clock, random, log, network } = this.#options;
+    // An attempt that failed later has left one.
+    await this.runtime?.close();
+    await network?.open(file.podCIDRs[0]!);
+    const path = process.env.PATH ?? '';
+    this.runtime = await openRuntime({ ...file, clock, random, log, directory: this.#directory, path });
+    return this.runtime;
+  }
+
+  #openVolumes(runtime: Runtime, pullRecords: PullRecords) {
+    const { client, clock, random, log, name: nodeName, config } = this.#options;
+    return openVolumes({
+      ...{ clock, random, log, nodeName, liveConfigVolumes: config.liveConfigVolumes, root: this.#directory },
+      allocatable: () => this.agent?.allocatable() ?? {},
+      api: volumesApi(client, { nodeName, images: () => runtime.images, pullRecords, clock }),
+      canMount: process.getuid?.() === 0,
+    });
+  }
+
+  async #startAgent(parts: OpenOptions & OpenedParts): Promise<Agent> {
+    const { client, clock, random, log, version, config, addresses, apiServer, watchSeconds } = this.#options;
+    const { clusterDns, clusterDomain } = this.#options;
+    const { runtime, volumes, pullRecords, machine, settings } = parts;
+    this.agent = startAgent({
+      ...{ client, clock, random, log, runtime, volumes, pullRecords, machine, settings },
+      facts: {
+        hostIPs: addresses,
+        resources: await machineResources(),
+        dns: { clusterDns, clusterDomain, node: parseResolvConf(await text('/etc/resolv.conf')) },
+        hosts: `${await text('/etc/hosts')}\n`,
+      },
+      logRoot: join(this.#directory, 'logs'),
+      seccompDirectory: join(this.#directory, 'seccomp'),
+      userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
+      staticPodDirectory: config.podManifestPath,
+      apiServer: (await mayMakeRules()) ? undefined : apiServer,
+      allowedUnsafeSysctls: config.allowedUnsafeSysctls,
+      ...(watchSeconds ? { watchSeconds } : {}),
+    });
+    return this.agent;
+  }
+
+  #startHousekeeping({ machine, runtime, volumes, agent }: HousekeepingParts): void {
+    const { clock, log, name: nodeName } = this.#options;
+    const { pods, event } = agent;
+    this.housekeeping = new Housekeeping({
+      ...{ clock, log, machine, runtime, signal: this.#signal, nodeName },
+      pods: () => pods.running(),
+      volumesOf: (uid) => volumes.usage(uid),
+      rotateLogs: () => rotateLogs(runtime, { now: clock.now(), log }),
+      evict: (pod, message, isDisruption) => pods.evict(pod, message, isDisruption),
+      warn: (reason, message) => event('Warning', reason, message),
+    });
+    this.#keeping = this.housekeeping.run();
+  }
+
+  async #startServices(file: NodeFile): Promise<void> {
+    const { name, addresses, startServices } = this.#options;
+    this.#stopServices ??= await startServices?.({ ...ownerOf(file), name, addresses, podCIDRs: file.podCIDRs });
+  }
+}
+
+type Volumes = ReturnType<typeof openVolumes>;
+
+interface OpenedParts {
+  readonly runtime: Runtime;
+  readonly volumes: Volumes;
+  readonly pullRecords: PullRecords;
+}
+
+interface HousekeepingParts {
+  readonly machine: LocalMachine;
+  readonly runtime: Runtime;
+  readonly volumes: Volumes;
+  readonly agent: Agent;
+}
+
+const ownerOf = ({ name, networkNamespace }: NodeFile) => ({ shortName: name, networkNamespace });
+
+/** Whether the addresses of Services can be reached: nftables leads to their endpoints. */
+async function mayMakeRules(): Promise<boolean> {
+  return process.getuid?.() === 0 && (await findProgram('nft', process.env.PATH ?? '')) !== undefined;
+}
+
+/** Rejects with the reason of the signal when it is aborted. */
+export function rejectsOn(signal: AbortSignal): Promise<never> {
+  const rejecting = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  rejecting.catch(() => undefined);
+  return rejecting;
+}

@@ -1,0 +1,34 @@
+/** The flags of `qd federation-controller-manager`. */
+import { flag, type ValuesOf } from '../../../base/flag.ts';
+import * as value from '../../flags/values.ts';
+import { levels } from '../../output/logger.ts';
+
+export const federationManagerFlags = [
+  flag('--kubeconfig <file>', { help: 'kubeconfig of the federation API server; required', parse: value.file }),
+  flag('--master <url>', { help: 'address of the federation API server', defaultText: 'that of the kubeconfig' }),
+  flag('--federation-name <name>', { help: 'name of the federation, which is part of the names of services' }),
+  flag('--zone-name <domain>', { help: 'domain that the names of federated services end with' }),
+  flag('--dns-provider <name>', { help: 'DNS provider that federated services are published to' }),
+  flag('--dns-provider-config <file>', { help: 'configuration of the DNS provider', parse: value.file }),
+  flag('--cluster-monitor-period <time>', {
+    help: 'time between health checks of a cluster',
+    parse: value.duration,
+    default: 5_000,
+    defaultText: '5s',
+  }),
+  flag('--cluster-unavailable-delay <time>', {
+    help: 'how long a cluster may not answer before others take over its replicas',
+    parse: value.duration,
+    default: 20_000,
+    defaultText: '20s',
+  }),
+  flag('--pod-unschedulable-delay <time>', {
+    help: 'how long pods may wait for a node before their replicas go to other clusters',
+    parse: value.duration,
+    default: 60_000,
+    defaultText: '1m',
+  }),
+  flag('--log-level <level>', { help: 'least severe messages to log', choices: levels, default: 'info' }),
+] as const;
+
+export type FederationManagerFlags = ValuesOf<typeof federationManagerFlags>;

@@ -1,0 +1,49 @@
+/** Runs the controllers of the federation until it is told to stop. */
+import { systemClock } from '../../../base/clock.ts';
+import { systemRandom } from '../../../base/random.ts';
+import { createClient } from '../../../client/client.ts';
+import { connectionOf, loadKubeconfig } from '../../../client/kubeconfig/kubeconfig.ts';
+import { httpsTransport } from '../../../client/transport/https-transport.ts';
+import { runFederation } from '../../../federation/controllers/run.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { createLogger } from '../../output/logger.ts';
+import { untilStopSignal } from '../../process/signals.ts';
+import type { FederationManagerFlags } from './flags.ts';
+import { hostConnection, memberConnection } from './host-cluster.ts';
+
+const DEFAULT_NAMESPACE = 'federation-system';
+/** A health check that takes longer has failed. */
+const PROBE_TIMEOUT_MS = 5_000;
+/** Watches last this long, so that dead connections are noticed. */
+const WATCH_SECONDS = 300;
+
+export async function runFederationManager(flags: FederationManagerFlags): Promise<void> {
+  const { kubeconfig, master } = flags;
+  if (kubeconfig === undefined) throw new CliError('--kubeconfig is required');
+  const log = createLogger(flags.logLevel);
+  const { POD_NAMESPACE: namespace = DEFAULT_NAMESPACE } = process.env;
+  const connection = await connectionOf(await loadKubeconfig([kubeconfig]));
+  const federation = httpsTransport({ ...connection, ...(master ? { server: master } : {}) });
+  const hostTransport = httpsTransport(await hostConnection(process.env));
+  const host = createClient(hostTransport);
+  const stop = new AbortController();
+  void untilStopSignal(systemClock).then((signal) => {
+    log.info('stopping', { signal });
+    stop.abort();
+  });
+  log.info('started', { server: master ?? connection.server, namespace });
+  await runFederation({
+    ...{ client: createClient(federation), clock: systemClock, random: systemRandom, log, signal: stop.signal },
+    periodMs: flags.clusterMonitorPeriod,
+    timeoutMs: PROBE_TIMEOUT_MS,
+    downAfterMs: flags.clusterUnavailableDelay,
+    unschedulableAfterMs: flags.podUnschedulableDelay,
+    watchSeconds: WATCH_SECONDS,
+    connect: async (cluster, signal) => {
+      const transport = httpsTransport(await memberConnection(cluster, { host, namespace, signal }));
+      return { client: createClient(transport), close: () => transport.close() };
+    },
+  });
+  federation.close();
+  hostTransport.close();
+}

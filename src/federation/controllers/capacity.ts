@@ -1,0 +1,48 @@
+/** How many replicas of an object can run in a member: pods that have waited long for a node show that there is no room. */
+import type { Client } from '../../client/client.ts';
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+
+export interface Capacity {
+  /** Undefined: not known to be limited. */
+  readonly replicas: number | undefined;
+  /** When pods that wait now will have waited long, in milliseconds from now. */
+  readonly lookAgainAfterMs?: number;
+}
+
+interface LookOptions {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  readonly now: number;
+  /** How long pods wait before there is no room for them. */
+  readonly patienceMs: number;
+}
+
+/** `replicas` is what the member should run. Reads pods only while some are not ready. */
+export async function capacityOf(
+  object: DeepReadonly<AnyObject>,
+  replicas: number,
+  { client, signal, now, patienceMs }: LookOptions,
+): Promise<Capacity> {
+  const { spec, status, metadata } = object;
+  const labels: Readonly<Record<string, string>> | undefined = spec?.selector?.matchLabels;
+  if (!labels || (status?.readyReplicas ?? 0) >= replicas) return { replicas: undefined };
+  const labelSelector = Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const { items } = await client.of(Pod).in(metadata.namespace).list({ labelSelector, signal });
+  const waiting = items.flatMap(waitingSince).map((since) => now - since);
+  const stuck = waiting.filter((waited) => waited >= patienceMs).length;
+  const fresh = waiting.filter((waited) => waited < patienceMs);
+  return {
+    replicas: stuck === 0 ? undefined : Math.max(0, replicas - stuck),
+    ...(fresh.length === 0 ? {} : { lookAgainAfterMs: patienceMs - Math.max(...fresh) }),
+  };
+}
+
+/** When the scheduler first found no node for a pod. */
+function waitingSince({ metadata, status }: DeepReadonly<Pod>): number[] {
+  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (metadata.deletionTimestamp || condition?.status !== 'False' || condition.reason !== 'Unschedulable') return [];
+  return [Date.parse(condition.lastTransitionTime ?? metadata.creationTimestamp ?? '')];
+}

@@ -1,0 +1,59 @@
+/** The status of a member cluster after a health check. */
+import { timestamp } from '../../base/timestamp.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { Node } from '../../kinds/groups/core/node/node.ts';
+import type { Cluster } from '../../kinds/groups/federation/cluster.ts';
+
+/** The nodes of the cluster, or why it did not answer. */
+export type Probe = { readonly nodes: readonly DeepReadonly<Node>[] } | { readonly error: Error };
+
+type Status = DeepReadonly<Cluster['status']>;
+type Condition = NonNullable<Status['conditions']>[number];
+
+const ZONE_LABELS = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'];
+const REGION_LABELS = ['topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/region'];
+
+/** Returns `old` itself when nothing has changed but the time of the check. Zones and region stay known while it is away. */
+export function clusterStatus(old: Status, probe: Probe, now: number): Status {
+  const conditions = conditionsAfter(probe).map((condition) => dated(condition, old.conditions ?? [], timestamp(now)));
+  const place = 'nodes' in probe ? placeOf(probe.nodes) : {};
+  const next = { ...old, ...place, conditions };
+  return summary(next) === summary(old) ? old : next;
+}
+
+function conditionsAfter(probe: Probe): readonly Condition[] {
+  if ('nodes' in probe) {
+    return [
+      { type: 'Ready', status: 'True', reason: 'ClusterReady', message: 'the API server of the cluster answers' },
+      { type: 'Offline', status: 'False', reason: 'ClusterReachable', message: 'cluster is reachable' },
+    ];
+  }
+  const { message } = probe.error;
+  return [
+    { type: 'Ready', status: 'False', reason: 'ClusterNotReachable', message },
+    { type: 'Offline', status: 'True', reason: 'ClusterNotReachable', message: 'cluster is not reachable' },
+  ];
+}
+
+/** The time of a transition stays while the status does. */
+function dated(condition: Condition, old: readonly Condition[], now: string): Condition {
+  const before = old.find(({ type }) => type === condition.type);
+  const lastTransitionTime = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
+  return { ...condition, lastProbeTime: now, lastTransitionTime };
+}
+
+/** All zones; the region is that of the first node that has one. */
+function placeOf(nodes: readonly DeepReadonly<Node>[]): Pick<Status, 'zones' | 'region'> {
+  const labelOf = (node: DeepReadonly<Node>, names: readonly string[]) =>
+    names.map((name) => node.metadata.labels?.[name]).find((value) => value);
+  const zones = [...new Set(nodes.flatMap((node) => labelOf(node, ZONE_LABELS) ?? []))].sort();
+  const region = nodes.map((node) => labelOf(node, REGION_LABELS)).find((found) => found);
+  return { ...(zones.length > 0 ? { zones } : {}), ...(region ? { region } : {}) };
+}
+
+const summary = ({ conditions = [], zones, region }: Status) =>
+  JSON.stringify([
+    conditions.map(({ type, status, reason, message }) => [type, status, reason, message]),
+    zones,
+    region,
+  ]);

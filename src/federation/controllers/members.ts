@@ -1,0 +1,242 @@
+/**
+ * The members of the federation: a connection, caches and the health of each. It follows the Cluster objects, checks every
+ * cluster regularly, and writes what it finds to their status.
+ */
+import { type Clock, sleep } from '../../base/clock.ts';
+import { isApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../../client/client.ts';
+import type { Informer } from '../../client/informer/informer.ts';
+import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import type { AnyObject, DeepReadonly, KindRef } from '../../client/object-types.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Cluster } from '../../kinds/groups/federation/cluster.ts';
+import type { MemberHealth } from '../plan/plan-object.ts';
+import { clusterStatus, type Probe } from './cluster-status.ts';
+
+/** A connection to a member. */
+export interface MemberConnection {
+  readonly client: Client;
+  close(): void;
+}
+
+export interface MembersOptions {
+  /** Of the federation. */
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  /** Connects to a cluster with its credentials. Rejects when they cannot be read. */
+  readonly connect: (cluster: DeepReadonly<Cluster>, signal: AbortSignal) => Promise<MemberConnection>;
+  /** Time between checks of a cluster. */
+  readonly periodMs: number;
+  /** How long a check may take. */
+  readonly timeoutMs: number;
+  /** A cluster that has not answered for this long is down: others take over its replicas. */
+  readonly downAfterMs: number;
+  /** Limits watches of members, so that dead connections are noticed. */
+  readonly watchSeconds?: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Called when a member came or went, or its health has changed. */
+type MemberListener = (member: Member) => void;
+
+/** How many nodes are read to find the zones of a cluster. */
+const MAX_NODES = 500;
+
+export class Members {
+  readonly #options: MembersOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #listeners = new Set<MemberListener>();
+  readonly #ended = new Set<Promise<void>>();
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  get all(): readonly Member[] {
+    return [...this.#members.values()];
+  }
+
+  onChange(listener: MemberListener): void {
+    this.#listeners.add(listener);
+    for (const member of this.#members.values()) listener(member);
+  }
+
+  /** Follows the clusters until the signal is aborted; resolves when the known clusters are members. */
+  async start(): Promise<void> {
+    const clusters = this.#options.informers.of<Cluster>(Cluster);
+    clusters.onChange(({ type, object }) => this.#follow(object, type === 'delete'));
+    await Promise.race([clusters.synced, whenAborted(this.#options.signal)]);
+  }
+
+  /** Resolves after the signal, when nothing is in progress. */
+  async stopped(): Promise<void> {
+    await Promise.all([...this.#ended]);
+  }
+
+  #follow(cluster: DeepReadonly<Cluster>, isGone: boolean): void {
+    const name = cluster.metadata.name ?? '';
+    const known = this.#members.get(name);
+    if (known && !isGone && isSameConnection(known.cluster, cluster)) {
+      const hadLabels = JSON.stringify(known.cluster.metadata.labels);
+      known.cluster = cluster;
+      if (JSON.stringify(cluster.metadata.labels) !== hadLabels) this.#notify(known);
+      return;
+    }
+    if (known) {
+      this.#members.delete(name);
+      known.stop();
+      this.#notify(known);
+    }
+    if (isGone) return;
+    const member = new Member(cluster, this.#options, () => this.#notify(member));
+    this.#members.set(name, member);
+    const ended = member.run().finally(() => this.#ended.delete(ended));
+    this.#ended.add(ended);
+    this.#notify(member);
+  }
+
+  #notify(member: Member): void {
+    if (this.#options.signal.aborted) return;
+    for (const listener of this.#listeners) listener(member);
+  }
+}
+
+/** Whether a connection to the cluster stays as it is. */
+function isSameConnection(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolean {
+  return a.metadata.uid === b.metadata.uid && JSON.stringify(a.spec) === JSON.stringify(b.spec);
+}
+
+export class Member {
+  /** As the federation has it now. */
+  cluster: DeepReadonly<Cluster>;
+  readonly #options: MembersOptions;
+  readonly #changed: () => void;
+  readonly #end = new AbortController();
+  readonly #since: number;
+  #connection: MemberConnection | undefined;
+  #informers: InformerFactory | undefined;
+  #isAnswering = false;
+  #answeredAt: number | undefined;
+  #isStopped = false;
+
+  constructor(cluster: DeepReadonly<Cluster>, options: MembersOptions, changed: () => void) {
+    this.cluster = cluster;
+    this.#options = options;
+    this.#changed = changed;
+    this.#since = options.clock.now();
+  }
+
+  get name(): string {
+    return this.cluster.metadata.name ?? '';
+  }
+
+  /** Whether it has left the federation. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Undefined until there is a connection. */
+  get client(): Client | undefined {
+    return this.#connection?.client;
+  }
+
+  /** The cache of a kind; undefined until there is a connection. */
+  informer(kind: KindRef<AnyObject>): Informer<AnyObject> | undefined {
+    return this.#informers?.of(kind);
+  }
+
+  get health(): MemberHealth {
+    if (this.#isAnswering) return 'ready';
+    const silentFor = this.#options.clock.now() - (this.#answeredAt ?? this.#since);
+    if (silentFor >= this.#options.downAfterMs) return 'down';
+    return this.#answeredAt === undefined ? 'unknown' : 'away';
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#end.abort();
+  }
+
+  /** Checks the cluster until it leaves the federation. */
+  async run(): Promise<void> {
+    const { clock, signal, periodMs, log } = this.#options;
+    const stop = () => this.#end.abort();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const ended = this.#end.signal;
+    let health = this.health;
+    try {
+      while (!ended.aborted) {
+        const probe = await this.#probe(ended);
+        if (ended.aborted) break;
+        this.#isAnswering = 'nodes' in probe;
+        if (this.#isAnswering) this.#answeredAt = clock.now();
+        else if (health === 'ready') log.warn('a cluster does not answer', { cluster: this.name, ...probe });
+        if (this.health !== health) this.#changed();
+        health = this.health;
+        await this.#writeStatus(probe, ended);
+        await sleep(clock, periodMs, ended);
+      }
+    } catch (error) {
+      if (!ended.aborted) throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      await this.#informers?.stopped();
+      this.#connection?.close();
+    }
+  }
+
+  /** A list of nodes shows that the cluster answers and accepts the credentials. */
+  async #probe(ended: AbortSignal): Promise<Probe> {
+    const { clock, timeoutMs } = this.#options;
+    const limit = new AbortController();
+    const timer = clock.timer(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs / 1000} s`)));
+    const signal = AbortSignal.any([ended, limit.signal]);
+    try {
+      this.#connection ??= await this.#connect(signal);
+      return { nodes: (await this.#connection.client.of(Node).list({ limit: MAX_NODES, signal })).items };
+    } catch (error) {
+      return { error: (limit.signal.aborted ? limit.signal.reason : error) as Error };
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<MemberConnection> {
+    const { connect, clock, random, log, watchSeconds } = this.#options;
+    const connection = await connect(this.cluster, signal);
+    this.#informers = new InformerFactory({
+      ...{ client: connection.client, clock, random, log: log.with({ cluster: this.name }), signal: this.#end.signal },
+      ...(watchSeconds === undefined ? {} : { watchSeconds }),
+    });
+    return connection;
+  }
+
+  async #writeStatus(probe: Probe, signal: AbortSignal): Promise<void> {
+    const { client, clock, log } = this.#options;
+    const old = this.cluster.status;
+    const status = clusterStatus(old, probe, clock.now());
+    if (status === old) return;
+    try {
+      this.cluster = await client
+        .of(Cluster)
+        .patchStatus(this.name, { type: 'merge', changes: { status } }, { signal });
+    } catch (error) {
+      if (!signal.aborted && !isApiError(error, 'NotFound')) {
+        log.warn('the status of a cluster could not be written', { cluster: this.name, error });
+      }
+    }
+  }
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,72 @@
+/** Empties namespaces of the federation that are being deleted, and lets them go when nothing is left in them. */
+import { isApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { WorkQueue } from '../../base/work-queue.ts';
+import type { Client } from '../../client/client.ts';
+import type { InformerFactory } from '../../client/informer/informer-factory.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { federationKinds } from '../kinds.ts';
+import { ORPHAN } from '../plan/names.ts';
+
+export interface NamespaceContentsOptions {
+  /** Of the federation. */
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly queue: WorkQueue;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** How soon a namespace whose objects take time to go is looked at again. */
+const LOOK_AGAIN_MS = 200;
+const IN_NAMESPACES: readonly Kind[] = federationKinds.filter(({ scope }) => scope === 'Namespaced');
+
+/** Runs until the signal is aborted. */
+export async function runNamespaceContents({ client, informers, queue, log, signal }: NamespaceContentsOptions) {
+  const namespaces = informers.of<Namespace>(Namespace);
+  namespaces.onChange(({ type, object }) => {
+    if (type !== 'delete' && object.metadata.deletionTimestamp) queue.add(object.metadata.name ?? '');
+  });
+  await queue.run(
+    async (name) => {
+      const namespace = namespaces.lister.get(name);
+      if (!namespace?.metadata.deletionTimestamp) return;
+      try {
+        if (await emptied(client, namespace, signal)) await finalize(client, namespace, signal);
+        else queue.addAfter(name, LOOK_AGAIN_MS);
+        queue.forget(name);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isApiError(error, 'Conflict', 'NotFound')) log.warn('a namespace could not be emptied', { name, error });
+        queue.retry(name);
+      }
+    },
+    { workers: 2, signal },
+  );
+}
+
+/** Deletes everything in the namespace, in the members, too, unless the namespace is orphaned; returns whether it is empty. */
+async function emptied(client: Client, { metadata }: DeepReadonly<Namespace>, signal: AbortSignal): Promise<boolean> {
+  const propagationPolicy = metadata.finalizers?.includes(ORPHAN) ? 'Orphan' : 'Background';
+  const left = await Promise.all(
+    IN_NAMESPACES.map(async (kind) => {
+      const resource = client.of(kind).in(metadata.name);
+      const { items } = await resource.list({ limit: 1, signal });
+      if (items.length > 0) await resource.deleteCollection({ propagationPolicy, signal });
+      return items.length;
+    }),
+  );
+  return left.every((count) => count === 0);
+}
+
+async function finalize(client: Client, namespace: DeepReadonly<Namespace>, signal: AbortSignal): Promise<void> {
+  const finalizers = namespace.spec?.finalizers?.filter((each) => each !== 'kubernetes') ?? [];
+  if (finalizers.length === namespace.spec?.finalizers?.length) return;
+  const body = { ...namespace, spec: { ...namespace.spec, finalizers } };
+  await client
+    .of(Namespace)
+    .subresource(namespace.metadata.name ?? '', 'finalize')
+    .update(body, { signal });
+}

@@ -1,0 +1,41 @@
+/** Runs all controllers of the federation. */
+import { setMaxListeners } from 'node:events';
+import { WorkQueue } from '../../base/work-queue.ts';
+import { createEventRecorder } from '../../client/events/event-recorder.ts';
+import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { federatedKinds } from '../plan/federated-kinds.ts';
+import { Members, type MembersOptions } from './members.ts';
+import { runNamespaceContents } from './namespace-contents.ts';
+import { Sync } from './sync.ts';
+
+export interface FederationOptions extends Omit<MembersOptions, 'informers'> {
+  /** How long pods wait for a node before their replicas go to other clusters. */
+  readonly unschedulableAfterMs: number;
+}
+
+/** Runs until the signal is aborted; resolves when the last action has ended. */
+export async function runFederation(options: FederationOptions): Promise<void> {
+  const { client, clock, random, log, signal, watchSeconds } = options;
+  // Every request and wait listens to it; Node warns about more than ten listeners.
+  setMaxListeners(0, signal);
+  const informers = new InformerFactory({
+    ...{ client, clock, random, log, signal },
+    ...(watchSeconds === undefined ? {} : { watchSeconds }),
+  });
+  const recorder = createEventRecorder({
+    client,
+    clock,
+    random,
+    log,
+    signal,
+    component: 'federation-controller-manager',
+  });
+  const members = new Members({ ...options, informers });
+  await members.start();
+  const common = { client, informers, log, signal };
+  await Promise.all([
+    ...federatedKinds.map((kind) => new Sync({ ...options, ...common, kind, members, recorder }).run()),
+    runNamespaceContents({ ...common, queue: new WorkQueue({ clock, random }) }),
+  ]);
+  await Promise.all([members.stopped(), informers.stopped(), recorder.flushed()]);
+}

@@ -1,0 +1,233 @@
+/** Brings the federated objects of one kind to the members: takes a key, asks for a plan, performs it, retries with back-off. */
+import { type Clock, sleep } from '../../base/clock.ts';
+import { isApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { WorkQueue } from '../../base/work-queue.ts';
+import type { Client } from '../../client/client.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { Informer } from '../../client/informer/informer.ts';
+import type { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { keyOf } from '../../client/informer/object-cache.ts';
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import type { FederatedKind } from '../plan/federated-kind.ts';
+import { type MemberAction, type MemberState, type ObjectPlan, planObject } from '../plan/plan-object.ts';
+import { capacityOf } from './capacity.ts';
+import type { Member, Members } from './members.ts';
+import { Settled } from './settled.ts';
+
+export interface SyncOptions {
+  readonly kind: FederatedKind;
+  /** Of the federation. */
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly members: Members;
+  readonly recorder: EventRecorder;
+  /** How long pods wait for a node before their replicas go elsewhere. */
+  readonly unschedulableAfterMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+type FederatedObject = DeepReadonly<AnyObject>;
+
+const WORKERS = 20;
+/** How long a plan waits for a cache to show what it wrote. */
+const OWN_WRITE_MS = 5_000;
+/** A member that is away counts as down after some time, which nobody announces. */
+const AWAY_LOOK_MS = 1_000;
+
+export class Sync {
+  readonly #options: SyncOptions;
+  readonly #queue: WorkQueue;
+  readonly #federated: Informer<AnyObject>;
+  readonly #autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
+  readonly #settled = new Settled();
+  /** Members whose objects are followed. */
+  readonly #followed = new Set<Member>();
+  readonly #synced = new Set<Member>();
+
+  constructor(options: SyncOptions) {
+    const { clock, random, kind, informers } = options;
+    this.#options = options;
+    this.#queue = new WorkQueue({ clock, random, backoff: { base: 50, max: 30_000 } });
+    this.#federated = informers.of<AnyObject>(kind.kind);
+    this.#autoscalers = kind.replicas && informers.of<HorizontalPodAutoscaler>(HorizontalPodAutoscaler);
+  }
+
+  /** Runs until the signal is aborted. */
+  async run(): Promise<void> {
+    const { members, signal } = this.#options;
+    this.#federated.onChange(({ object }) => this.#queue.add(keyOf(object)));
+    this.#autoscalers?.onChange(({ object: { metadata, spec } }) => {
+      if (spec.scaleTargetRef.kind === this.#options.kind.kind.kind) {
+        this.#queue.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
+      }
+    });
+    members.onChange((member) => this.#memberChanged(member));
+    await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+  }
+
+  #memberChanged(member: Member): void {
+    this.#follow(member);
+    this.#everything();
+  }
+
+  #everything(): void {
+    for (const object of this.#federated.lister.list()) this.#queue.add(keyOf(object));
+  }
+
+  /** Follows the objects in a member, once it has been reached. */
+  #follow(member: Member): void {
+    if (member.isStopped) {
+      this.#followed.delete(member);
+      this.#synced.delete(member);
+      return;
+    }
+    const informer = member.informer(this.#options.kind.kind);
+    if (!informer || this.#followed.has(member)) return;
+    this.#followed.add(member);
+    informer.onChange(({ object }) => {
+      const key = keyOf(object);
+      const { name = '', namespace } = object.metadata;
+      if (this.#federated.lister.get(name, namespace)) this.#queue.add(key);
+    });
+    void informer.synced.then(() => {
+      this.#synced.add(member);
+      this.#everything();
+    });
+  }
+
+  async #reconcile(key: string): Promise<void> {
+    const { signal, log, kind, recorder } = this.#options;
+    const object = this.#objectOf(key);
+    if (!object) {
+      for (const { name } of this.#options.members.all) this.#settled.forget(`${name} ${key}`);
+      return;
+    }
+    try {
+      const plan = planObject(object, {
+        ...{ kind, members: await this.#states(key, object) },
+        isAutoscaled: this.#isAutoscaled(object),
+      });
+      await this.#perform(key, object, plan);
+      this.#queue.forget(key);
+    } catch (error) {
+      if (signal.aborted) return;
+      const failures = (error instanceof AggregateError ? error.errors : [error]) as Error[];
+      const isStale = failures.every((each) => isApiError(each.cause ?? each, 'Conflict', 'AlreadyExists', 'NotFound'));
+      if (!isStale) {
+        const message = failures.map((each) => each.message).join('; ');
+        log.warn('an object could not be propagated', { kind: kind.kind.kind, key, message });
+        recorder.event(object, 'Warning', 'PropagationFailed', message);
+      }
+      this.#queue.retry(key);
+    }
+  }
+
+  #objectOf(key: string): FederatedObject | undefined {
+    const [name = '', namespace] = key.split('/').reverse();
+    return this.#federated.lister.get(name, namespace);
+  }
+
+  async #states(key: string, federated: FederatedObject): Promise<readonly MemberState[]> {
+    const { members, kind } = this.#options;
+    return Promise.all(
+      members.all.map(async (member): Promise<MemberState> => {
+        const { name = '', namespace } = federated.metadata;
+        const actual = member.informer(kind.kind)?.lister.get(name, namespace);
+        const health = this.#healthOf(member);
+        if (health === 'away' || health === 'unknown') this.#queue.addAfter(key, AWAY_LOOK_MS);
+        return {
+          ...{ name: member.name, labels: member.cluster.metadata.labels ?? {}, health, object: actual },
+          capacity: health === 'ready' && actual ? await this.#capacityOf(key, member, actual) : undefined,
+          isSettled: (desired) => actual !== undefined && this.#settled.has(`${member.name} ${key}`, desired, actual),
+        };
+      }),
+    );
+  }
+
+  /** A member that answers and whose objects are not known yet is not ready. */
+  #healthOf(member: Member): MemberState['health'] {
+    const { health } = member;
+    return health === 'ready' && !this.#synced.has(member) ? 'unknown' : health;
+  }
+
+  async #capacityOf(key: string, member: Member, actual: FederatedObject): Promise<number | undefined> {
+    const { kind, clock, signal, unschedulableAfterMs: patienceMs } = this.#options;
+    if (!kind.replicas || !member.client || kind.kind.plural === 'jobs') return undefined;
+    const options = { client: member.client, signal, now: clock.now(), patienceMs };
+    const { replicas, lookAgainAfterMs } = await capacityOf(actual, kind.replicas.of(actual), options);
+    if (lookAgainAfterMs !== undefined) this.#queue.addAfter(key, lookAgainAfterMs);
+    return replicas;
+  }
+
+  #isAutoscaled({ metadata: { name, namespace } }: FederatedObject): boolean {
+    const { kind } = this.#options.kind.kind;
+    const targets = this.#autoscalers?.lister.list(namespace).map(({ spec }) => spec.scaleTargetRef) ?? [];
+    return targets.some((target) => target.kind === kind && target.name === name);
+  }
+
+  /** Members do not wait for each other; the failures of all are reported together. */
+  async #perform(key: string, object: FederatedObject, { actions, finalizers, status }: ObjectPlan): Promise<void> {
+    const results = await Promise.allSettled([
+      ...actions.map((action) => this.#act(key, object, action)),
+      ...(finalizers ? [this.#setFinalizers(object, finalizers)] : []),
+      ...(status ? [this.#setStatus(object, status)] : []),
+    ]);
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    if (failures.length > 0) throw new AggregateError(failures);
+  }
+
+  async #act(key: string, object: FederatedObject, action: MemberAction): Promise<void> {
+    const { members, kind, signal } = this.#options;
+    const member = members.all.find(({ name }) => name === action.cluster);
+    const { name = '', namespace } = object.metadata;
+    const resource = member?.client?.of(kind.kind).in(namespace);
+    if (!member || !resource) return;
+    try {
+      if (action.type === 'delete') {
+        const preconditions = action.uid === undefined ? {} : { preconditions: { uid: action.uid } };
+        await resource.delete(name, { propagationPolicy: 'Background', ...preconditions, signal });
+        return;
+      }
+      const written = (await resource[action.type](action.object, { signal })) as FederatedObject;
+      this.#settled.add(`${member.name} ${key}`, action.object, written);
+      await this.#shown(member.informer(kind.kind), written.metadata.resourceVersion);
+    } catch (cause) {
+      throw new Error(`cluster ${action.cluster}: ${(cause as Error).message}`, { cause });
+    }
+  }
+
+  async #setFinalizers(object: FederatedObject, finalizers: readonly string[]): Promise<void> {
+    const { client, kind, signal } = this.#options;
+    const { name = '', namespace, resourceVersion } = object.metadata;
+    // Somebody may have changed them meanwhile; then the next plan sees it.
+    const changes = { metadata: { finalizers, resourceVersion } };
+    const result = await client.of(kind.kind).in(namespace).patch(name, { type: 'merge', changes }, { signal });
+    await this.#shown(this.#federated, result.metadata.resourceVersion);
+  }
+
+  async #setStatus({ metadata }: FederatedObject, status: object): Promise<void> {
+    const { client, kind, signal } = this.#options;
+    const { name = '', namespace } = metadata;
+    const operations = [{ op: 'add', path: '/status', value: status } as const];
+    const result = await client.of(kind.kind).in(namespace).patchStatus(name, { type: 'json', operations }, { signal });
+    await this.#shown(this.#federated, result.metadata.resourceVersion);
+  }
+
+  /** Resolves when the cache shows the write, so that the next plan does not repeat it. */
+  async #shown(informer: Informer<AnyObject> | undefined, resourceVersion: string | undefined): Promise<void> {
+    const { clock, signal } = this.#options;
+    if (!informer || resourceVersion === undefined || informer.shows(Number(resourceVersion))) return;
+    const limit = new AbortController();
+    const either = AbortSignal.any([signal, limit.signal]);
+    const ignore = () => undefined;
+    const shown = informer.waitFor(resourceVersion, either).catch(ignore);
+    await Promise.race([shown, sleep(clock, OWN_WRITE_MS, either).catch(ignore)]);
+    limit.abort();
+  }
+}

@@ -1,0 +1,70 @@
+/** Which clusters a federated object goes to: requirements on the labels of clusters. */
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** Whether a cluster with these labels is selected. */
+export type ClusterSelector = (labels: Labels) => boolean;
+
+const EVERY_CLUSTER: ClusterSelector = () => true;
+
+/** Throws an error that says what is wrong with the annotation. Without one, every cluster is selected. */
+export function parseClusterSelector(text: string | undefined): ClusterSelector {
+  if (text === undefined || text.trim() === '') return EVERY_CLUSTER;
+  const requirements = requirementsIn(text);
+  return (labels) => requirements.every((requirement) => isMet(requirement, labels));
+}
+
+function requirementsIn(text: string): readonly Requirement[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`the cluster selector is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+  if (!Array.isArray(parsed)) throw new Error('the cluster selector is not a list of requirements');
+  return parsed.map(requirementOf);
+}
+
+function requirementOf(entry: unknown): Requirement {
+  const { key, operator, values = [] } = (entry ?? {}) as { key?: unknown; operator?: unknown; values?: unknown };
+  if (typeof key !== 'string' || key === '') throw new Error('a requirement of the cluster selector has no key');
+  if (typeof operator !== 'string' || !(operator.toLowerCase() in OPERATORS)) {
+    throw new Error(`the operator ${JSON.stringify(operator)} of the cluster selector is none of ${KNOWN}`);
+  }
+  if (!Array.isArray(values) || values.some((value) => typeof value !== 'string')) {
+    throw new Error(`the values for ${key} in the cluster selector are not a list of strings`);
+  }
+  return { key, operator: operator.toLowerCase(), values };
+}
+
+type Test = (value: string | undefined, values: readonly string[]) => boolean;
+
+const isIn: Test = (value, values) => value !== undefined && values.includes(value);
+const isNotIn: Test = (value, values) => !isIn(value, values);
+const exists: Test = (value) => value !== undefined;
+const isMissing: Test = (value) => value === undefined;
+
+/** By name in lower case: those of label selectors in objects, and those in texts. */
+const OPERATORS: Readonly<Record<string, Test>> = {
+  in: isIn,
+  notin: isNotIn,
+  exists,
+  doesnotexist: isMissing,
+  '=': isIn,
+  '==': isIn,
+  '!=': isNotIn,
+  '!': isMissing,
+  gt: (value, [limit]) => value !== undefined && Number(value) > Number(limit),
+  lt: (value, [limit]) => value !== undefined && Number(value) < Number(limit),
+};
+const KNOWN = 'In, NotIn, Exists, DoesNotExist, =, ==, !=, !, gt, lt';
+
+function isMet({ key, operator, values }: Requirement, labels: Labels): boolean {
+  return OPERATORS[operator]!(Object.hasOwn(labels, key) ? labels[key] : undefined, values);
+}

@@ -1,0 +1,41 @@
+/** What the federation has to know of a kind that it propagates, besides its description. */
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import type { Kind } from '../../kinds/kind.ts';
+
+export interface FederatedKind {
+  readonly kind: Kind;
+  /** For kinds whose replicas are divided between clusters. */
+  readonly replicas?: {
+    /** The annotation with the preferences. */
+    readonly annotation: string;
+    of(object: DeepReadonly<AnyObject>): number;
+    /** `actual` is what the member has. */
+    set(desired: AnyObject, replicas: number, actual: DeepReadonly<AnyObject> | undefined): void;
+  };
+  /**
+   * Replaces in `desired`, a copy of the federated object, what each cluster decides by itself with what the member has.
+   * `actual` is undefined when the object is yet to be created.
+   */
+  localize?(desired: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void;
+  /** The status of the federated object; `members` are the objects in the clusters that are not down. */
+  gather?(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object;
+}
+
+/** Adds up numbers of the members' statuses; fields that none of them has are left out. */
+export function sums(
+  members: readonly DeepReadonly<AnyObject>[],
+  fields: readonly string[],
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const found = members.map(({ status }) => status?.[field]).filter((value) => typeof value === 'number');
+      return found.length === 0 ? [] : [[field, found.reduce((sum, value) => sum + value, 0)]];
+    }),
+  );
+}
+
+/** Addresses of the load balancers in all members. */
+export function gatherLoadBalancers(members: readonly DeepReadonly<AnyObject>[]): object {
+  const ingress = members.flatMap(({ status }) => status?.loadBalancer?.ingress ?? []);
+  return { loadBalancer: ingress.length === 0 ? {} : { ingress } };
+}

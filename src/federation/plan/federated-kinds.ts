@@ -1,0 +1,119 @@
+/** The kinds that are propagated to members: the one list. */
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import { DaemonSet } from '../../kinds/groups/apps/daemon-set.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
+import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { Ingress } from '../../kinds/groups/networking/ingress.ts';
+import { type FederatedKind, gatherLoadBalancers, sums } from './federated-kind.ts';
+import { DEPLOYMENT_PREFERENCES, JOB_PREFERENCES, REPLICA_SET_PREFERENCES } from './names.ts';
+
+/** Fields of a service that each cluster allocates. */
+const ALLOCATED = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'healthCheckNodePort'] as const;
+
+/** In the order in which they are created: what others need comes first. */
+export const federatedKinds: readonly FederatedKind[] = [
+  {
+    kind: Namespace,
+    localize(desired, actual) {
+      // Finalizers and phase are each cluster's own.
+      if (actual?.spec) desired.spec = actual.spec as AnyObject;
+      else delete desired.spec;
+    },
+  },
+  { kind: ConfigMap },
+  { kind: Secret },
+  { kind: Service, localize: localizeService, gather: gatherLoadBalancers },
+  { kind: Ingress, gather: gatherLoadBalancers },
+  {
+    kind: Deployment,
+    replicas: replicasIn(DEPLOYMENT_PREFERENCES),
+    gather: gatherCounts('replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'),
+  },
+  {
+    kind: ReplicaSet,
+    replicas: replicasIn(REPLICA_SET_PREFERENCES),
+    gather: gatherCounts('replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'),
+  },
+  {
+    kind: DaemonSet,
+    gather: gatherCounts(
+      ...['currentNumberScheduled', 'desiredNumberScheduled', 'numberMisscheduled', 'numberReady'],
+      ...['numberAvailable', 'numberUnavailable', 'updatedNumberScheduled'],
+    ),
+  },
+  {
+    kind: Job,
+    replicas: {
+      annotation: JOB_PREFERENCES,
+      of: ({ spec }) => spec?.parallelism ?? 1,
+      set(desired, replicas, actual) {
+        const { completions, parallelism = 1 } = desired.spec;
+        desired.spec.parallelism = replicas;
+        // Completions cannot be changed later; a cluster completes its part of the work.
+        if (actual) desired.spec.completions = actual.spec?.completions;
+        else if (completions !== undefined && parallelism > 0) {
+          desired.spec.completions = Math.ceil((completions * replicas) / parallelism);
+        }
+        if (desired.spec.completions === undefined) delete desired.spec.completions;
+      },
+    },
+    localize: localizeJob,
+    gather: (members) => sums(members, ['active', 'succeeded', 'failed', 'ready']),
+  },
+  {
+    kind: HorizontalPodAutoscaler,
+    gather: (members) => sums(members, ['currentReplicas', 'desiredReplicas']),
+  },
+];
+
+function replicasIn(annotation: string): NonNullable<FederatedKind['replicas']> {
+  return {
+    annotation,
+    of: ({ spec }) => spec?.replicas ?? 1,
+    set: (desired, replicas) => {
+      desired.spec.replicas = replicas;
+    },
+  };
+}
+
+/** Sums of the members' counts, for the present state of the federated object. */
+function gatherCounts(...fields: readonly string[]): FederatedKind['gather'] {
+  return (members, { metadata }) => ({ ...sums(members, fields), observedGeneration: metadata.generation });
+}
+
+function localizeService({ spec }: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void {
+  const isHeadless = spec.clusterIP === 'None';
+  for (const field of ALLOCATED) {
+    if (isHeadless && (field === 'clusterIP' || field === 'clusterIPs')) continue;
+    if (actual?.spec?.[field] === undefined) delete spec[field];
+    else spec[field] = actual.spec[field];
+  }
+  for (const port of spec.ports ?? []) {
+    const { nodePort } =
+      actual?.spec?.ports?.find((each: AnyObject) => each.port === port.port && each.protocol === port.protocol) ?? {};
+    if (nodePort === undefined) delete port.nodePort;
+    else port.nodePort = nodePort;
+  }
+}
+
+/** Labels that each cluster's own server puts on the pods of a job. */
+const JOB_LABELS = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name'];
+
+function localizeJob(desired: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void {
+  const { spec } = desired;
+  if (spec.manualSelector) return;
+  const { labels } = spec.template?.metadata ?? {};
+  for (const label of JOB_LABELS) delete labels?.[label];
+  if (!actual) {
+    delete spec.selector;
+    return;
+  }
+  spec.selector = actual.spec?.selector;
+  spec.template = actual.spec?.template;
+}

@@ -1,0 +1,41 @@
+/** What a federated object should look like in a member, and whether it does. */
+import { clone, deepEqual } from '../../base/tree.ts';
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import type { FederatedKind } from './federated-kind.ts';
+import { isFederationAnnotation } from './names.ts';
+
+/** Marks objects in members that the federation put there: only these are removed when they no longer belong there. */
+export const PROPAGATED = 'federation.kubernetes.io/propagated';
+
+/** `actual` is what the member has; `replicas` its share. */
+export function memberObject(
+  federated: DeepReadonly<AnyObject>,
+  { localize, replicas: divided }: Pick<FederatedKind, 'localize' | 'replicas'>,
+  actual: DeepReadonly<AnyObject> | undefined,
+  replicas: number | undefined,
+): AnyObject {
+  const { metadata, status: _, ...rest } = clone(federated) as AnyObject;
+  const { name, namespace, labels } = metadata;
+  const own = Object.entries(metadata.annotations ?? {}).filter(([key]) => !isFederationAnnotation(key));
+  const annotations = { ...actual?.metadata.annotations, ...Object.fromEntries(own), [PROPAGATED]: 'true' };
+  const { labels: _labels, annotations: _annotations, ...kept } = actual?.metadata ?? {};
+  const desired = {
+    ...rest,
+    metadata: { ...kept, name, ...(namespace ? { namespace } : {}), ...(labels ? { labels } : {}), annotations },
+  } as AnyObject;
+  if (replicas !== undefined) divided?.set(desired, replicas, actual);
+  localize?.(desired, actual);
+  return desired;
+}
+
+/** Fields that a member and the federation each have their own of. */
+const OWN_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status']);
+
+/** Whether the member has what it should: labels, annotations and everything besides metadata and status. */
+export function isAsDesired(desired: DeepReadonly<AnyObject>, actual: DeepReadonly<AnyObject>): boolean {
+  const { labels = {}, annotations = {} } = desired.metadata;
+  if (!deepEqual(labels, actual.metadata.labels ?? {})) return false;
+  if (!deepEqual(annotations, actual.metadata.annotations ?? {})) return false;
+  const fields = new Set([...Object.keys(desired), ...Object.keys(actual)].filter((field) => !OWN_FIELDS.has(field)));
+  return [...fields].every((field) => deepEqual(desired[field] ?? {}, actual[field] ?? {}));
+}

@@ -1,0 +1,22 @@
+/** Annotations and finalizers of federated objects. */
+
+/** JSON list of requirements on the labels of clusters: `[{"key": "zone", "operator": "In", "values": ["a"]}]`. */
+export const CLUSTER_SELECTOR = 'federation.alpha.kubernetes.io/cluster-selector';
+export const DEPLOYMENT_PREFERENCES = 'federation.kubernetes.io/deployment-preferences';
+export const REPLICA_SET_PREFERENCES = 'federation.kubernetes.io/replica-set-preferences';
+export const JOB_PREFERENCES = 'federation.kubernetes.io/job-preferences';
+
+/** Keeps a federated object until it is deleted in all members. */
+export const DELETE_FROM_MEMBERS = 'federation.kubernetes.io/delete-from-underlying-clusters';
+/** While it is there, a delete leaves the objects in the members. The server removes it from a cascading delete. */
+export const ORPHAN = 'orphan';
+/** Set by a delete with `propagationPolicy=Foreground`. */
+export const FOREGROUND = 'foregroundDeletion';
+
+/** Annotations that mean something to the federation alone are not copied to members. */
+export function isFederationAnnotation(name: string): boolean {
+  return /^federation\.(?:alpha\.)?kubernetes\.io\//.test(name) || name === LAST_APPLIED;
+}
+
+/** What `kubectl apply` remembers: it describes the federated object. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';

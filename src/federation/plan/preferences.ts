@@ -1,0 +1,54 @@
+/** How the replicas of a federated object are to be divided between clusters. */
+
+export interface ClusterPreference {
+  readonly minReplicas: number;
+  /** Absent: no limit. */
+  readonly maxReplicas?: number;
+  readonly weight: number;
+}
+
+export interface Preferences {
+  /** Whether running replicas may be moved to come closer to the weights. */
+  readonly rebalance: boolean;
+  /** By name; `*` is for clusters that are not named. Clusters without a preference get no replicas. */
+  readonly clusters: Readonly<Record<string, ClusterPreference>>;
+}
+
+/** Without an annotation: the same number everywhere, also after a cluster comes or goes. */
+export const EVENLY: Preferences = { rebalance: true, clusters: { '*': { minReplicas: 0, weight: 1 } } };
+
+/** Throws an error that says what is wrong with the annotation. */
+export function parsePreferences(text: string | undefined): Preferences {
+  if (text === undefined || text.trim() === '') return EVENLY;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`the replica preferences are not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+  if (!isMap(parsed)) throw new Error('the replica preferences are not an object');
+  const { rebalance = false, clusters = {} } = parsed;
+  if (typeof rebalance !== 'boolean') throw new Error('rebalance in the replica preferences is neither true nor false');
+  if (!isMap(clusters)) throw new Error('clusters in the replica preferences is not an object');
+  const preferences = Object.entries(clusters).map(([name, value]) => [name, preferenceOf(name, value)] as const);
+  return { rebalance, clusters: Object.fromEntries(preferences) };
+}
+
+function preferenceOf(cluster: string, value: unknown): ClusterPreference {
+  if (!isMap(value)) throw new Error(`the replica preferences for ${cluster} are not an object`);
+  const number = (field: string): number | undefined => {
+    const found = value[field];
+    if (found === undefined || found === null) return undefined;
+    if (typeof found === 'number' && Number.isSafeInteger(found) && found >= 0) return found;
+    throw new Error(`${field} in the replica preferences for ${cluster} is not a whole number of 0 or more`);
+  };
+  const [minReplicas = 0, maxReplicas, weight = 0] = [number('minReplicas'), number('maxReplicas'), number('weight')];
+  if (maxReplicas !== undefined && maxReplicas < minReplicas) {
+    throw new Error(`maxReplicas in the replica preferences for ${cluster} is less than minReplicas`);
+  }
+  return { minReplicas, weight, ...(maxReplicas === undefined ? {} : { maxReplicas }) };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,202 @@
+/** A federation in this process: real servers and controllers, without nodes. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { isApiError } from '../../src/base/errors.ts';
+import type { Client } from '../../src/client/client.ts';
+import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Service } from '../../src/kinds/groups/core/service/service.ts';
+import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
+import { startFederation, type TestFederation } from '../support/federation/federation.ts';
+
+let federation: TestFederation;
+let east: Client;
+let west: Client;
+let id = 0;
+/** Of the objects of a test. */
+let name = '';
+
+beforeAll(async () => {
+  federation = await startFederation(['east', 'west']);
+  [east, west] = ['east', 'west'].map((each) => federation.members.get(each)!.client) as [Client, Client];
+});
+afterAll(() => federation.stop());
+beforeEach(() => {
+  name = `a${id++}`;
+});
+
+/** Undefined when it does not exist. */
+const found = <T>(read: Promise<T>): Promise<T | undefined> =>
+  read.catch((error: unknown) => {
+    if (isApiError(error, 'NotFound')) return undefined;
+    throw error;
+  });
+const mapIn = (client: Client) => found(client.of(ConfigMap).in('x').get(name));
+const create = (data: Record<string, string>, annotations: Record<string, string> = {}) =>
+  federation.client
+    .of(ConfigMap)
+    .in('x')
+    .create({ metadata: { name, namespace: 'x', annotations }, data });
+const inBoth = () => federation.eventually(async () => Boolean((await mapIn(east)) && (await mapIn(west))));
+
+const deployment = (replicas: number, annotations: Record<string, string> = {}) => ({
+  metadata: { name, namespace: 'x', annotations },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'a', image: 'a' }] } },
+  },
+});
+const replicasIn = async (client: Client) => (await found(client.of(Deployment).in('x').get(name)))?.spec.replicas;
+const replicas = () => Promise.all([east, west].map(replicasIn));
+
+it('clusters that answer are ready', async () => {
+  await federation.eventually(async () =>
+    (await federation.client.of(Cluster).list()).items.every(({ status }) =>
+      status.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True'),
+    ),
+  );
+  expect((await federation.client.of(Cluster).list()).items).toHaveLength(2);
+});
+
+it('an object reaches all members, follows changes, and an edit in a member is put right', async () => {
+  await create({ a: '1' });
+  await inBoth();
+  await east
+    .of(ConfigMap)
+    .in('x')
+    .patch(name, { type: 'merge', changes: { data: { b: '2' } } });
+  await federation.eventually(async () => (await mapIn(east))?.data?.b === undefined);
+  await federation.client
+    .of(ConfigMap)
+    .in('x')
+    .patch(name, { type: 'merge', changes: { data: { a: '3' } } });
+  await federation.eventually(async () => (await mapIn(east))?.data?.a === '3' && (await mapIn(west))?.data?.a === '3');
+  await west.of(ConfigMap).in('x').delete(name);
+  await inBoth();
+});
+
+it('a cascading delete removes it from the members, a delete without options leaves it', async () => {
+  await create({ a: '1' });
+  await inBoth();
+  await federation.client.of(ConfigMap).in('x').delete(name, { propagationPolicy: 'Background' });
+  await federation.eventually(async () => !(await mapIn(federation.client)));
+  expect(await Promise.all([mapIn(east), mapIn(west)])).toEqual([undefined, undefined]);
+  await create({ a: '1' });
+  await inBoth();
+  await federation.client.of(ConfigMap).in('x').delete(name);
+  await federation.eventually(async () => !(await mapIn(federation.client)));
+  expect((await mapIn(east))?.data).toEqual({ a: '1' });
+});
+
+it('replicas are divided by weight, and the status counts those of all members', async () => {
+  const preferences = { rebalance: true, clusters: { east: { weight: 2 }, west: { weight: 1 } } };
+  const annotations = { 'federation.kubernetes.io/deployment-preferences': JSON.stringify(preferences) };
+  await federation.client.of(Deployment).create(deployment(9, annotations));
+  await federation.eventually(async () => (await replicas()).join() === '6,3');
+  for (const [client, ready] of [
+    [east, 5],
+    [west, 3],
+  ] as const) {
+    const status = { replicas: ready, readyReplicas: ready };
+    await client.of(Deployment).in('x').patchStatus(name, { type: 'merge', changes: { status } });
+  }
+  await federation.eventually(
+    async () => (await federation.client.of(Deployment).in('x').get(name)).status?.readyReplicas === 8,
+  );
+  await federation.client.of(Deployment).in('x').setScale(name, 3);
+  await federation.eventually(async () => (await replicas()).join() === '2,1');
+});
+
+it('a member that is down keeps what it has, blocks nobody, and is brought up to date when it returns', async () => {
+  await federation.client.of(Deployment).create(deployment(10));
+  await federation.eventually(async () => (await replicas()).join() === '5,5');
+  federation.members.get('west')!.cut(true);
+  await federation.eventually(async () => (await replicasIn(east)) === 10);
+  expect(await replicasIn(west)).toBe(5);
+  await create({ a: '1' });
+  await federation.eventually(async () => Boolean(await mapIn(east)));
+  const { status } = await federation.client.of(Cluster).get('west');
+  expect(status.conditions).toMatchObject([
+    { type: 'Ready', status: 'False', message: 'west is cut off' },
+    { type: 'Offline', status: 'True' },
+  ]);
+  federation.members.get('west')!.cut(false);
+  await federation.eventually(async () => (await replicas()).join() === '5,5');
+  await inBoth();
+});
+
+it('controllers that start again change nothing that is right, and put right what is not', async () => {
+  await federation.client.of(Deployment).create(deployment(10));
+  await federation.eventually(async () => (await replicas()).join() === '5,5');
+  const versions = () =>
+    Promise.all(
+      [east, west].map(async (each) => (await each.of(Deployment).in('x').get(name)).metadata.resourceVersion),
+    );
+  const before = await versions();
+  await create({ a: '1' });
+  await federation.restart();
+  await inBoth();
+  expect(await versions()).toEqual(before);
+});
+
+it('a service has an address of its own in each member, and those of its load balancers in the federation', async () => {
+  const spec = { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { app: 'a' } } as const;
+  await federation.client.of(Service).create({ metadata: { name, namespace: 'x' }, spec });
+  const inMember = (client: Client) => found(client.of(Service).in('x').get(name));
+  await federation.eventually(async () => Boolean((await inMember(east)) && (await inMember(west))));
+  const ingress = [{ ip: '192.0.2.1' }];
+  await east
+    .of(Service)
+    .in('x')
+    .patchStatus(name, { type: 'merge', changes: { status: { loadBalancer: { ingress } } } });
+  await federation.eventually(async () => {
+    const { status } = await federation.client.of(Service).in('x').get(name);
+    return status?.loadBalancer?.ingress?.[0]?.ip === '192.0.2.1';
+  });
+  const { metadata } = (await inMember(west))!;
+  await federation.clock.advance(2_000);
+  expect((await inMember(west))?.metadata.resourceVersion).toBe(metadata.resourceVersion);
+});
+
+it('an annotation that cannot be read is an event', async () => {
+  await create({}, { 'federation.alpha.kubernetes.io/cluster-selector': '{' });
+  await federation.eventually(async () =>
+    (await federation.client.of(Event).in('x').list()).items.some(
+      ({ involvedObject, message }) => involvedObject.name === name && message?.includes('not valid JSON'),
+    ),
+  );
+  expect(await mapIn(east)).toBeUndefined();
+});
+
+it('a deleted namespace goes with everything in it, also in the members', async () => {
+  await federation.client.of(Namespace).create({ metadata: { name: 'gone' } });
+  await federation.client.of(ConfigMap).create({ metadata: { name, namespace: 'gone' } });
+  const inMember = () => found(east.of(ConfigMap).in('gone').get(name));
+  await federation.eventually(async () => Boolean(await inMember()));
+  await federation.client.of(Namespace).delete('gone', { propagationPolicy: 'Background' });
+  await federation.eventually(async () => !(await inMember()));
+  // No controller finishes the deletion of namespaces in these members, so that the federation waits.
+  await federation.eventually(async () => (await east.of(Namespace).get('gone')).status.phase === 'Terminating');
+  expect((await federation.client.of(Namespace).get('gone')).metadata.deletionTimestamp).toBeDefined();
+  for (const { client } of federation.members.values()) {
+    const left = await client.of(Namespace).get('gone');
+    await client
+      .of(Namespace)
+      .subresource('gone', 'finalize')
+      .update({ ...left, spec: { finalizers: [] } });
+  }
+  await federation.eventually(async () => !(await found(federation.client.of(Namespace).get('gone'))));
+});
+
+it('a cluster that joins gets what its labels select', async () => {
+  const selector = JSON.stringify([{ key: 'zone', operator: 'In', values: ['n'] }]);
+  await create({ a: '1' }, { 'federation.alpha.kubernetes.io/cluster-selector': selector });
+  const north = await federation.join('north', { zone: 'n' });
+  await federation.eventually(async () => Boolean(await mapIn(north.client)));
+  expect(await mapIn(east)).toBeUndefined();
+  await federation.client.of(Cluster).delete('north');
+  await federation.clock.advance(100);
+  expect((await mapIn(north.client))?.data).toEqual({ a: '1' });
+});

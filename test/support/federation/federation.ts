@@ -1,0 +1,121 @@
+/** A federation API server, its controllers and member clusters in this process, all on one controlled clock. */
+import { ControlledClock } from '../../../src/base/clock.ts';
+import { ApiError } from '../../../src/base/errors.ts';
+import { silent } from '../../../src/base/log.ts';
+import { systemRandom } from '../../../src/base/random.ts';
+import { type Client, createClient } from '../../../src/client/client.ts';
+import { directTransport } from '../../../src/client/transport/direct-transport.ts';
+import type { Transport } from '../../../src/client/transport/transport.ts';
+import { runFederation } from '../../../src/federation/controllers/run.ts';
+import { federationKinds } from '../../../src/federation/kinds.ts';
+import { allKinds } from '../../../src/kinds/all.ts';
+import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
+import { Cluster } from '../../../src/kinds/groups/federation/cluster.ts';
+import { createServer, type Server } from '../../../src/server/index.ts';
+import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
+
+const ADMIN = { name: 'admin', groups: ['system:masters'] };
+const PERIOD_MS = 1_000;
+const DOWN_AFTER_MS = 5_000;
+
+interface TestMember {
+  readonly client: Client;
+  /** Makes the cluster unreachable for the federation, until it is called with false. */
+  cut(isCut: boolean): void;
+}
+
+export interface TestFederation {
+  readonly client: Client;
+  readonly members: ReadonlyMap<string, TestMember>;
+  readonly clock: ControlledClock;
+  /** Joins another cluster. */
+  join(name: string, labels?: Record<string, string>): Promise<TestMember>;
+  /** Ends the controllers and starts them again. */
+  restart(): Promise<void>;
+  /** Advances the clock until the condition holds. */
+  eventually(condition: () => Promise<boolean>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** With a namespace `x`, which is propagated. */
+export async function startFederation(names: readonly string[]): Promise<TestFederation> {
+  const clock = new ControlledClock();
+  const servers: { server: Server; store: MemoryStore }[] = [];
+  const open = async (kinds: typeof allKinds, options: object = {}) => {
+    const store = new MemoryStore({ clock });
+    const server = await createServer({ store, kinds, clock, freeze: true, garbageCollection: true, ...options });
+    servers.push({ server, store });
+    return directTransport(server.direct(ADMIN));
+  };
+  const client = createClient(await open(federationKinds, { namespaces: [] }));
+  const members = new Map<string, TestMember & { transport: Transport }>();
+  let stop = new AbortController();
+  const start = () =>
+    runFederation({
+      ...{ client, clock, random: systemRandom, log: silent, signal: stop.signal },
+      ...{ periodMs: PERIOD_MS, timeoutMs: 500, downAfterMs: DOWN_AFTER_MS, unschedulableAfterMs: 10_000 },
+      connect: async ({ metadata }) => ({
+        client: createClient(members.get(metadata.name ?? '')!.transport),
+        close: () => undefined,
+      }),
+    });
+  let running = start();
+  const federation: TestFederation = {
+    ...{ client, clock, members },
+    async join(name, labels = {}) {
+      const transport = await open(allKinds);
+      let isCut = false;
+      const ends = new Set<AbortController>();
+      const guard = () => {
+        if (isCut) throw new ApiError('ServiceUnavailable', `${name} is cut off`);
+      };
+      const member = {
+        client: createClient(transport),
+        cut: (next: boolean) => {
+          isCut = next;
+          if (isCut) for (const end of ends) end.abort();
+        },
+        transport: {
+          call: async (request) => {
+            guard();
+            return transport.call(request);
+          },
+          watch: async (request) => {
+            guard();
+            const end = new AbortController();
+            ends.add(end);
+            const signal = AbortSignal.any([end.signal, ...(request.signal ? [request.signal] : [])]);
+            return transport.watch({ ...request, signal });
+          },
+        } as Transport,
+      };
+      members.set(name, member);
+      await client.of(Cluster).create({ metadata: { name, labels } });
+      return member;
+    },
+    async restart() {
+      stop.abort();
+      await running;
+      stop = new AbortController();
+      running = start();
+    },
+    async eventually(condition) {
+      for (let tries = 0; tries < 300; tries++) {
+        if (await condition()) return;
+        await clock.advance(100);
+      }
+      throw new Error('it did not happen within 30 seconds of the clock');
+    },
+    async stop() {
+      stop.abort();
+      await running;
+      for (const { server, store } of servers) {
+        server.close();
+        await store.close();
+      }
+    },
+  };
+  for (const name of names) await federation.join(name);
+  await client.of(Namespace).create({ metadata: { name: 'x' } });
+  return federation;
+}
