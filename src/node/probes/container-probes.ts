@@ -103,18 +103,20 @@ export class ContainerProbes {
   }
 
   #add(type: ProbeType, probe: Probe): void {
-    const { clock, startedAt } = this.#options;
-    const progress = firstProbe(probe, startedAt, clock.now());
-    this.#probes.set(type, { type, probe, counts: new Map(), progress, timer: undefined });
+    this.#probes.set(type, { type, probe, counts: new Map(), progress: this.#first(probe), timer: undefined });
   }
 
   #startOthers(): void {
-    const { clock, startedAt } = this.#options;
     for (const type of ['Liveness', 'Readiness'] as const) {
       const running = this.#probes.get(type);
-      if (running) running.progress = firstProbe(running.probe, startedAt, clock.now());
+      if (running) running.progress = this.#first(running.probe);
       this.#arm(type);
     }
+  }
+
+  #first(probe: Probe): ProbeProgress {
+    const { clock, startedAt, reported } = this.#options;
+    return firstProbe(probe, { startedAt, now: clock.now(), wasReady: reported?.ready === true });
   }
 
   #arm(type: ProbeType): void {

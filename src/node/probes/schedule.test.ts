@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { afterProbe, firstProbe, type ProbeProgress, type ProbeTiming, type ProbeType } from './schedule.ts';
 
+const NEW = { startedAt: 0, now: 0, wasReady: false };
+
 /** Returns when each probe ran, and what counted after it. */
 function follow(type: ProbeType, timing: ProbeTiming, outcomes: readonly (boolean | undefined)[]) {
-  let progress: ProbeProgress = firstProbe(timing, 0, 0);
+  let progress: ProbeProgress = firstProbe(timing, NEW);
   return outcomes.map((outcome) => {
     const at = progress.dueAt ?? Number.NaN;
     progress = afterProbe(type, timing, progress, { outcome, now: at });
@@ -24,7 +26,19 @@ test('the first probe comes after the initial delay, the others once a period', 
 });
 
 test('a container that was found running is probed at once', () => {
-  expect(firstProbe({ initialDelaySeconds: 3 }, 0, 60_000).dueAt).toBe(60_000);
+  expect(firstProbe({ initialDelaySeconds: 3 }, { ...NEW, now: 60_000 }).dueAt).toBe(60_000);
+});
+
+test('a readiness probe that fails when the container has just started runs again after a second', () => {
+  expect(follow('Readiness', { periodSeconds: 10 }, [false, false, true]).map(([at]) => at)).toEqual([0, 1, 11]);
+  const others = [
+    follow('Liveness', {}, [false, true]),
+    follow('Readiness', { initialDelaySeconds: 5 }, [false, true]),
+  ];
+  expect(others.map((results) => results.map(([at]) => at))).toEqual([
+    [0, 10],
+    [5, 15],
+  ]);
 });
 
 test('results count when their threshold is reached in a row', () => {
@@ -60,6 +74,6 @@ test('a probe that could not be performed counts for nothing', () => {
 });
 
 test('a probe that took longer than its period is followed by the next one at once', () => {
-  const progress = firstProbe({ periodSeconds: 1 }, 0, 0);
+  const progress = firstProbe({ periodSeconds: 1 }, NEW);
   expect(afterProbe('Liveness', { periodSeconds: 1 }, progress, { outcome: true, now: 5_000 }).dueAt).toBe(5_000);
 });

@@ -14,6 +14,8 @@ export interface ProbeTiming {
 export interface ProbeProgress {
   /** When the probe runs next; undefined: not any more while this container runs. */
   readonly dueAt: number | undefined;
+  /** Whether the program may not be listening yet at the first probe. */
+  readonly isEarly: boolean;
   /** The last outcome, and how often it occurred in a row. */
   readonly last: boolean | undefined;
   readonly run: number;
@@ -24,15 +26,26 @@ export interface ProbeProgress {
 const DEFAULT_PERIOD_SECONDS = 10;
 const DEFAULT_TIMEOUT_SECONDS = 1;
 const DEFAULT_FAILURE_THRESHOLD = 3;
+/** Programs need a moment until they listen; kubelet looks again when it notices the new container, about a second later. */
+const SECOND_READINESS_PROBE_MS = 1_000;
 
 export const timeoutOf = ({ timeoutSeconds }: ProbeTiming) => (timeoutSeconds || DEFAULT_TIMEOUT_SECONDS) * 1_000;
 
 const periodOf = ({ periodSeconds }: ProbeTiming) => (periodSeconds || DEFAULT_PERIOD_SECONDS) * 1_000;
 
-/** The progress of a probe of a container that has started. `now` is later than that after a restart of the agent. */
-export function firstProbe(timing: ProbeTiming, startedAt: number, now: number): ProbeProgress {
-  const dueAt = Math.max(now, startedAt + (timing.initialDelaySeconds ?? 0) * 1_000);
-  return { dueAt, last: undefined, run: 0, result: undefined };
+interface StartedContainer {
+  readonly startedAt: number;
+  /** Later than that after a restart of the agent. */
+  readonly now: number;
+  /** Whether an earlier agent has reported it as ready. */
+  readonly wasReady: boolean;
+}
+
+/** The progress of a probe of a container that has started. */
+export function firstProbe(timing: ProbeTiming, { startedAt, now, wasReady }: StartedContainer): ProbeProgress {
+  const { initialDelaySeconds = 0 } = timing;
+  const dueAt = Math.max(now, startedAt + initialDelaySeconds * 1_000);
+  return { dueAt, isEarly: !wasReady && initialDelaySeconds === 0, last: undefined, run: 0, result: undefined };
 }
 
 /**
@@ -45,13 +58,15 @@ export function afterProbe(
   progress: ProbeProgress,
   { outcome, now }: { readonly outcome: boolean | undefined; readonly now: number },
 ): ProbeProgress {
-  const dueAt = nextDue(progress.dueAt ?? now, periodOf(timing), now);
+  const isRetried = type === 'Readiness' && outcome === false && progress.isEarly && progress.last === undefined;
+  const pause = isRetried ? Math.min(SECOND_READINESS_PROBE_MS, periodOf(timing)) : periodOf(timing);
+  const dueAt = nextDue(progress.dueAt ?? now, pause, now);
   if (outcome === undefined) return { ...progress, dueAt };
   const run = outcome === progress.last ? progress.run + 1 : 1;
   const threshold = outcome ? timing.successThreshold || 1 : timing.failureThreshold || DEFAULT_FAILURE_THRESHOLD;
   if (run < threshold) return { ...progress, dueAt, last: outcome, run };
   const isOver = type === 'Startup' || (type === 'Liveness' && !outcome);
-  return { dueAt: isOver ? undefined : dueAt, last: outcome, run, result: outcome };
+  return { ...progress, dueAt: isOver ? undefined : dueAt, last: outcome, run, result: outcome };
 }
 
 /** Probes keep their rhythm; one that took longer than its period is followed by the next one at once. */

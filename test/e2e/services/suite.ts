@@ -168,6 +168,9 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
           const { output } = await inPod(`asks-the-server-of-${node}`, node, `${connect(address)} && echo connected`);
           expect(output).toBe('connected\n');
         }
+        const { body: issuer } = await qd.request('GET', '/.well-known/openid-configuration');
+        const { body: endpoints } = await qd.request('GET', `${NAMESPACE}/endpoints/kubernetes`);
+        expect(new URL(issuer.jwks_uri).hostname).toBe(endpoints.subsets[0].addresses[0].ip);
         expect(execFileSync('curl', ['-sk', '-m', '5', `https://${address}/version`], { encoding: 'utf8' })).toContain(
           'gitVersion',
         );

@@ -47,7 +47,8 @@ export async function listenHttps(
   });
   server.identifyBy(identify);
   const [issuer] = tokens.issuers;
-  const url = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
+  const forPods = hasRealPods(inputs.nodes) ? addressForPods(bindAddress) : undefined;
+  const url = serverUrl(forPods ?? reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
     ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, flowControl },
     limits: limits(settings),
@@ -59,7 +60,6 @@ export async function listenHttps(
   });
   cleanup.add(() => http.close());
   await explainListening({ host: bindAddress, port }, () => http.listen(port, bindAddress));
-  const forPods = hasRealPods(inputs.nodes) ? addressForPods(bindAddress) : undefined;
   if (forPods !== undefined) await explainListening({ host: forPods, port }, () => http.listen(port, forPods));
   say([bindAddress, ...(forPods === undefined ? [] : [forPods])].map((host) => serverUrl(host, port)).join(', '));
   return http;
