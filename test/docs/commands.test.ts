@@ -26,6 +26,21 @@ const NOT_RUN: readonly { readonly document: string; readonly command: string; r
     return { document: 'bench/README.md', command, reason: 'it measures for minutes' };
   }),
   ...[
+    'qdfed init fed --host-cluster-context host --dns-provider coredns --dns-zone-name example.com. --api-server-service-type NodePort',
+    'kubectl --context fed create namespace default',
+    'qdfed join east --host-cluster-context host',
+    'qdfed join west --host-cluster-context host',
+    'kubectl --context fed create deployment web --image nginx --replicas 30',
+    'kubectl --context fed get clusters',
+    'qdfed unjoin west --host-cluster-context host',
+  ].map((command) => {
+    return {
+      document: 'docs/federation.md',
+      command,
+      reason: 'it needs three clusters; test/e2e/federation.test.ts starts them',
+    };
+  }),
+  ...[
     'npm run attack -- --requests 100000',
     'npm run attack -- --only selector,pipelining',
     'npm run attack -- --seed 7',

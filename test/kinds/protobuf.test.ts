@@ -1,6 +1,7 @@
 /** What clients send in protobuf is what they would have sent in JSON, for every kind that has a protobuf form. */
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { federationKinds } from '../../src/federation/kinds.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
 import { parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
@@ -47,6 +48,22 @@ test.each(versions.map((version) => [`${version.apiVersion} ${version.kind}`, ve
     );
   },
 );
+
+test.each(
+  versions
+    .filter(({ kind }) => federationKinds.some((each) => each.kind === kind))
+    .map((version) => [`${version.apiVersion} ${version.kind}`, version] as const),
+)('%s: read by a federation, which serves no pods, as by a cluster', (_, { apiVersion, schema }) => {
+  const federation = new ProtobufBodies(new Registry(federationKinds, allSubresources), 100);
+  const objects = arbitrary(schema).map((object: any) => ({ metadata: { name: 'a' }, ...object }));
+  fc.assert(
+    fc.property(objects, (object) => {
+      const { bytes, tree } = encoder.body(apiVersion, schema, object);
+      expect(federation.decode(bytes, { apiVersion: 'wrong', kind: 'Wrong' })).toEqual(tree);
+    }),
+    { numRuns: 3 },
+  );
+});
 
 describe('the numbers', () => {
   /** Every shape that a body can hold. */

@@ -62,15 +62,15 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
     validated(kind, next, old);
     if (isComplete) kind.warnings?.(next, old);
   });
+  const before = deepFreeze(backwards(whole)) as any;
   run('status', () => {
-    const before = deepFreeze(backwards(whole)) as any;
     const next: any = { ...before, metadata: { ...before.metadata }, status: clone(whole.status) };
     kind.onStatusUpdate?.(next, before, { ...hook, subresource: 'status' });
     validated(kind, next, before, 'status');
   });
   for (const subresource of ['resize', 'ephemeralcontainers', 'approval']) {
     if (!Object.hasOwn(kind.subresources ?? {}, subresource)) continue;
-    run(subresource, () => validated(kind, clone(whole), deepFreeze(backwards(whole)), subresource));
+    run(subresource, () => validated(kind, clone(whole), before, subresource));
   }
   for (const version of kind.versions) {
     if (version === hub) continue;

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -33,7 +34,7 @@ function whyMissing(): string | undefined {
 let count = 0;
 
 async function prepare(changes: Partial<ContainerdOptions> = {}) {
-  const directory = await mkdtemp('/tmp/qd-containerd-');
+  const directory = await mkdtemp(join(tmpdir(), 'qd-containerd-'));
   const options: ContainerdOptions = {
     endpoint: 'own',
     directory: join(directory, 'node'),
@@ -116,7 +117,7 @@ describe.skipIf(missing)('on a real containerd', () => {
       }));
 
     it('pulls through mirrors, in their order, also those of an insecure registry', async () => {
-      const directory = await mkdtemp('/tmp/qd-registry-');
+      const directory = await mkdtemp(join(tmpdir(), 'qd-registry-'));
       const registry = await TestRegistry.start(directory);
       const urls = [`http://127.0.0.1:${await freePort()}`, `http://${registry.name}`];
       const mirrors = { 'safe.invalid': urls, 'unsafe.invalid': urls };

@@ -1,5 +1,6 @@
 /** The process runtime of the tests, in a directory of its own. */
 import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
@@ -24,7 +25,7 @@ let count = 0;
 export async function prepareProcess(
   flags: readonly string[] = [],
 ): Promise<RuntimeUnderTest & { readonly name: string }> {
-  const directory = await mkdtemp('/tmp/qd-process-');
+  const directory = await mkdtemp(join(tmpdir(), 'qd-process-'));
   const name = `t${process.pid}-${++count}`;
   const images = await DirectoryImageStore.open({
     directory: join(directory, 'images'),

@@ -17,6 +17,8 @@ export interface ContextToWrite {
   readonly key?: string;
   readonly token?: string;
   readonly namespace?: string;
+  /** Also written, as the user `NAME-basic-auth`, which no context uses. */
+  readonly basicAuth?: { readonly username: string; readonly password: string };
   /** Whether to make it the current context. */
   readonly current?: boolean;
 }
@@ -34,6 +36,7 @@ export function writeContext(file: string, context: ContextToWrite, clock: Clock
       ...(context.key ? { 'client-key-data': base64(context.key) } : {}),
       ...(context.token ? { token: context.token } : {}),
     });
+    if (context.basicAuth) put(config, 'users', `${name}-basic-auth`, context.basicAuth);
     put(config, 'contexts', name, {
       cluster: name,
       user: name,

@@ -3,7 +3,10 @@
  * home, a group and version. One that several versions of a kind share is published once for each of them.
  */
 
-import { splitApiVersion } from '../../kinds/kind.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { PodTemplate } from '../../kinds/groups/core/pod/pod-template.ts';
+import { type Kind, splitApiVersion } from '../../kinds/kind.ts';
 import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import { Status } from '../../kinds/shapes/meta/status.ts';
 import type { Fields, ObjectSchema, Schema } from '../../schema/schema.ts';
@@ -33,6 +36,14 @@ export interface Definition {
 /** The version of the core group: shapes of its objects belong to it, whichever other kinds have them. */
 const CORE = 'v1';
 
+/**
+ * Kinds of the core group whose shapes those of other groups embed. The shapes belong to the core group also on a server that
+ * does not serve these kinds, such as that of a federation.
+ */
+const EMBEDDED: readonly Root[] = [Pod, PodTemplate, PersistentVolumeClaim].map(({ hub, kind }: Kind) => ({
+  ...{ shape: hub.schema, apiVersion: CORE, versions: new Set([CORE]), kind },
+}));
+
 /** A kind in one version, from which its shapes are collected. */
 interface Root {
   readonly shape: ObjectSchema;
@@ -48,7 +59,7 @@ export class Definitions {
 
   constructor(registry: Registry) {
     const roots = rootsOf(registry);
-    this.#homes = homesOf(roots);
+    this.#homes = homesOf([...EMBEDDED, ...roots]);
     // Before Status, which contains an older form of the same name.
     this.#add(ListMeta, META);
     for (const { shape, apiVersion, kind } of roots) this.#put(shape, apiVersion).kinds.push(kindOf(apiVersion, kind));

@@ -101,7 +101,9 @@ export class Driver {
 
   /** Its lines as they come, until somebody has seen enough. */
   follow(...args: string[]): { next: () => Promise<string>; stop: () => void } {
-    const child = spawn(this.#program, args, { env: this.#env(), stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(this.#program, args, { env: this.#env(), stdio: ['ignore', 'pipe', 'pipe'] });
+    // A program that inherits an output of this process would keep the whole run from ending while it runs.
+    child.stderr.pipe(process.stderr, { end: false });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     return {
       next: async () =>

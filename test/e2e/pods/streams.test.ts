@@ -239,9 +239,13 @@ describe.each([LOCAL, REMOTE])('a proxy to %s', (node) => {
   });
 });
 
-test('an agent that is started again finds its pods, with the certificates that it has', {
+test('an agent that is started again finds its pods, with the certificates that it has, also after the authority was rotated', {
   timeout: TIMEOUT_MS,
 }, async () => {
+  const rotated = await runQd(['certs', 'rotate', 'authority', 'serving', '--data-dir', join(directory, 'data')]);
+  expect(rotated).toMatchObject({ code: 0, stderr: '' });
+  const healthz = `/api/v1/nodes/${REMOTE}/proxy/healthz`;
+  expect(await qd.request('GET', healthz)).toMatchObject({ code: 200, text: 'ok' });
   const name = `web-${REMOTE}`;
   const before = (await qd.request('GET', `${PODS}/${name}`)).body.status.containerStatuses[0];
   const serving = await readFile(join(agentDirectory, 'nodes', REMOTE, 'pki', 'serving.crt'), 'utf8');

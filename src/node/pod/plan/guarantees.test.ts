@@ -41,6 +41,8 @@ interface Flight {
   readonly endsAt: number;
   /** Whether a listing shows its effect before it has ended. */
   readonly isEarly: boolean;
+  /** The sandbox that was ready when it was begun: a container is started in that one, or not at all. */
+  readonly sandboxId: string | undefined;
 }
 
 /** As `expect`, which is too slow for what is checked at every step. */
@@ -123,8 +125,9 @@ class Model {
         ? this.chance(action.graceSeconds * 1_000 + 1)
         : this.chance(3) * this.chance(900);
     const isEarly = ['start-container', 'run-sandbox'].includes(action.type) && this.chance(3) === 0;
-    this.flights.push({ action, endsAt: this.now + takes, isEarly });
-    if (isEarly) this.effect(action, 'running');
+    const flight = { action, endsAt: this.now + takes, isEarly, sandboxId: this.readySandbox()?.id };
+    this.flights.push(flight);
+    if (isEarly) this.effect(flight, 'running');
   }
 
   /** What must be true when an action is begun. */
@@ -151,7 +154,7 @@ class Model {
   }
 
   checkStart(name: string, attempt: number): void {
-    const sandbox = this.sandboxes.find(({ isReady }) => isReady);
+    const sandbox = this.readySandbox();
     expect(sandbox).toBeDefined();
     expect(this.isMounted).toBe(true);
     const { initContainers = [], containers, restartPolicy } = this.pod.spec;
@@ -183,21 +186,26 @@ class Model {
     return this.containers.filter(({ state }) => state === 'running');
   }
 
+  readySandbox() {
+    return this.sandboxes.find(({ isReady }) => isReady);
+  }
+
   /** Ends the action: it fails, or has its effect. */
-  land({ action, isEarly }: Flight): Outcome {
+  land(flight: Flight): Outcome {
+    const { action, isEarly } = flight;
     if (isEarly) return { type: 'done' };
     const isStopping = ['stop-container', 'stop-sandbox', 'remove-sandbox', 'remove-container'].includes(action.type);
     if (this.chance(100) < this.world.failures && !(isStopping && this.chance(2))) {
       this.failedActions++;
-      if (action.type === 'start-container' && this.chance(2)) this.effect(action, 'created');
+      if (action.type === 'start-container' && this.chance(2)) this.effect(flight, 'created');
       const reason = action.type === 'pull-image' ? 'ErrImagePull' : 'CreateContainerError';
       return { type: 'failed', reason, message: 'failed' };
     }
-    this.effect(action, 'running');
+    this.effect(flight, 'running');
     return { type: 'done', imageId: 'sha256:1' };
   }
 
-  effect(action: Action, created: 'created' | 'running'): void {
+  effect({ action, sandboxId }: Flight, created: 'created' | 'running'): void {
     switch (action.type) {
       case 'prepare-volumes':
         this.isMounted = true;
@@ -222,7 +230,7 @@ class Model {
         this.containers = this.containers.filter(({ sandboxId }) => sandboxId !== action.id);
         break;
       case 'start-container': {
-        const sandbox = this.sandboxes.find(({ isReady }) => isReady);
+        const sandbox = this.sandboxes.find(({ id, isReady }) => id === sandboxId && isReady);
         // The sandbox died meanwhile.
         if (!sandbox) break;
         const { runs, exitCodes } = this.world;
@@ -269,8 +277,8 @@ class Model {
 
   /** The agent is killed: what it was doing has its effect, or not, and it starts again. */
   restartAgent(): void {
-    for (const { action, isEarly } of this.flights) {
-      if (!isEarly && this.chance(2)) this.effect(action, this.chance(2) ? 'created' : 'running');
+    for (const flight of this.flights) {
+      if (!flight.isEarly && this.chance(2)) this.effect(flight, this.chance(2) ? 'created' : 'running');
     }
     this.flights = [];
     this.pod = { ...this.pod, status: this.status() };

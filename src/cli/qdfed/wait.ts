@@ -1,0 +1,23 @@
+/** Waits until something holds. */
+import { type Clock, sleep } from '../../base/clock.ts';
+import { CliError } from '../output/cli-error.ts';
+
+/** What is still missing, for people to read. */
+export class Missing {
+  constructor(readonly what: string) {}
+}
+
+const LOOK_EVERY_MS = 500;
+
+/** Asks until the answer is not Missing. Rejects with what is missing after `limitMs`. */
+export async function until<T>(clock: Clock, limitMs: number, look: () => Promise<T | Missing>): Promise<T> {
+  const end = clock.now() + limitMs;
+  for (;;) {
+    const found = await look();
+    if (!(found instanceof Missing)) return found;
+    if (clock.now() >= end) {
+      throw new CliError(`${found.what} (waited ${Math.round(limitMs / 1000)} s; run the command again to continue)`);
+    }
+    await sleep(clock, LOOK_EVERY_MS);
+  }
+}

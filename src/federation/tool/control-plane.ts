@@ -1,0 +1,52 @@
+/** A control plane that is to be deployed on a host cluster. */
+
+import type { AnyObject } from '../../client/object-types.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import type { Overrides } from './argument-overrides.ts';
+
+export interface ControlPlane {
+  /** Of the federation. */
+  readonly name: string;
+  /** On the host cluster. */
+  readonly namespace: string;
+  readonly dns: {
+    readonly provider: string;
+    /** With a trailing dot. */
+    readonly zone: string;
+    /** Content of the provider's configuration. */
+    readonly config: string | undefined;
+  };
+  /** The image that has the program, and how it is run in it. */
+  readonly image: string;
+  readonly program: readonly string[];
+  /** Undefined: the API server stores objects itself. */
+  readonly etcdImage: string | undefined;
+  readonly serviceType: 'LoadBalancer' | 'NodePort';
+  readonly advertiseAddress: string | undefined;
+  /** Undefined: state does not survive restarts. */
+  readonly storage: { readonly capacity: string; readonly className: string | undefined } | undefined;
+  readonly hasBasicAuth: boolean;
+  readonly hasTokenAuth: boolean;
+  readonly serverOverrides: Overrides;
+  readonly managerOverrides: Overrides;
+}
+
+/** An object to create in a cluster. */
+export interface ObjectToCreate {
+  readonly kind: Kind;
+  readonly object: AnyObject;
+}
+
+export const FEDERATION_NAME = 'federation.alpha.kubernetes.io/federation-name';
+/** On the controller manager: the federation and its domain, as the DNS of members is told. */
+export const FEDERATIONS = 'federations';
+
+export const serverName = ({ name }: Pick<ControlPlane, 'name'>) => `${name}-apiserver`;
+export const managerName = ({ name }: Pick<ControlPlane, 'name'>) => `${name}-controller-manager`;
+export const claimName = (plane: Pick<ControlPlane, 'name'>) => `${serverName(plane)}-etcd-claim`;
+export const credentialsName = (plane: Pick<ControlPlane, 'name'>) => `${serverName(plane)}-credentials`;
+
+/** Builds an object without the fields that a server fills in. */
+export function objectOf(kind: Kind, fields: object): ObjectToCreate {
+  return { kind, object: { apiVersion: kind.hub.apiVersion, kind: kind.kind, ...fields } as AnyObject };
+}

@@ -1,0 +1,97 @@
+/** What a join creates: an account for the federation in the member, its credentials on the host, and the Cluster. */
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
+import { Cluster } from '../../kinds/groups/federation/cluster.ts';
+import { ClusterRole } from '../../kinds/groups/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../kinds/groups/rbac/cluster-role-binding.ts';
+import { federatedKinds } from '../plan/federated-kinds.ts';
+import { FEDERATION_NAME, type ObjectToCreate, objectOf } from './control-plane.ts';
+
+export interface Membership {
+  readonly cluster: string;
+  readonly federation: string;
+  /** Of the control plane, on the host and in members. */
+  readonly namespace: string;
+  /** Of the secret on the host. */
+  readonly secret: string;
+}
+
+const CLUSTER_NAME = 'federation.alpha.kubernetes.io/cluster-name';
+
+/** The account of the federation in the member. */
+const accountName = ({ federation, cluster }: Pick<Membership, 'federation' | 'cluster'>) => `${cluster}-${federation}`;
+export const tokenSecretName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
+  `${accountName(membership)}-token`;
+const roleName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
+  `federation-controller-manager:${accountName(membership)}`;
+
+/**
+ * In the member, in the order of creation: an account that may do with federated kinds what the federation does, and look at
+ * nodes and pods. The namespace is left when the cluster leaves: it may be that of the control plane.
+ */
+export function accountObjects(membership: Membership): readonly ObjectToCreate[] {
+  const { federation, namespace } = membership;
+  const annotations = { [FEDERATION_NAME]: federation };
+  const metadata = (name: string, more: object = {}) => ({ name, namespace, annotations: { ...annotations, ...more } });
+  const account = accountName(membership);
+  const role = roleName(membership);
+  return [
+    objectOf(Namespace, { metadata: { name: namespace, annotations } }),
+    objectOf(ServiceAccount, { metadata: metadata(account) }),
+    objectOf(ClusterRole, { metadata: { name: role, annotations }, rules: RULES }),
+    objectOf(ClusterRoleBinding, {
+      metadata: { name: role, annotations },
+      subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    }),
+    objectOf(Secret, {
+      metadata: metadata(tokenSecretName(membership), { 'kubernetes.io/service-account.name': account }),
+      type: 'kubernetes.io/service-account-token',
+    }),
+  ];
+}
+
+const WRITE = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+const RULES = [
+  ...federatedKinds.map(({ kind }) => ({ apiGroups: [kind.group], resources: [kind.plural], verbs: WRITE })),
+  { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
+];
+
+interface MemberAccess {
+  readonly server: string;
+  /** PEM; undefined: the authorities that Node trusts. */
+  readonly ca: string | undefined;
+  readonly token: string;
+}
+
+/** On the host: how the federation reaches the member. */
+export function credentialsSecret(membership: Membership, { server, ca, token }: MemberAccess): ObjectToCreate {
+  const { cluster: name, federation, namespace, secret } = membership;
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': name },
+    clusters: [{ name, cluster: { server, ...(ca ? { 'certificate-authority-data': base64(ca) } : {}) } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+  };
+  const annotations = { [FEDERATION_NAME]: federation, [CLUSTER_NAME]: name };
+  return objectOf(Secret, {
+    metadata: { name: secret, namespace, annotations },
+    type: 'Opaque',
+    data: { kubeconfig: base64(JSON.stringify(config)) },
+  });
+}
+
+/** In the federation. */
+export function clusterObject({ cluster, secret }: Membership, server: string): ObjectToCreate {
+  return objectOf(Cluster, {
+    metadata: { name: cluster },
+    spec: {
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: server }],
+      secretRef: { name: secret },
+    },
+  });
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -1,0 +1,136 @@
+/** A federation by its tool: a host cluster that runs the control plane as real pods, and two member clusters. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { connectionOf, loadKubeconfig } from '../../src/client/kubeconfig/kubeconfig.ts';
+import { writeContext } from '../../src/client/kubeconfig/kubeconfig-file.ts';
+import { httpsTransport } from '../../src/client/transport/https-transport.ts';
+import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { Secret } from '../../src/kinds/groups/core/secret.ts';
+import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
+import { newDirectory, type Qd, runQd, startQd } from './program.ts';
+
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.log('skipped: the pods of a control plane need a network of their own, and so root');
+
+/** Ranges that no other test uses. */
+const RANGES = { host: 154, east: 155, west: 156 };
+const INIT = ['init', 'fed', '--dns-provider', 'coredns', '--dns-zone-name', 'example.com.'];
+const HOST = ['--host-cluster-context', 'host'];
+
+describe.skipIf(!isRoot)('a federation', () => {
+  const clusters = new Map<string, Qd>();
+  const transports: { close(): void }[] = [];
+  let kubeconfig = '';
+
+  const qdfed = (...args: string[]) => runQd([...args, '--kubeconfig', kubeconfig], { program: 'qdfed' });
+
+  async function clientOf(context: string): Promise<Client> {
+    const transport = httpsTransport(await connectionOf(await loadKubeconfig([kubeconfig]), context));
+    transports.push(transport);
+    return createClient(transport);
+  }
+
+  beforeAll(async () => {
+    kubeconfig = join(await newDirectory(), 'kubeconfig');
+    await Promise.all(
+      Object.entries(RANGES).map(async ([name, number], index) => {
+        const ranges = [
+          '--cluster-cidr',
+          `10.${number}.0.0/16`,
+          '--service-cluster-ip-range',
+          `10.${158 + index}.0.0/16`,
+        ];
+        const runtime =
+          name === 'host' ? ['--runtime', 'process'] : ['--runtime', 'simulated', '--bind-address', '0.0.0.0'];
+        clusters.set(name, await startQd({ flags: ['--name', name, '--nodes', '1', ...ranges, ...runtime] }));
+      }),
+    );
+    for (const [name, { kubeconfig: file }] of clusters) {
+      await writeContext(kubeconfig, { name, ...(await connectionOf(await loadKubeconfig([file]))) }, systemClock);
+    }
+  }, 120_000);
+
+  afterAll(async () => {
+    for (const transport of transports) transport.close();
+    for (const { directory } of clusters.values())
+      await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')]);
+    for (const cluster of clusters.values()) await cluster.stop();
+  }, 60_000);
+
+  test.each([
+    [['init', 'fed'], 'required: --host-cluster-context, --dns-provider, --dns-zone-name'],
+    [[...INIT, '--host-cluster-context', 'none'], '--host-cluster-context: there is no context "none"'],
+    [['init', 'fed', ...HOST, '--dns-provider', 'x', '--dns-zone-name', 'example.com'], 'must end with a dot'],
+    [['init', 'host', ...INIT.slice(2), ...HOST], 'the client configuration has a context "host" already'],
+    [['init', 'Fed', ...INIT.slice(2), ...HOST], 'the federation name "Fed" is invalid'],
+    [['join', 'nowhere', ...HOST], 'there is no context "nowhere"'],
+    [['join', '1east', ...HOST], 'the cluster name "1east" is invalid'],
+    [['join', 'east', '--secret-name', 'A_b', ...HOST], 'the secret name "A_b" is invalid'],
+    [['join', 'east', ...HOST], 'hosts no federation in the namespace federation-system'],
+  ])('%j is refused with exit code 1, and creates nothing', async (args, message) => {
+    const { code, stderr } = await qdfed(...args);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) });
+    expect(
+      (await (await clientOf('host')).of(Namespace).list()).items.map(({ metadata }) => metadata.name),
+    ).not.toContain('federation-system');
+  });
+
+  test('a dry run prints the objects, and creates nothing', async () => {
+    const { code, stdout } = await qdfed(...INIT, ...HOST, '--dry-run');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^kind: PersistentVolumeClaim$/m);
+    expect((await (await clientOf('host')).of(Namespace).list()).items).toHaveLength(4);
+  });
+
+  test('is created, joined, used, left and deleted', { timeout: 180_000 }, async () => {
+    const auth = ['--apiserver-enable-basic-auth', '--apiserver-enable-token-auth'];
+    const before = (await loadKubeconfig([kubeconfig])).currentContext;
+    const created = await qdfed(...INIT, ...HOST, '--api-server-service-type', 'NodePort', ...auth);
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    const config = await loadKubeconfig([kubeconfig]);
+    expect(config.currentContext).toBe(before);
+    expect([...config.users.keys()]).toEqual(expect.arrayContaining(['fed', 'fed-basic-auth']));
+
+    const federation = await clientOf('fed');
+    // Rule 3: the namespace is the operator's to create.
+    expect((await federation.of(Namespace).list()).items).toEqual([]);
+    await federation.of(Namespace).create({ metadata: { name: 'default' } });
+    expect(await qdfed('join', 'east', ...HOST)).toMatchObject({ code: 0 });
+    expect(
+      await qdfed('join', 'w', '--cluster-context', 'west', '--secret-name', 'west.secret', ...HOST),
+    ).toMatchObject({ code: 0 });
+    expect((await qdfed('join', 'east', ...HOST)).stderr).toContain('is a member of the federation fed already');
+    const host = await clientOf('host');
+    await host.of(Secret).in('federation-system').get('west.secret');
+    expect((await federation.of(Cluster).list()).items.map(({ metadata }) => metadata.name)).toEqual(['east', 'w']);
+
+    const labels = { app: 'web' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'nginx' }] } };
+    await federation.of(Deployment).create({
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { replicas: 4, selector: { matchLabels: labels }, template },
+    });
+    const collection = '/apis/apps/v1/namespaces/default/deployments';
+    for (const name of ['east', 'west']) {
+      const found = await clusters
+        .get(name)!
+        .until(collection, ({ metadata, spec }) => metadata.name === 'web' && spec.replicas === 2);
+      expect(found.status).toBeDefined();
+    }
+    const dns = async () => (await clientOf('west')).of(ConfigMap).in('kube-system').get('kube-dns');
+    expect((await dns()).data).toEqual({ federations: 'fed=example.com' });
+    expect(await qdfed('unjoin', 'w', '--cluster-context', 'west', ...HOST)).toMatchObject({ code: 0 });
+    expect((await dns()).data ?? {}).toEqual({});
+    expect((await qdfed('unjoin', 'w', '--cluster-context', 'west', ...HOST)).stderr).toContain('is not a member');
+
+    await host.of(Namespace).delete('federation-system');
+    await clusters.get('host')!.untilGone('/api/v1/namespaces', 'federation-system');
+    const [volume] = (await host.of(PersistentVolume).list()).items;
+    expect(volume?.spec.persistentVolumeReclaimPolicy).toBe('Retain');
+  });
+});
