@@ -26,12 +26,14 @@ const WAITING = [
 const MEASURING = [
   ...['linear', 'growth', 'crash'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/fuzz/linear-parsers.test.ts',
+  'src/server/subresources/proxy/html-links.test.ts',
 ];
 
 /** Replace a module, measure the heap of their process, or look into Node's own parts. */
 const ISOLATED = [
   'src/server/http/node-internals.test.ts',
   'src/server/http/listen/*.test.ts',
+  'src/server/http/front/batched-port.test.ts',
   'src/store/embedded/reserve.test.ts',
   'src/base/bounded-map.test.ts',
   'src/server/bounded-caches.test.ts',
