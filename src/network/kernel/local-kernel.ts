@@ -16,6 +16,18 @@ export interface LocalKernelOptions {
   readonly enter: readonly string[];
 }
 
+/** What `nft -j` prints of sets. */
+interface SetListing {
+  readonly nftables: readonly {
+    readonly set?: {
+      readonly name: string;
+      readonly table: string;
+      readonly elem?: readonly (string | { readonly prefix?: { readonly addr: string; readonly len: number } })[];
+    };
+  }[];
+}
+
+const TABLE_PREFIX = 'qd-';
 const FORWARDING = ['net/ipv4/ip_forward', 'net/ipv6/conf/all/forwarding'];
 const BRIDGE_FILTERS = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge-nf-call-ip6tables'];
 
@@ -43,6 +55,17 @@ export class LocalKernel implements Kernel {
 
   remove(table: string): Promise<void> {
     return this.#nft(removalText(table));
+  }
+
+  /** The ranges in the sets of this name, in the tables of all nodes of this machine. */
+  async rangesIn(set: string): Promise<readonly string[]> {
+    const { nft, enter } = this.#options;
+    const { nftables } = JSON.parse(await runProgram([...enter, nft, '-j', 'list', 'sets', 'inet'])) as SetListing;
+    return nftables
+      .flatMap((entry) => entry.set ?? [])
+      .filter(({ name, table }) => name === set && table.startsWith(TABLE_PREFIX))
+      .flatMap(({ elem = [] }) => elem.flatMap((each) => (typeof each === 'object' ? (each.prefix ?? []) : [])))
+      .map(({ addr, len }) => `${addr}/${len}`);
   }
 
   async forget(connections: readonly StaleConnections[]): Promise<void> {

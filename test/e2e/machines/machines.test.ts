@@ -174,6 +174,25 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
     await vi.waitFor(async () => expect(await get('b', podUrl('c'))).toBe(`pod-c ${addresses.get('b')}`), 20_000);
   });
 
+  test('a second cluster whose rules would meet those of the first is refused', { timeout: TIMEOUT_MS }, async () => {
+    const flags = [
+      '--nodes',
+      '1',
+      '--runtime',
+      'process',
+      '--port',
+      '0',
+      '--service-cluster-ip-range',
+      '10.229.8.0/24',
+    ];
+    const second = join(directory, 'second');
+    const { code, stderr } = await runQd(['up', '--data-dir', second, ...flags], { enter: landscape.enter('a') });
+    expect(code).toBe(1);
+    expect(stderr).toContain('--service-cluster-ip-range 10.229.8.0/24 overlaps with 10.229.0.0/16 of the cluster in');
+    expect(stderr).toContain(`qd down --data-dir ${dataOf('a')}`);
+    expect(existsSync(second)).toBe(false);
+  });
+
   test('a killed agent leaves its pods reachable, and nothing after a reset', { timeout: TIMEOUT_MS }, async () => {
     for (const machine of ['c', 'b'] as const) {
       const agent = agents.get(machine)!;

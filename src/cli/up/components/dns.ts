@@ -1,6 +1,7 @@
 /** Runs the cluster's DNS server beside nodes with real pods, and keeps the Service `kube-dns` that stands for it. */
+import { isApiError } from '../../../base/errors.ts';
 import { soon } from '../../../base/soon.ts';
-import { createClient } from '../../../client/client.ts';
+import { type Client, createClient } from '../../../client/client.ts';
 import { CLUSTER_DNS } from '../../../client/component-users.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import type { Change } from '../../../client/informer/object-cache.ts';
@@ -13,6 +14,7 @@ import type { KubeObject } from '../../../kinds/kind.ts';
 import { DNS_SERVICE, ensureDnsService, publishDnsEndpoint } from '../../../network/dns/feed/dns-service.ts';
 import { ZoneFeed } from '../../../network/dns/feed/zone-feed.ts';
 import type { Server } from '../../../server/index.ts';
+import { storeDriver } from '../../../store/drivers.ts';
 import type { Say } from '../../output/steps.ts';
 import type { StartContext } from '../context.ts';
 import { advertisedAddress, machineAddresses, serviceAddress } from '../listeners/addresses.ts';
@@ -22,6 +24,13 @@ import { hasRealPods } from './plan-nodes.ts';
 const DNS_PORT = 53;
 /** By convention, the tenth address of the range. */
 const SERVICE_INDEX = 10;
+const MAX_ATTEMPTS = 5;
+/** The service whose endpoints are the servers of the cluster. */
+const SERVICE_LABEL = 'kubernetes.io/service-name';
+const SERVERS = {
+  ...{ namespace: 'default', name: 'kubernetes', label: SERVICE_LABEL },
+  selector: `${SERVICE_LABEL}=kubernetes`,
+} as const;
 
 /** The server, while its thread loads and before it knows any names. */
 export interface OpeningDns {
@@ -62,16 +71,20 @@ export function openDns({ settings, inputs, cleanup, clock, random, log }: Start
 
 /** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
 export async function startDns(
-  { settings: { clusterDomain }, cleanup, clock, random, log }: StartContext,
+  { settings: { clusterDomain, store }, cleanup, clock, random, log }: StartContext,
   { opening, server }: { readonly opening: OpeningDns; readonly server: Server },
   say: Say,
 ): Promise<readonly string[]> {
   const { address, serviceAddress: wanted } = opening;
   const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
   const dns = await opening.server;
+  const { shared: isShared } = storeDriver(store);
   const publish = async () => {
     const found = await ensureDnsService(client, wanted, dns.port);
-    await publishDnsEndpoint(client, { address, port: dns.port });
+    await retryOnConflict(async () => {
+      const servers = isShared ? await livingServers(client) : [];
+      await publishDnsEndpoint(client, { address, port: dns.port }, (other) => servers.includes(other));
+    });
     return found;
   };
   const clusterIp = await publish();
@@ -95,12 +108,31 @@ export async function startDns(
   return dns.port === DNS_PORT ? [address] : [];
 }
 
-/** Restores the service and where it leads when somebody deletes them. */
-function keepService(informers: InformerFactory, restore: () => void): void {
-  const again = soon(restore);
+/** The addresses of the servers of the cluster, which their leases decide. */
+async function livingServers(client: Client): Promise<readonly string[]> {
+  const { items } = await client.of(EndpointSlice).in(SERVERS.namespace).list({ labelSelector: SERVERS.selector });
+  return items.flatMap(({ endpoints = [] }) => endpoints.flatMap(({ addresses }) => addresses));
+}
+
+/** Another server may write the same object at the same time. */
+async function retryOnConflict(work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isApiError(error, 'Conflict', 'AlreadyExists')) throw error;
+    }
+  }
+}
+
+/** Publishes the service and where it leads again when somebody deletes them, and when a server comes or goes. */
+function keepService(informers: InformerFactory, publish: () => void): void {
+  const again = soon(publish);
   const onChange = ({ type, object: { metadata } }: Change<KubeObject>) => {
     const isOurs = metadata.name === DNS_SERVICE.name && metadata.namespace === DNS_SERVICE.namespace;
     if (type === 'delete' && isOurs) again();
+    const isOfServers = metadata.namespace === SERVERS.namespace && metadata.labels?.[SERVERS.label] === SERVERS.name;
+    if (isOfServers && type !== 'add') again();
   };
   // Services and slices are followed anyway. Of Endpoints, only one object matters.
   const selection = { namespace: DNS_SERVICE.namespace, fieldSelector: `metadata.name=${DNS_SERVICE.name}` };

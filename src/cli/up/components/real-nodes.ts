@@ -28,6 +28,7 @@ export async function startRealNodes(
     settings,
     directory,
     clusterDns,
+    isShared,
     remote,
     authority,
     whenReady,
@@ -54,7 +55,8 @@ export async function startRealNodes(
       ...{ client, clock, random, log: log.with({ node: name }), name, runtime },
       endpoint: settings.containerRuntimeEndpoint,
       addresses: [network?.address ?? machineAddress],
-      podCIDR: subnets?.at(index),
+      // Servers that share a store do not know of each other's nodes: the cluster divides the range.
+      podCIDR: isShared ? undefined : subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion, openAfter: whenReady },

@@ -5,6 +5,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../client/client.ts';
 import { LocalKernel } from '../../../network/kernel/local-kernel.ts';
 import { LocalRouter } from '../../../network/kernel/local-router.ts';
+import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
 import { PolicyWatch } from '../../../network/proxy/policy-watch.ts';
 import { RouteWatch } from '../../../network/proxy/route-watch.ts';
@@ -84,6 +85,12 @@ export async function removeServiceRules(
   await kernel.remove(table);
   const router = networkNamespace === undefined ? await openRouter(path) : undefined;
   if (router) await removeRoutes({ kernel, router, table }, shortName);
+}
+
+/** The ranges of Services that nodes of this machine have rules for; none without rights. */
+export async function serviceRangesInUse(path: string): Promise<readonly string[]> {
+  const kernel = await openKernel(path);
+  return (await kernel?.rangesIn(ofIp(SETS.serviceRanges, 4))) ?? [];
 }
 
 interface Routed {

@@ -108,14 +108,21 @@ export async function rememberedIn(path: string): Promise<Remembered> {
   return (await readCluster(join(path, 'cluster.json'))) ?? {};
 }
 
-/** Reads the remembered settings of the other clusters below `home`, whose ports and ranges are taken. */
-export async function otherClusters(home: string, path: string): Promise<readonly Remembered[]> {
+/** Reads the remembered settings of the other clusters below `home` and in further directories: their ports and ranges are taken. */
+export async function otherClusters(
+  home: string,
+  path: string,
+  elsewhere: readonly string[] = [],
+): Promise<readonly (Remembered & { readonly directory: string })[]> {
   const names = await readdir(home).catch((): string[] => []);
-  const paths = names.map((name) => join(home, name)).filter((other) => other !== path);
+  const directories = [...names.map((name) => join(home, name)), ...elsewhere].filter((other) => other !== path);
   const found = await Promise.all(
-    paths.map((other) => readCluster(join(other, 'cluster.json')).catch(() => undefined)),
+    directories.map(async (directory) => {
+      const settings = await readCluster(join(directory, 'cluster.json')).catch(() => undefined);
+      return settings ? [{ ...settings, directory }] : [];
+    }),
   );
-  return found.filter((cluster) => cluster !== undefined);
+  return found.flat();
 }
 
 async function readCluster(file: string): Promise<(Remembered & { format?: number }) | undefined> {

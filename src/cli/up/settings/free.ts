@@ -1,9 +1,14 @@
 /** Ports, and ranges of services and pods, that no other cluster of this machine has. */
+import { rangesOverlap } from '../../flags/values.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { checkFree } from '../../process/listen.ts';
 
 /** What another cluster has. */
 export interface Taken {
+  /** Undefined for what only its rules show. */
+  readonly directory?: string;
+  readonly runtime?: string;
+  readonly nodes?: number;
   readonly port?: number;
   readonly serviceClusterIpRange?: string;
   readonly clusterCidr?: string;
@@ -11,7 +16,7 @@ export interface Taken {
 
 const FIRST_PORT = 6443;
 const MAX_PORTS = 1_000;
-const MAX_RANGES = 16;
+const MAX_RANGES = 32;
 const MAX_POD_RANGES = 12;
 const podRangeAt = (index: number) => `10.${244 + index}.0.0/16`;
 const rangeAt = (index: number) => `10.${96 + index}.0.0/16`;
@@ -30,7 +35,9 @@ export async function nextPort(bindAddress: string, taken: readonly Taken[]): Pr
 
 export function nextServiceRange(taken: readonly Taken[]): string {
   for (let index = 0; index < MAX_RANGES; index++) {
-    if (!taken.some((other) => other.serviceClusterIpRange === rangeAt(index))) return rangeAt(index);
+    const range = rangeAt(index);
+    const isTaken = ({ serviceClusterIpRange: other }: Taken) => other !== undefined && rangesOverlap(other, range);
+    if (!taken.some(isTaken)) return range;
   }
   throw new CliError('no free range of service addresses; choose one with --service-cluster-ip-range');
 }
@@ -43,9 +50,26 @@ export function nextPodRange(taken: readonly Taken[], machineAddresses: readonly
   for (let index = 0; index < MAX_POD_RANGES; index++) {
     const range = podRangeAt(index);
     const isInUse = machineAddresses.some((address) => address.startsWith(range.slice(0, -'0.0/16'.length)));
-    if (!isInUse && !taken.some((other) => (other.clusterCidr ?? podRangeAt(0)) === range)) return range;
+    if (!isInUse && !taken.some((other) => rangesOverlap(other.clusterCidr ?? podRangeAt(0), range))) return range;
   }
   throw new CliError('no free range of pod addresses; choose one with --cluster-cidr');
+}
+
+/** Whether a cluster has rules on this machine for the addresses of its services and pods. */
+export function hasRules({ runtime, nodes }: Pick<Taken, 'runtime' | 'nodes'>): boolean {
+  return runtime !== 'simulated' && nodes !== 0;
+}
+
+/** Says which range of a cluster overlaps with one that another cluster has rules for, as the start of a sentence. */
+export function clashOf(own: Taken, other: Taken): string | undefined {
+  if (!hasRules(other)) return undefined;
+  for (const [flag, range, taken] of [
+    ['--service-cluster-ip-range', own.serviceClusterIpRange, other.serviceClusterIpRange],
+    ['--cluster-cidr', own.clusterCidr, other.clusterCidr],
+  ]) {
+    if (range && taken && rangesOverlap(range, taken)) return `${flag} ${range} overlaps with ${taken}`;
+  }
+  return undefined;
 }
 
 /** Rejects when no port of the host can be listened on. */

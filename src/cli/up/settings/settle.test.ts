@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { type Remembered, rememberedOf, type Surroundings, settle } from './settle.ts';
 
-const none: Surroundings = { otherClusters: async () => [], addresses: () => [] };
+const none: Surroundings = {
+  ...{ otherClusters: async () => [], serviceRanges: async () => [], addresses: () => [] },
+};
 
 test('the default cluster has the well-known port and range', async () => {
   expect(rememberedOf(await settle({}, {}, none))).toEqual({
@@ -46,6 +48,25 @@ test('pods do not get addresses that the machine already has', async () => {
   expect(await settle({}, {}, { ...none, addresses })).toMatchObject({ clusterCidr: '10.245.0.0/16' });
   const remembered: Remembered = { clusterCidr: '10.244.0.0/16' };
   expect(await settle({}, remembered, { ...none, addresses })).toMatchObject(remembered);
+});
+
+test('services do not get addresses that another cluster has rules for, also under the default name', async () => {
+  const elsewhere = {
+    directory: '/x',
+    runtime: 'auto',
+    serviceClusterIpRange: '10.96.0.0/15',
+    clusterCidr: '10.244.0.0/16',
+  };
+  const beside = { ...none, otherClusters: async () => [elsewhere], serviceRanges: async () => ['10.98.0.0/16'] };
+  expect(await settle({}, {}, beside)).toMatchObject({
+    ...{ port: 6443, serviceClusterIpRange: '10.99.0.0/16', clusterCidr: '10.245.0.0/16' },
+  });
+  const wellKnown = { serviceClusterIpRange: '10.96.0.0/16' };
+  expect(await settle({ runtime: 'simulated' }, {}, beside)).toMatchObject(wellKnown);
+  expect(await settle({ nodes: 0 }, {}, beside)).toMatchObject(wellKnown);
+  expect(await settle({}, wellKnown, beside)).toMatchObject(wellKnown);
+  const simulated = { ...beside, otherClusters: async () => [{ ...elsewhere, runtime: 'simulated' }] };
+  expect(await settle({}, {}, simulated)).toMatchObject(wellKnown);
 });
 
 test('the store and the service range of a directory cannot change', async () => {

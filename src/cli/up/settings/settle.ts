@@ -4,7 +4,7 @@ import { defaultStore, storeDriver, storeDrivers } from '../../../store/drivers.
 import { DEFAULT_NAME } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type Settings, upFlags } from '../flags.ts';
-import { nextPodRange, nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
+import { hasRules, nextPodRange, nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
 
 /** Values from the command line. */
 export type GivenFlags = Partial<Settings>;
@@ -15,14 +15,16 @@ export type Remembered = Partial<Settings>;
 /** What else is on the machine. */
 export interface Surroundings {
   otherClusters(): Promise<readonly Taken[]>;
+  /** The ranges of services that have rules on this machine, whoever started their clusters. */
+  serviceRanges(): Promise<readonly string[]>;
   /** The addresses of its network interfaces. */
   addresses(): readonly string[];
 }
 
 /**
  * Resolves with the settings, and rejects before anything is created when they do not go together. The cluster of the
- * default name has the well-known port and service range. Any other gets the next ones that no cluster of this machine
- * remembers and, for pods, that the machine does not use.
+ * default name has the well-known port and, unless another one has rules for it on this machine, the well-known service
+ * range. Any other gets the next ones that no cluster of this machine remembers and the machine does not use.
  */
 export async function settle(given: GivenFlags, remembered: Remembered, surroundings: Surroundings): Promise<Settings> {
   checkRemembered(remembered);
@@ -33,12 +35,21 @@ export async function settle(given: GivenFlags, remembered: Remembered, surround
   // Pods of other runtimes have addresses on this machine; simulated ones are nowhere.
   const needsPodRange = settings.clusterCidr === undefined && settings.runtime !== 'simulated';
   const isKnown = port !== undefined && serviceClusterIpRange !== undefined && !needsPodRange;
-  const taken = isKnown || settings.name === DEFAULT_NAME ? [] : [WELL_KNOWN, ...(await surroundings.otherClusters())];
+  const isDefault = settings.name === DEFAULT_NAME;
+  const others = isKnown ? [] : await surroundings.otherClusters();
+  const taken = isDefault ? [] : [WELL_KNOWN, ...others];
+  // Addresses of simulated services and pods are nowhere.
+  const ruled = hasRules(settings) ? others.filter(hasRules) : [];
+  const ranges = [...taken, ...ruled];
+  const needsServiceRange = serviceClusterIpRange === undefined;
+  const seen = needsServiceRange && hasRules(settings) ? await surroundings.serviceRanges() : [];
   return {
     ...settings,
     port: port ?? (await nextPort(bindAddress, taken)),
-    serviceClusterIpRange: serviceClusterIpRange ?? nextServiceRange(taken),
-    ...(needsPodRange ? { clusterCidr: nextPodRange(taken, surroundings.addresses()) } : {}),
+    serviceClusterIpRange:
+      serviceClusterIpRange ??
+      nextServiceRange([...ranges, ...seen.map((range) => ({ serviceClusterIpRange: range }))]),
+    ...(needsPodRange ? { clusterCidr: nextPodRange(ranges, surroundings.addresses()) } : {}),
   };
 }
 

@@ -45,25 +45,55 @@ export async function ensureDnsService(client: Client, address: string | undefin
   }
 }
 
-/** Writes where the server listens, as EndpointSlice and as Endpoints, so that neither is derived from the other. */
-export async function publishDnsEndpoint(client: Client, { address, port }: DnsEndpoint): Promise<void> {
-  const ports = PORTS.map(({ name, protocol }) => ({ name, protocol, port }));
+/**
+ * Writes where the server listens, as EndpointSlice and as Endpoints, so that neither is derived from the other. `isAlive` says
+ * which other servers of the cluster live: those stay. Rejects with a Conflict when another server writes at the same time.
+ */
+export async function publishDnsEndpoint(
+  client: Client,
+  own: DnsEndpoint,
+  isAlive: (address: string) => boolean,
+): Promise<void> {
   const { name, namespace } = DNS_SERVICE;
+  const slices = client.of(EndpointSlice).in(namespace);
+  const old = await slices.get(name).catch(ignoreNotFound);
+  const { addresses, port } = mergedEndpoints(old, own, isAlive);
+  const ports = PORTS.map((each) => ({ name: each.name, protocol: each.protocol, port }));
+  const addressType = isIPv4(own.address) ? ('IPv4' as const) : ('IPv6' as const);
+  // The family of a slice cannot be changed.
+  const isKept = old?.addressType === addressType;
+  if (old && !isKept) await slices.delete(name);
+  const version = isKept ? { resourceVersion: old.metadata.resourceVersion } : {};
   const slice = {
-    metadata: { name, namespace, labels: { ...LABELS, 'kubernetes.io/service-name': name } },
-    addressType: isIPv4(address) ? ('IPv4' as const) : ('IPv6' as const),
-    endpoints: [{ addresses: [address], conditions: { ready: true } }],
-    ports,
+    metadata: { name, namespace, labels: { ...LABELS, 'kubernetes.io/service-name': name }, ...version },
+    ...{ addressType, ports },
+    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
   };
   const endpoints = {
     metadata: { name, namespace, labels: { ...LABELS, 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    subsets: [{ addresses: [{ ip: address }], ports }],
+    subsets: [{ addresses: addresses.map((ip) => ({ ip })), ports }],
   };
-  const slices = client.of(EndpointSlice).in(namespace);
-  const old = await slices.get(name).catch(ignoreNotFound);
-  // The family of a slice cannot be changed.
-  if (old && old.addressType !== slice.addressType) await slices.delete(name);
-  await Promise.all([put(slices, name, slice), put(client.of(Endpoints).in(namespace), name, endpoints)]);
+  await put(slices, name, slice);
+  await put(client.of(Endpoints).in(namespace), name, endpoints);
+}
+
+type Slice = DeepReadonly<EndpointSlice>;
+
+/**
+ * The addresses that the service leads to: this server and those that live. All have one port: a server with another one is left
+ * out while others live.
+ */
+export function mergedEndpoints(
+  old: Slice | undefined,
+  own: DnsEndpoint,
+  isAlive: (address: string) => boolean,
+): { readonly addresses: readonly string[]; readonly port: number } {
+  const port = old?.ports?.[0]?.port;
+  const known = old?.endpoints?.flatMap(({ addresses }) => addresses) ?? [];
+  const isSameFamily = (address: string) => isIPv4(address) === isIPv4(own.address);
+  const others = known.filter((address) => address !== own.address && isSameFamily(address) && isAlive(address));
+  if (port !== undefined && port !== own.port && others.length > 0) return { addresses: others, port };
+  return { addresses: [...new Set([...others, own.address])].sort(), port: own.port };
 }
 
 /** Creates the object, or merges it into the one that exists. */

@@ -198,3 +198,13 @@ it('makes an object of a large document in turns of the event loop of their own'
   isDecoded = true;
   expect(turns).toBeGreaterThanOrEqual(3);
 });
+
+it('decodes large documents one after the other, so that their parts do not add up in a turn', async () => {
+  const ended: string[] = [];
+  const pairs = (count: number) => Array.from({ length: count }, (_, i) => `key-${i}: value\n`).join('');
+  const end = (name: string, text: string) => decode(text).then(() => ended.push(name));
+  await Promise.all([end('longest', pairs(15_000)), end('shorter', pairs(6_000)), end('small', 'a: 1')]);
+  expect(ended).toEqual(['small', 'longest', 'shorter']);
+  await expect(Promise.all([decode(`a: [${'x'.repeat(100_000)}`), decode(pairs(6_000))])).rejects.toThrow(DecodeError);
+  expect(await decode(`a: ${'x'.repeat(100_000)}`)).toHaveProperty('a');
+});

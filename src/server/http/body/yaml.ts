@@ -24,7 +24,20 @@ export interface YamlLimits {
  * Decodes the first YAML document of a body into the equivalent JSON value: keys are strings, and aliases become copies.
  * Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect.
  */
-export async function decodeYaml(text: string, limits: YamlLimits): Promise<unknown> {
+export function decodeYaml(text: string, limits: YamlLimits): Promise<unknown> {
+  if (text.length <= LARGE_TEXT_LENGTH) return decode(text, limits);
+  const decoded = largeDecoded.then(() => decode(text, limits));
+  largeDecoded = decoded.then(
+    () => nextTurn(),
+    () => nextTurn(),
+  );
+  return decoded;
+}
+
+/** Settles with the last large text: the parts of several at a time would run in the same turns of the event loop, and add up. */
+let largeDecoded: Promise<void> = Promise.resolve();
+
+async function decode(text: string, limits: YamlLimits): Promise<unknown> {
   const yaml = await library();
   const lines = new yaml.LineCounter();
   try {

@@ -4,16 +4,16 @@ import { BufferCollector } from './buffer-collector.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-it('collects once for every 32 MiB in large buffers', async () => {
+it('collects once for every 16 MiB in large buffers', async () => {
   let collections = 0;
   const collector = new BufferCollector(() => collections++);
-  for (let i = 0; i < 31; i++) collector.passed(MEBIBYTE);
+  for (let i = 0; i < 15; i++) collector.passed(MEBIBYTE);
   await setImmediate();
   expect(collections).toBe(0);
   collector.passed(MEBIBYTE);
   await setImmediate();
   expect(collections).toBe(1);
-  for (let i = 0; i < 32 * 2; i++) collector.passed(MEBIBYTE);
+  for (let i = 0; i < 16 * 2; i++) collector.passed(MEBIBYTE);
   await setImmediate();
   expect(collections).toBe(3);
 });

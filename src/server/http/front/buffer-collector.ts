@@ -1,7 +1,7 @@
 /** Smaller buffers add up slowly, and V8 collects them in time. */
 const MIN_COUNTED_BYTES = 64 * 1024;
 /** Of large buffers between two collections. */
-const MAX_UNCOLLECTED_BYTES = 32 * 1024 * 1024;
+const MAX_UNCOLLECTED_BYTES = 16 * 1024 * 1024;
 
 /**
  * Collects garbage when many bytes in large buffers have passed through the thread. The heap of the front thread is small,
