@@ -26,14 +26,19 @@ const WAITING = [
 const MEASURING = [
   ...['linear', 'growth', 'crash'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/fuzz/linear-parsers.test.ts',
+  'src/server/subresources/proxy/html-links.test.ts',
 ];
 
-/** Replace a module, measure the heap of their process, or look into Node's own parts. */
+/** Replace a module, measure the memory of their process, watch its errors, or look into Node's own parts. */
 const ISOLATED = [
   'src/server/http/node-internals.test.ts',
   'src/server/http/listen/*.test.ts',
+  'src/server/http/front/batched-port.test.ts',
   'src/store/embedded/reserve.test.ts',
+  'src/store/embedded/full.test.ts',
   'src/base/bounded-map.test.ts',
+  'src/base/shared-buffer.test.ts',
+  'test/fuzz/http.test.ts',
   'src/server/bounded-caches.test.ts',
   'src/server/authz/rbac/rbac.test.ts',
   'src/server/http/body/yaml.test.ts',
