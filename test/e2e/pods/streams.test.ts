@@ -57,7 +57,8 @@ let trust: readonly string[];
 beforeAll(async () => {
   directory = await newDirectory();
   agentDirectory = join(directory, 'agent');
-  const flags = ['--nodes', '1', '--runtime', 'process', '--cluster-cidr', '10.231.0.0/16'];
+  const ranges = ['--cluster-cidr', '10.237.0.0/16', '--service-cluster-ip-range', '10.137.0.0/16'];
+  const flags = ['--nodes', '1', '--runtime', 'process', ...ranges];
   qd = await startQd({ directory, flags });
   const { stdout } = await runQd(['token', 'create', '--kubeconfig', qd.kubeconfig]);
   const words = stdout.slice(stdout.indexOf('qd agent')).split(/\s+/).slice(2);
