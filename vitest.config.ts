@@ -4,18 +4,9 @@ import { IN_A_TEST, runDirectory } from './test/support/leftovers.ts';
 
 /** Mostly wait, for other programs or for time limits: more of them run at a time than there are cores. */
 const WAITING = [
-  ...[
-    'e2e',
-    'docs',
-    'examples',
-    'extending',
-    'network',
-    'node-releases',
-    'package',
-    'runtimes',
-    'streams',
-    'crash',
-  ].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['e2e', 'docs', 'examples', 'extending', 'network', 'node-releases', 'package', 'runtimes', 'streams'].map(
+    (folder) => `test/${folder}/**/*.test.ts`,
+  ),
   'src/cli/process/helper-threads.test.ts',
   'src/server/http/server.test.ts',
   'src/server/http/front/front-thread.test.ts',
