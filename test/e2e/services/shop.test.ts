@@ -116,8 +116,9 @@ for (const { runtime, needs, clusterCidr, services } of RUNTIMES) {
         const { body } = await qd.request('GET', '/api/v1/namespaces/shop/pods?labelSelector=tier%3Ddatabase');
         const address: string = body.items[0].status.podIP;
         const program = `
-          const socket = require('net').connect(5432, '${address}', () => { console.log('reached'); process.exit(); });
-          setTimeout(() => { console.log('refused'); process.exit(); }, 500);
+          const socket = require('net').connect({ host: '${address}', port: 5432, timeout: 500 });
+          const say = (text) => { console.log(text); process.exit(); };
+          socket.on('connect', () => say('reached')).on('timeout', () => say('refused'));
         `;
         const names = ['first', 'second', 'third'].map((name) => `locked-in-${name}`);
         await Promise.all(
