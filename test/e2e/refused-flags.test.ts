@@ -74,6 +74,7 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--eviction-hard': ['memory.free<1Gi'],
   '--allowed-unsafe-sysctls': ['net x'],
   '--pod-manifest-path': [MISSING],
+  '--pod-routes': ['teleport'],
   '--live-config-volumes': ['maybe'],
   '--nodes': ['50001'],
   '--simulation': [FILE],

@@ -31,7 +31,8 @@ export async function openMachineNetwork(network: MachineNetwork, path: string):
   const input = `addr replace ${gateway}/${prefixLength} dev ${bridge}\nlink set ${bridge} up\n`;
   await run(['ip', '-batch', '-'], { path, input });
   await run(['nft', '-f', '-'], { path, input: networkRules(network, 'machine') });
-  await run(['sh', '-c', FORWARD], { path });
+  // The node ports of the loopback address reach pods of the further nodes, too.
+  await run(['sh', '-c', `${FORWARD}; echo 1 > /proc/sys/net/ipv4/conf/${bridge}/route_localnet`], { path });
 }
 
 /** Makes the namespace of a node, and the way to its pods. */

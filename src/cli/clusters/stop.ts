@@ -25,9 +25,9 @@ interface StopOptions {
 export async function stopCluster({ directory, timeoutMs, clock, kill = signalProcess }: StopOptions) {
   const holder = await findClusterProcess(directory);
   if (!holder) return undefined;
-  await checkOwner(directory, holder);
+  const isHeld = await checkOwner(directory, holder);
   // The identity is checked again: between the two, the process may have ended and its id been given to another.
-  if (await holder.isAlive()) kill(holder.pid, STOP_SIGNAL);
+  if (isHeld && (await holder.isAlive())) kill(holder.pid, STOP_SIGNAL);
   const deadline = clock.now() + timeoutMs;
   while (await holder.isAlive()) {
     if (clock.now() >= deadline) {
@@ -40,13 +40,24 @@ export async function stopCluster({ directory, timeoutMs, clock, kill = signalPr
   return holder.pid;
 }
 
-/** A lock of one user cannot name a process of another: root, too, would stop whatever the file says. */
-async function checkOwner(directory: string, { pid }: LockHolder): Promise<void> {
+/**
+ * Resolves with whether the lock is still there: a process that is about to end has removed it. A lock of one user cannot
+ * name a process of another: root, too, would stop whatever the file says.
+ */
+async function checkOwner(directory: string, { pid }: LockHolder): Promise<boolean> {
   const file = join(directory, 'lock');
-  const [lock, running] = await Promise.all([stat(file), stat(`/proc/${pid}`).catch(() => undefined)]);
+  const [lock, running] = await Promise.all([
+    stat(file).catch(unlessMissing),
+    stat(`/proc/${pid}`).catch(() => undefined),
+  ]);
   const owner = running?.uid ?? process.getuid?.();
-  if (owner === undefined || lock.uid === owner) return;
+  if (lock === undefined) return false;
+  if (owner === undefined || lock.uid === owner) return true;
   throw new CliError(`${file} belongs to user ${lock.uid}, and process ${pid} to user ${owner}; nothing was stopped`);
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals): void {

@@ -88,6 +88,11 @@ async function prepared<S extends Socket>(socket: S, event: string): Promise<S> 
   return socket;
 }
 
+/** Unlike `once`, it also resolves when the connection was reset. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => void socket.once('close', () => resolve()));
+}
+
 /** What the socket receives until it matches. */
 async function received(socket: Socket, pattern: RegExp): Promise<string> {
   let text = '';
@@ -207,12 +212,12 @@ describe('connections of a server', () => {
     const open = () => (transport === 'TCP' ? client(port) : secureClient(port, 'http/1.1'));
     const [large, slow, nameless] = [await open(), await open(), await open()];
     large.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(3000)}\r\n\r\n`);
-    await once(large, 'close');
+    await closed(large);
     expect(errors).toEqual(['HPE_HEADER_OVERFLOW']);
     slow.write('GET / HTTP/1.1\r\n');
     nameless.write('GET / HTTP/1.1\r\n\r\n');
     expect(await received(nameless, /\r\n\r\n/)).toMatch(/^HTTP\/1\.1 400 /);
-    await once(slow, 'close');
+    await closed(slow);
     expect(errors).toContain('ERR_HTTP_REQUEST_TIMEOUT');
   });
 

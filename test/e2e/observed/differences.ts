@@ -112,7 +112,7 @@ function both(prefix: string, kind: string, group: string | undefined): Record<s
           415,
           'UnsupportedMediaType',
           'the body of the request was in an unknown format - accepted media types include: ' +
-            'application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json',
+            'application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
         ),
     },
     [`${prefix}-patch-json-bad`]: {
