@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
+import type { TurnBudget } from '../base/turn-budget.ts';
 import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionControl } from './admission/request.ts';
@@ -52,6 +53,8 @@ export interface Core {
   readonly specs: SpecInterner;
   /** Encoded lists that were requested recently. */
   readonly lists: ListBodies;
+  /** Divides the reading of long lists into turns of the event loop. */
+  readonly turns: TurnBudget;
 }
 
 /** What a kind's hooks may know about the call they run in. */

@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
+import { TurnBudget } from '../base/turn-budget.ts';
 import { unmonitored, type WorkMonitor } from '../base/watchdog.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
@@ -155,6 +156,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     rbac,
     specs: new SpecInterner(),
     lists: new ListBodies(registry),
+    turns: new TurnBudget(clock),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
     get nodes() {

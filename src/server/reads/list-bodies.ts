@@ -49,6 +49,13 @@ export class ListBodies {
     registry.onChange(() => this.#dropUnserved(registry));
   }
 
+  /** Whether the objects of a list are known. */
+  has(key: ListKey): boolean {
+    const { resource, table } = key;
+    const known = this.#kept.get(nameOf(key));
+    return known?.generation === table.generation && known.resource === resource;
+  }
+
   /** The objects of a list, found again or made anew. */
   views(key: ListKey, make: () => readonly View[]): readonly View[] {
     return this.#lookUp(key, make).views;

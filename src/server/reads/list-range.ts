@@ -9,6 +9,7 @@ import { invalidObject } from '../objects/check.ts';
 import type { Resource } from '../registry.ts';
 import { type ContinueToken, decodeToken, encodeToken } from './continue-token.ts';
 import { parseRevision, waitForRevision } from './freshness.ts';
+import { readInTurns } from './read-in-turns.ts';
 import { type Selection, selectionOf } from './selection.ts';
 
 /** What the options of a list select, for the verbs that take them: list and delete-collection. */
@@ -61,6 +62,8 @@ export async function pageOf(core: Core, { resource, call }: ApiRequest, range: 
   const rest = after === undefined ? entries : entries.filter((entry) => entry.at.key > after);
   const preparing = prepareHubs(rest, resource);
   if (preparing) await preparing;
+  const reading = readInTurns(core.turns, rest, resource.kind);
+  if (reading) await reading;
   const matching = rest.filter(selection.matches);
   const shown = isLimited(call.options) ? matching.slice(0, call.options.limit) : matching;
   return { revision, entries: shown, left: matching.length - shown.length };

@@ -8,6 +8,7 @@ import type { Core } from '../core.ts';
 import { encodeToken } from '../reads/continue-token.ts';
 import { listJson } from '../reads/list-bodies.ts';
 import { isLimited, type ListRange, listRange, pageOf } from '../reads/list-range.ts';
+import { readInTurns } from '../reads/read-in-turns.ts';
 import type { Selection } from '../reads/selection.ts';
 import type { Resource } from '../registry.ts';
 
@@ -31,10 +32,12 @@ async function listed(core: Core, request: ApiRequest): Promise<ListReply> {
 }
 
 /** The current state, all of it. Its bytes are cached and shared between equal requests. */
-function wholeList(core: Core, resource: Resource, call: Call, selection: Selection): ListReply {
+async function wholeList(core: Core, resource: Resource, call: Call, selection: Selection): Promise<ListReply> {
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
   const key = { resource, table, text: `${namespace}\n${selection.text}` };
+  const reading = core.lists.has(key) ? undefined : readInTurns(core.turns, table.entries(namespace), resource.kind);
+  if (reading) await reading;
   const views = core.lists.views(key, () =>
     table
       .entries(namespace)
