@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 
 let cluster: AgentCluster;
@@ -7,6 +7,15 @@ const start = async (...given: Parameters<typeof agentCluster>) => {
   return cluster;
 };
 afterEach(() => cluster.stop());
+
+/** A promise, and what resolves it. */
+function once() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve: () => resolve() };
+}
 
 const isReady = (pod: any) =>
   pod?.status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True');
@@ -34,6 +43,35 @@ test('a pod is started, reported and deleted', async () => {
   expect(volumes.prepared.size).toBe(0);
   expect((await events('web')).at(-1)).toBe('Killing: Stopping container c');
   expect(cluster.complaints).toEqual([]);
+});
+
+test('a container starts when network policies hold for its pod, and is stopped when Services send it nothing new', async () => {
+  const isolated = once();
+  const drained = once();
+  const asked: unknown[] = [];
+  const { run, until, runtime } = await start({
+    network: {
+      untilIsolated: async (pod, addresses) => {
+        asked.push(['isolated', pod.metadata.name, addresses]);
+        await isolated.promise;
+      },
+      untilDrained: async (addresses) => {
+        asked.push(['drained', addresses]);
+        await drained.promise;
+      },
+    },
+  });
+  await run('web');
+  await vi.waitFor(() => expect(runtime.calls).toEqual(['run web/0', 'create web/c/0']));
+  expect(asked).toEqual([['isolated', 'web', ['10.0.0.1']]]);
+  isolated.resolve();
+  await until('web', isReady);
+  await cluster.delete('web');
+  await vi.waitFor(() => expect(asked).toContainEqual(['drained', ['10.0.0.1']]));
+  expect(runtime.calls).not.toContain('stop web/c/0 30');
+  drained.resolve();
+  await until('web', (gone) => gone === undefined);
+  expect(runtime.calls).toContain('stop web/c/0 30');
 });
 
 test('nothing happens while nothing happens', async () => {

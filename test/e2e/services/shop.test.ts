@@ -106,7 +106,7 @@ for (const { runtime, needs, clusterCidr, services } of RUNTIMES) {
     );
 
     test(
-      'a policy holds for new pods from their first packet',
+      'a policy holds for pods that are created after it',
       async () => {
         const post = (path: string, body: object) => qd.request('POST', path, { body });
         await post('/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies', {
