@@ -47,11 +47,11 @@ it('takes time in proportion to the page', async () => {
     await rewritten(content);
     return performance.now() - start;
   };
-  const best = async (bytes: number) => {
-    let least = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < 7; i++) least = Math.min(least, await time(bytes));
-    return least;
-  };
-  await time(200_000);
-  expect((await best(400_000)) / (await best(200_000))).toBeLessThan(3);
+  // Measured by turns, so that what else the machine does meets both sizes.
+  const least = { small: Number.POSITIVE_INFINITY, large: Number.POSITIVE_INFINITY };
+  for (let i = 0; i < 20; i++) {
+    least.small = Math.min(least.small, await time(200_000));
+    least.large = Math.min(least.large, await time(400_000));
+  }
+  expect(least.large / least.small).toBeLessThan(3);
 });
