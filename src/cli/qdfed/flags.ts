@@ -15,7 +15,9 @@ const common = [
 
 export const initFlags = [
   ...common,
-  flag('--dns-provider <name>', { help: 'DNS provider that federated services are published to; required' }),
+  flag('--dns-provider <name>', {
+    help: 'DNS provider that federated services are to be published to; required, and none works yet',
+  }),
   flag('--dns-zone-name <domain>', {
     help: 'existing domain that the DNS provider can program, with a trailing dot; required',
   }),

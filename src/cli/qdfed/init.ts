@@ -60,7 +60,8 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
       say(`context ${name} in ${contexts.file}; the current context is unchanged`);
     });
     steps.line(
-      `\nThe federation API server is at ${server}.\n\nNext:\n` +
+      `\nThe federation API server is at ${server}.\n` +
+        `Names of services are not published to ${checked.provider} yet.\n\nNext:\n` +
         `  kubectl --context ${name} create namespace default\n` +
         `  qdfed join CLUSTER --host-cluster-context ${host.context}`,
     );

@@ -1,11 +1,5 @@
 /** Keeps the routes of a machine to the pods of other machines up to date with the API. */
-import { type Clock, sleep } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import { soon } from '../../base/soon.ts';
-import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
@@ -14,12 +8,9 @@ import type { Router } from '../kernel/router.ts';
 import type { RouteMode } from '../routes/route-mode.ts';
 import { routeTable } from '../routes/route-table.ts';
 import { GATEWAY_ANNOTATION, type RoutingPlan, routingOf, tunnelNumber } from '../routes/routing-of.ts';
+import { ApiFollower, type ApiFollowerOptions } from './api-follower.ts';
 
-export interface RouteWatchOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface RouteWatchOptions extends ApiFollowerOptions {
   /** The name of the node that has the network of this machine. */
   readonly node: string;
   /** Identifies the node on this machine. */
@@ -31,72 +22,35 @@ export interface RouteWatchOptions {
   readonly mode: RouteMode;
   readonly kernel: Pick<Kernel, 'apply' | 'remove'>;
   readonly router: Router;
-  /** Limits the duration of watches, in seconds. */
-  readonly watchSeconds?: number;
 }
 
-const RETRY_MS = 5_000;
 /** The namespace whose UID identifies the cluster. */
 const SYSTEM_NAMESPACE = 'kube-system';
 
 export class RouteWatch {
   readonly #options: RouteWatchOptions;
-  readonly #stop = new AbortController();
-  readonly #informers: InformerFactory;
+  readonly #follower: ApiFollower;
   readonly #nodes: Informer<Node>;
   readonly #namespaces: Informer<Namespace>;
   /** What was applied last. */
   #applied: string | undefined;
   #refused = '';
-  #isDirty = true;
-  #running: Promise<void> | undefined;
-  readonly #wake = soon(() => this.#run());
 
   constructor(options: RouteWatchOptions) {
     this.#options = options;
-    this.#informers = new InformerFactory({ ...options, signal: this.#stop.signal });
-    this.#nodes = this.#informers.of(Node);
-    this.#namespaces = this.#informers.of(Namespace, { fieldSelector: `metadata.name=${SYSTEM_NAMESPACE}` });
-    void Promise.all([this.#nodes.synced, this.#namespaces.synced]).then(() => {
-      this.#nodes.onChange((change) => {
-        if (change.type !== 'update' || factsOf(change.object) !== factsOf(change.old)) this.#changed();
-      });
-      this.#wake();
+    this.#follower = new ApiFollower(options, { subject: 'routes to other machines', apply: () => this.#apply() });
+    const { informers } = this.#follower;
+    this.#nodes = informers.of(Node);
+    this.#namespaces = informers.of(Namespace, { fieldSelector: `metadata.name=${SYSTEM_NAMESPACE}` });
+    this.#nodes.onChange((change) => {
+      if (change.type !== 'update' || factsOf(change.object) !== factsOf(change.old)) this.#follower.changed();
     });
+    void this.#follower.open([this.#nodes, this.#namespaces]);
   }
 
   /** Stops following the API. Routes stay. */
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('the watch of routes stops'));
-    await this.#running;
-    await this.#informers.stopped();
-  }
-
-  #changed(): void {
-    this.#isDirty = true;
-    this.#wake();
-  }
-
-  #run(): void {
-    if (this.#running || this.#stop.signal.aborted) return;
-    this.#running = this.#applyAll().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  async #applyAll(): Promise<void> {
-    const { clock, log } = this.#options;
-    const { signal } = this.#stop;
-    while (this.#isDirty && !signal.aborted) {
-      this.#isDirty = false;
-      try {
-        await this.#apply();
-      } catch (error) {
-        log.error('routes to other machines could not be applied', { error: String(error) });
-        await sleep(clock, RETRY_MS, signal).catch(() => undefined);
-        this.#isDirty = true;
-      }
-    }
+  stop(): Promise<void> {
+    return this.#follower.stop();
   }
 
   async #apply(): Promise<void> {

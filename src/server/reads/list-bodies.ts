@@ -51,9 +51,7 @@ export class ListBodies {
 
   /** Whether the objects of a list are known. */
   has(key: ListKey): boolean {
-    const { resource, table } = key;
-    const known = this.#kept.get(nameOf(key));
-    return known?.generation === table.generation && known.resource === resource;
+    return this.#find(key) !== undefined;
   }
 
   /** The objects of a list, found again or made anew. */
@@ -85,13 +83,18 @@ export class ListBodies {
     return kept.gzip;
   }
 
+  #find(key: ListKey): Kept | undefined {
+    const known = this.#kept.get(nameOf(key));
+    return known?.generation === key.table.generation && known.resource === key.resource ? known : undefined;
+  }
+
   #lookUp(key: ListKey, make: () => readonly View[]): Kept {
-    const { resource, table } = key;
-    const name = nameOf(key);
-    const known = this.#kept.get(name);
-    if (known && known.generation === table.generation && known.resource === resource) return known;
+    const known = this.#find(key);
+    if (known) return known;
     this.#dropOutdated();
+    const { resource, table } = key;
     const { generation } = table;
+    const name = nameOf(key);
     const views = make();
     const kept: Kept = { name, table, generation, resource, views, head: '', json: undefined, gzip: undefined };
     if (bytesOf(kept) * 2 > MAX_BYTES) return kept;

@@ -17,8 +17,8 @@ export function readInTurns(budget: TurnBudget, entries: readonly Entry[], kind:
 }
 
 async function readAll(budget: TurnBudget, entries: readonly Entry[], kind: Kind): Promise<void> {
-  for (const [index, entry] of entries.entries()) {
+  for (let index = 0; index < entries.length; index++) {
     if (index % STEP === 0 && budget.isSpent()) await budget.nextTurn();
-    entry.hub(kind);
+    entries[index]?.hub(kind);
   }
 }

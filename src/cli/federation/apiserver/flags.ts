@@ -1,6 +1,7 @@
 /** The flags of `qd federation-apiserver`. */
 import { flag, type ValuesOf } from '../../../base/flag.ts';
 import { admissionPluginNames } from '../../../server/admission/all.ts';
+import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';
 import { levels } from '../../output/logger.ts';
 
@@ -40,17 +41,7 @@ export const federationServerFlags = [
     parse: value.count,
     default: 400,
   }),
-  flag('--max-mutating-requests-inflight <count>', {
-    help: 'the same for requests that write',
-    parse: value.count,
-    default: 200,
-  }),
-  flag('--request-timeout <time>', {
-    help: 'maximum duration of a request, watches excepted',
-    parse: value.duration,
-    default: 60_000,
-    defaultText: '1m',
-  }),
+  ...requestLimitFlags,
   flag('--log-level <level>', { help: 'least severe messages to log', choices: levels, default: 'info' }),
 ] as const;
 

@@ -8,7 +8,9 @@ export const federationManagerFlags = [
   flag('--master <url>', { help: 'address of the federation API server', defaultText: 'that of the kubeconfig' }),
   flag('--federation-name <name>', { help: 'name of the federation, which is part of the names of services' }),
   flag('--zone-name <domain>', { help: 'domain that the names of federated services end with' }),
-  flag('--dns-provider <name>', { help: 'DNS provider that federated services are published to' }),
+  flag('--dns-provider <name>', {
+    help: 'DNS provider that federated services are to be published to; none works yet',
+  }),
   flag('--dns-provider-config <file>', { help: 'configuration of the DNS provider', parse: value.file }),
   flag('--cluster-monitor-period <time>', {
     help: 'time between health checks of a cluster',

@@ -32,6 +32,9 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
     stop.abort();
   });
   log.info('started', { server: master ?? connection.server, namespace });
+  if (flags.dnsProvider !== undefined) {
+    log.warn('names of services are not published: there are no DNS providers yet', { provider: flags.dnsProvider });
+  }
   await runFederation({
     ...{ client: createClient(federation), clock: systemClock, random: systemRandom, log, signal: stop.signal },
     periodMs: flags.clusterMonitorPeriod,

@@ -1,6 +1,7 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
 import { admissionPluginNames } from '../../../server/admission/all.ts';
 import { type AuthorizationMode, authorizationModes } from '../../../server/authz/modes.ts';
+import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';
 
 export const apiFlags = [
@@ -30,17 +31,7 @@ export const apiFlags = [
     parse: value.count,
     default: 400,
   }),
-  flag('--max-mutating-requests-inflight <count>', {
-    help: 'the same for requests that write',
-    parse: value.count,
-    default: 200,
-  }),
-  flag('--request-timeout <time>', {
-    help: 'maximum duration of a request, watches excepted',
-    parse: value.duration,
-    default: 60_000,
-    defaultText: '1m',
-  }),
+  ...requestLimitFlags,
   flag('--service-cluster-ip-range <cidr>', {
     help: 'addresses of services',
     parse: value.serviceRange,

@@ -15,7 +15,7 @@ export type Remembered = Partial<Settings>;
 /** What else is on the machine. */
 export interface Surroundings {
   otherClusters(): Promise<readonly Taken[]>;
-  /** The ranges of services that have rules on this machine, whoever started their clusters. */
+  /** The ranges of services that have rules on this machine, of clusters of any user. */
   serviceRanges(): Promise<readonly string[]>;
   /** The addresses of its network interfaces. */
   addresses(): readonly string[];
