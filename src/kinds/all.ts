@@ -1,5 +1,6 @@
 /** The kinds that a server starts with: the one list. */
 
+import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
 import { Deployment } from './groups/apps/deployment.ts';
@@ -84,6 +85,7 @@ export const allKinds: readonly Kind[] = [
   Job,
   Lease,
   CertificateSigningRequest,
+  CustomResourceDefinition,
   EndpointSlice,
   FlowSchema,
   PriorityLevelConfiguration,
