@@ -1,4 +1,5 @@
 /** What the schema of a custom kind may say, besides being structural: words, list and map types, defaults. */
+import { addAll } from '../base/add-all.ts';
 import { deepEqual } from '../base/tree.ts';
 import { decodeUnlimited } from '../schema/decode.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../schema/field-error.ts';
@@ -22,8 +23,8 @@ export function schemaErrors(schema: JsonSchema, path: string, hasStatus: boolea
   if (hasStatus) rootWords(schema, path, found);
   if (schema.nullable) found.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   const structural = structuralErrors(schema, path);
-  if (structural.length > 0) found.push(...structural);
-  else found.push(...defaultErrors(schema, path, false));
+  if (structural.length > 0) addAll(found, structural);
+  else addAll(found, defaultErrors(schema, path, false));
   words(schema, path, {}, found, true);
   return found;
 }
@@ -235,12 +236,12 @@ function defaultErrors(schema: JsonSchema, path: string, inMetadata: boolean): F
   if (schema.default !== undefined && !inMetadata) {
     const at = `${path}.default`;
     if (!isPruned(schema)) found.push(invalid(at, schema.default, 'must not have unknown fields'));
-    found.push(...under(at, validateValue(schema, schema.default, undefined, '')));
+    addAll(found, under(at, validateValue(schema, schema.default, undefined, '')));
   }
   const items = itemsOf(schema);
-  if (items) found.push(...defaultErrors(items, `${path}.items`, inMetadata));
+  if (items) addAll(found, defaultErrors(items, `${path}.items`, inMetadata));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    found.push(...defaultErrors(property, propertyPath(path, name), inMetadata || META_FIELDS.has(name)));
+    addAll(found, defaultErrors(property, propertyPath(path, name), inMetadata || META_FIELDS.has(name)));
   }
   return found;
 }

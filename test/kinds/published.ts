@@ -109,6 +109,8 @@ function compare(comparison: Comparison): string[] {
   const best = places[0];
   if (!best) return [];
   const wanted = wordOf(best.document, best.place);
+  // What has a published form of its own, such as `JSON`, takes more than its fields say.
+  if (schema.type === 'object' && schema.published && wanted === 'any') return [];
   if (schema.type === 'any') return wanted === 'any' ? [] : [`${path}: ours takes anything, published is ${wanted}`];
   const have = ourWord(schema);
   if (have !== wanted) return [`${path}: ours is ${have}, published is ${wanted}`];

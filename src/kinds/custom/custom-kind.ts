@@ -6,10 +6,7 @@ import { fieldsOf } from '../../json-schema/to-schema.ts';
 import { decodeUnlimited } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Column } from '../columns/column.ts';
-import type {
-  CustomResourceDefinition,
-  CustomResourceVersion,
-} from '../groups/apiextensions/custom-resource-definition.ts';
+import type { CustomResourceDefinition, CustomResourceVersion } from '../groups/apiextensions/definition-fields.ts';
 import { type AsyncConversion, type Kind, type KubeObject, objectSchema, type Version } from '../kind.ts';
 import type { KindSubresources, ScaleDefinition } from '../subresources.ts';
 import { customColumns } from './columns.ts';

@@ -1,4 +1,5 @@
 /** Checks objects of custom kinds against the schema of the version that a request used. */
+import { addAll } from '../../base/add-all.ts';
 import { isTree, type Tree } from '../../base/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { embeddedErrors, listErrors } from '../../json-schema/structure.ts';
@@ -26,10 +27,10 @@ export function validateCustom(
   { old, subresource }: Pick<RuleContext<KubeObject, KubeObject>, 'old' | 'subresource'>,
 ): FieldError[] {
   const found = subresource === 'status' ? statusErrors(object, old, source) : validateValue(source, object, old);
-  if (scale) found.push(...scaleErrors(object, scale, subresource));
+  if (scale) addAll(found, scaleErrors(object, scale, subresource));
   if (subresource !== 'status') {
-    found.push(...embeddedErrors(source, object));
-    if (!old || listErrors(source, old).length === 0) found.push(...listErrors(source, object));
+    addAll(found, embeddedErrors(source, object));
+    if (!old || listErrors(source, old).length === 0) addAll(found, listErrors(source, object));
   }
   if (found.some(({ reason }) => BLOCKING.has(reason)) && hasRules(source)) found.push(UNCHECKED);
   return found;

@@ -1,5 +1,5 @@
 /** The conditions of a custom resource definition. */
-import type { CustomResourceDefinition } from './custom-resource-definition.ts';
+import type { CustomResourceDefinition } from './definition-fields.ts';
 
 /** Holds a definition until all objects of its kind are gone. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';

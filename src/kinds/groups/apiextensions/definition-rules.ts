@@ -1,5 +1,6 @@
 /** The rules of a custom resource definition, in the words of Kubernetes. */
 
+import { addAll } from '../../../base/add-all.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 import { schemaErrors } from '../../../json-schema/schema-rules.ts';
@@ -15,7 +16,7 @@ import {
 import { dns1035Label, dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { hasCondition } from './conditions.ts';
-import type { CustomResourceDefinition, CustomResourceVersion } from './custom-resource-definition.ts';
+import type { CustomResourceDefinition, CustomResourceVersion } from './definition-fields.ts';
 
 type Definition = CustomResourceDefinition;
 type Names = Partial<Definition['spec']['names']>;
@@ -37,18 +38,18 @@ function specErrors(definition: Definition, { old }: Context): FieldError[] {
   if (!old && metadata.name !== expected) {
     found.push(invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'));
   }
-  found.push(...groupErrors(spec.group), ...scopeErrors(spec.scope));
+  addAll(found, [...groupErrors(spec.group), ...scopeErrors(spec.scope)]);
   if (spec.preserveUnknownFields) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
     found.push(invalid('spec.preserveUnknownFields', true, detail));
   }
-  found.push(...versionErrors(definition, old));
+  addAll(found, versionErrors(definition, old));
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!spec.names[field]) found.push(required(`spec.names.${field}`));
   }
-  found.push(...nameErrors(spec.names, 'spec.names'), ...conversionErrors(spec.conversion));
-  if (old) found.push(...immutableErrors(spec, old));
+  addAll(found, [...nameErrors(spec.names, 'spec.names'), ...conversionErrors(spec.conversion)]);
+  if (old) addAll(found, immutableErrors(spec, old));
   return found;
 }
 
@@ -82,7 +83,7 @@ function oneVersionErrors(version: CustomResourceVersion, path: string, old: Def
   const found: FieldError[] = [];
   const problems = dns1035Label(name);
   if (problems.length > 0) found.push(invalid(`${path}.name`, name, problems.join(',')));
-  found.push(...deprecationErrors(version, path));
+  addAll(found, deprecationErrors(version, path));
   const source = schema?.openAPIV3Schema as JsonSchema | undefined;
   const before = old?.spec.versions.find((each) => each.name === name);
   if (!source) found.push(required(`${path}.schema.openAPIV3Schema`));
@@ -91,13 +92,13 @@ function oneVersionErrors(version: CustomResourceVersion, path: string, old: Def
     !deepEqual(before.schema, schema) ||
     Boolean(before.subresources?.status) !== Boolean(subresources?.status)
   ) {
-    found.push(...schemaErrors(source, `${path}.schema.openAPIV3Schema`, subresources?.status !== undefined));
+    addAll(found, schemaErrors(source, `${path}.schema.openAPIV3Schema`, subresources?.status !== undefined));
   }
-  found.push(...scaleErrors(subresources?.scale, `${path}.subresources.scale`));
+  addAll(found, scaleErrors(subresources?.scale, `${path}.subresources.scale`));
   additionalPrinterColumns.forEach((column, i) => {
-    found.push(...columnErrors(column, `${path}.additionalPrinterColumns[${i}]`));
+    addAll(found, columnErrors(column, `${path}.additionalPrinterColumns[${i}]`));
   });
-  found.push(...selectableErrors(version, source, `${path}.selectableFields`));
+  addAll(found, selectableErrors(version, source, `${path}.selectableFields`));
   return found;
 }
 
@@ -111,12 +112,12 @@ function deprecationErrors(
   const wrong = (detail: string) => [invalid(`${path}.deprecationWarning`, warning, detail)];
   if (!deprecated) return wrong('can only be set for deprecated versions');
   const found: FieldError[] = [];
-  if (Buffer.byteLength(warning) > MAX_WARNING_CHARACTERS) found.push(...wrong('must be <= 256 characters long'));
-  if (warning === '') found.push(...wrong('must not be an empty string'));
+  if (Buffer.byteLength(warning) > MAX_WARNING_CHARACTERS) addAll(found, wrong('must be <= 256 characters long'));
+  if (warning === '') addAll(found, wrong('must not be an empty string'));
   const at = warning.search(/[\p{C}\p{Zl}\p{Zp}]/u);
   if (at >= 0) {
     const words = 'must only contain printable UTF-8 characters; non-printable character found at index';
-    found.push(...wrong(`${words} ${Buffer.byteLength(warning.slice(0, at))}`));
+    addAll(found, wrong(`${words} ${Buffer.byteLength(warning.slice(0, at))}`));
   }
   return found;
 }
@@ -157,7 +158,7 @@ function columnErrors({ name, type, format, jsonPath }: Column, path: string): F
   else if (!COLUMN_TYPES.includes(type)) found.push(invalid(`${path}.type`, type, oneOf(COLUMN_TYPES)));
   if (format && !COLUMN_FORMATS.includes(format)) found.push(invalid(`${path}.format`, format, oneOf(COLUMN_FORMATS)));
   if (!jsonPath) found.push(required(`${path}.JSONPath`));
-  else found.push(...pathErrors(jsonPath, `${path}.JSONPath`));
+  else addAll(found, pathErrors(jsonPath, `${path}.JSONPath`));
   return found;
 }
 

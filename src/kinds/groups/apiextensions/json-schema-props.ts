@@ -6,7 +6,7 @@ const anyValue = (description: string) => freeForm('JSON', 'Any JSON value.', de
 
 function freeForm(name: string, shape: string, description: string): ObjectSchema {
   return Object.freeze({
-    ...{ type: 'object', name, fields: {}, preserveUnknown: true, lenient: true, keepEmpty: true, nullable: true },
+    ...{ type: 'object', name, fields: {}, preserveUnknown: true, lenient: true, keepEmpty: true },
     ...{ description, shapeDescription: shape, published: () => ({ description: shape }) },
   } as const);
 }
