@@ -192,10 +192,10 @@ function lists(schema: JsonSchema): Check | undefined {
 }
 
 /** What identifies an item of a map list. */
-export const keysText = (item: Tree, keys: readonly string[]) => JSON.stringify(keys.map((key) => item[key] ?? null));
+const keysText = (item: Tree, keys: readonly string[]) => JSON.stringify(keys.map((key) => item[key] ?? null));
 
 /** The items of a map list by their keys; of several with the same keys, the first. */
-export function itemsByKeys(items: readonly unknown[], keys: readonly string[]): Map<string, Tree> {
+function itemsByKeys(items: readonly unknown[], keys: readonly string[]): Map<string, Tree> {
   const found = new Map<string, Tree>();
   for (const item of items) {
     if (!isTree(item)) continue;

@@ -54,7 +54,7 @@ function statusErrors(
 const rules = new WeakMap<JsonSchema, boolean>();
 
 /** Whether a schema has rules anywhere. */
-export function hasRules(schema: JsonSchema): boolean {
+function hasRules(schema: JsonSchema): boolean {
   let has = rules.get(schema);
   if (has === undefined) {
     const { properties = {}, items, additionalProperties } = schema;

@@ -1,12 +1,12 @@
 /** Keeps the registry of kinds in step with the custom resource definitions in the cache. */
 import type { Clock } from '../../base/clock.ts';
-import { isApiError } from '../../base/errors.ts';
+import { ApiError, isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { soon } from '../../base/soon.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { customKind } from '../../kinds/custom/custom-kind.ts';
 import { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { AsyncConversion, Kind } from '../../kinds/kind.ts';
 import type { Handle } from '../api.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -101,6 +101,7 @@ export class CustomKinds {
     const table = this.#options.cache.table(CustomResourceDefinition);
     return customKind(withoutSchemas(spec), {
       names: status.acceptedNames,
+      conversion: spec.conversion.strategy === 'Webhook' ? NO_WEBHOOK : undefined,
       isTerminating: metadata.deletionTimestamp !== undefined,
       definition: () => {
         const entry = table.get('', name);
@@ -213,6 +214,13 @@ export class CustomKinds {
     return { resources, kinds };
   }
 }
+
+/** Until webhooks are called, objects of other versions cannot be read: a wrong object would be worse. */
+const NO_WEBHOOK: AsyncConversion = {
+  async convert(_, { apiVersion }) {
+    throw new ApiError('InternalError', `conversion to ${apiVersion}: conversion webhooks are not called yet`);
+  },
+};
 
 const API_VERSION = CustomResourceDefinition.hub.apiVersion;
 
