@@ -3,7 +3,7 @@ import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import type { Kind } from '../../kinds/kind.ts';
 
 /** What a share depends on besides its size. */
-export interface ShareContext {
+interface ShareContext {
   /** What the member has. */
   readonly actual: DeepReadonly<AnyObject> | undefined;
   /** The sum of the shares of the clusters before it, so that parts that are rounded add up to the whole. */

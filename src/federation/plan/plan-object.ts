@@ -33,7 +33,7 @@ export type MemberAction =
   | { readonly type: 'delete'; readonly cluster: string; readonly uid: string | undefined };
 
 /** Why nothing can be planned for a cluster. */
-export interface MemberError {
+interface MemberError {
   readonly cluster: string;
   readonly message: string;
 }
@@ -76,7 +76,7 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
 }
 
 /** What is planned for one member. */
-export interface Placement {
+interface Placement {
   readonly member: MemberState;
   /** Whether the selector of the object selects it. */
   readonly isSelected: boolean;
@@ -87,7 +87,7 @@ export interface Placement {
 }
 
 /** In the order of the members. Throws an error that says what is wrong with an annotation of the object. */
-export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Placement[] {
+function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Placement[] {
   const { kind, members } = options;
   const { annotations } = federated.metadata;
   const isSelected = parseClusterSelector(annotations?.[CLUSTER_SELECTOR]);
