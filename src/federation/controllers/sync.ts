@@ -69,8 +69,12 @@ export class Sync {
         this.#queue.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
       }
     });
-    members.onChange((member) => this.#memberChanged(member));
-    await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    const unfollow = members.onChange((member) => this.#memberChanged(member));
+    try {
+      await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    } finally {
+      unfollow();
+    }
   }
 
   #memberChanged(member: Member): void {
