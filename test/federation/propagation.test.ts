@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isApiError } from '../../src/base/errors.ts';
 import type { Client } from '../../src/client/client.ts';
+import { allKinds } from '../../src/kinds/all.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
 import { Job } from '../../src/kinds/groups/batch/job.ts';
@@ -248,6 +249,22 @@ describe('a kind that a FederatedType names', () => {
     expect((await boats(east).get(name)).spec.colour).toBe('red');
   });
 
+  it('is divided between the clusters that have it', async () => {
+    const plain = await federation.join('plain', {}, allKinds);
+    await types().create({
+      metadata: { name: 'boats.example.com' },
+      spec: { version: 'v1', kind: 'Boat', replicasPath: 'spec.berths' },
+    });
+    await isServed('boats.example.com');
+    const boats = (client: Client) => client.of(Boat).in('x');
+    await boats(federation.client).create({ metadata: { name, namespace: 'x' }, spec: { berths: 4 } });
+    const berths = () =>
+      Promise.all([east, west].map(async (each) => (await found(boats(each).get(name)))?.spec.berths));
+    await federation.eventually(async () => (await berths()).join() === '2,2');
+    await federation.client.of(Cluster).delete('plain');
+    await expect(boats(plain.client).list()).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
   it.each([
     ['configmaps', 'configmaps is federated already, without this object'],
     ['none.example.com', 'Quarterdeck has no kind none.example.com: spec.version and spec.kind are required'],
@@ -312,7 +329,7 @@ it('a deleted namespace goes with everything in it, also in the members', async 
   // No controller finishes the deletion of namespaces in these members, so that the federation waits.
   await federation.eventually(async () => (await east.of(Namespace).get('gone')).status.phase === 'Terminating');
   expect((await federation.client.of(Namespace).get('gone')).metadata.deletionTimestamp).toBeDefined();
-  for (const { client } of federation.members.values()) {
+  for (const client of [east, west]) {
     const left = await client.of(Namespace).get('gone');
     await client
       .of(Namespace)

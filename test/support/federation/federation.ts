@@ -34,7 +34,7 @@ export interface TestFederation {
   readonly members: ReadonlyMap<string, TestMember>;
   readonly clock: ControlledClock;
   /** Joins another cluster. */
-  join(name: string, labels?: Record<string, string>): Promise<TestMember>;
+  join(name: string, labels?: Record<string, string>, kinds?: readonly Kind[]): Promise<TestMember>;
   /** Ends the controllers and starts them again. */
   restart(): Promise<void>;
   /** Advances the clock until the condition holds. */
@@ -73,8 +73,8 @@ export async function startFederation(
   let running = start();
   const federation: TestFederation = {
     ...{ client, clock, members },
-    async join(name, labels = {}) {
-      const { transport } = await open([...allKinds, ...extraKinds]);
+    async join(name, labels = {}, kinds = [...allKinds, ...extraKinds]) {
+      const { transport } = await open(kinds);
       let isCut = false;
       let isHung = false;
       const ends = new Set<AbortController>();
