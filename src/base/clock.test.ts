@@ -24,3 +24,12 @@ test('a cancelled timer does not run, and does not count as waiting', async () =
   expect(clock.nextAt).toBeUndefined();
   await clock.advance(10_000);
 });
+
+test('cancelling a timer that has run changes nothing', async () => {
+  const clock = new ControlledClock(0);
+  const timer = clock.timer(5, () => timer.cancel());
+  clock.timer(20, () => undefined);
+  await clock.advance(10);
+  timer.cancel();
+  expect(clock.waiting).toBe(1);
+});

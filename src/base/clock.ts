@@ -55,7 +55,7 @@ export const systemClock: Clock = {
 interface ControlledTimer {
   readonly at: number;
   readonly order: number;
-  /** Undefined once the timer is cancelled. */
+  /** Undefined once the timer has run or is cancelled. */
   task: (() => void) | undefined;
 }
 
@@ -106,7 +106,10 @@ export class ControlledClock implements Clock {
   runNext(target: number): boolean {
     const { nextAt } = this;
     if (nextAt === undefined || nextAt > target) return false;
-    const { task } = this.#timers.pop()!;
+    const entry = this.#timers.pop()!;
+    const { task } = entry;
+    // A timer that has run can be cancelled without effect.
+    entry.task = undefined;
     this.#pending--;
     this.#now = Math.max(this.#now, nextAt);
     task?.();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Cluster as ClusterType, ClusterOptions } from '../../src/testing/contract.ts';
+import type { ClusterOptions, Cluster as ClusterType } from '../../src/testing/contract.ts';
 import { Cluster } from '../../src/testing/index.ts';
 
 const started: ClusterType[] = [];
@@ -98,13 +98,13 @@ data: { key: ${value} }
     await cluster.apply(map('2'));
     await cluster.client.of('ConfigMap').in('default').delete('m');
     const history = await cluster.history('configmap/m');
-    expect(history.map(({ type, time, object }) => [type, time.toISOString().slice(11, 16), object.data.value])).toEqual(
-      [
-        ['created', '00:00', '1'],
-        ['updated', '00:10', '2'],
-        ['deleted', '00:10', '2'],
-      ],
-    );
+    expect(
+      history.map(({ type, time, object }) => [type, time.toISOString().slice(11, 16), object.data.value]),
+    ).toEqual([
+      ['created', '00:00', '1'],
+      ['updated', '00:10', '2'],
+      ['deleted', '00:10', '2'],
+    ]);
   });
 
   test('a failed node loses its pods after the usual time, and comes back', async () => {
@@ -120,7 +120,7 @@ data: { key: ${value} }
       { within: '10m' },
     );
     await cluster.recoverNode('node-1');
-    await cluster.waitFor('node/node-1', 'Ready');
+    expect((await cluster.waitFor('node/node-1', 'Ready')).spec.taints ?? []).toEqual([]);
   });
 
   test('a crashed container is restarted, each time anew', async () => {
@@ -131,7 +131,10 @@ data: { key: ${value} }
     for (const restarts of [1, 2]) {
       await cluster.crashPod(pod!, { exitCode: 3, reason: 'OutOfLuck' });
       const found = await cluster.waitFor(pod!, ({ status }) => status.containerStatuses[0].restartCount === restarts);
-      expect(found.status.containerStatuses[0].lastState.terminated).toMatchObject({ exitCode: 3, reason: 'OutOfLuck' });
+      expect(found.status.containerStatuses[0].lastState.terminated).toMatchObject({
+        exitCode: 3,
+        reason: 'OutOfLuck',
+      });
       await cluster.waitFor(pod!, 'Ready');
     }
   });
@@ -160,7 +163,12 @@ data: { key: ${value} }
       await using cluster = await Cluster.start();
       outer = cluster;
     }
-    await expect(outer.client.of('Pod').in('default').create({ metadata: { name: 'x' } })).rejects.toThrow();
+    await expect(
+      outer.client
+        .of('Pod')
+        .in('default')
+        .create({ metadata: { name: 'x' } }),
+    ).rejects.toThrow();
   });
 });
 

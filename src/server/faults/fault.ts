@@ -20,6 +20,4 @@ export interface FaultRule {
   readonly staleWatchesMs?: number | undefined;
 }
 
-export const faultCodes = [409, 429, 500, 503] as const;
-
-export type FaultCode = (typeof faultCodes)[number];
+export type FaultCode = 409 | 429 | 500 | 503;

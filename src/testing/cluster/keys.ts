@@ -1,9 +1,9 @@
 /**
- * The keys and the authority of a test cluster. They are Ed25519 keys that the seed determines, because their signatures are
- * the same every time: tokens and certificates are part of the history of a cluster. They protect nothing.
+ * The keys and the authority of test clusters, always the same. They are Ed25519 keys, because their signatures are the same
+ * every time: tokens and certificates are part of the history of a cluster. They protect nothing.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { Random } from '../../base/random.ts';
+import { type Random, SeededRandom } from '../../base/random.ts';
 import { type Identity, issue, newIssuer, type Subject } from '../../base/x509/certificate.ts';
 
 export interface ClusterKeys {
@@ -20,7 +20,16 @@ const AUTHORITY: Subject = { commonName: 'quarterdeck-test-ca' };
 /** Clients check certificates by the time of their machine, which may be far from that of the cluster. */
 const ALWAYS = { notBefore: Date.UTC(2000), notAfter: Date.UTC(2099) };
 
-export function createKeys(random: Random): ClusterKeys {
+const KEY_SEED = 1;
+let keys: ClusterKeys | undefined;
+
+/** Made once in a process, which takes some milliseconds. */
+export function clusterKeys(): ClusterKeys {
+  keys ??= createKeys(new SeededRandom(KEY_SEED));
+  return keys;
+}
+
+function createKeys(random: Random): ClusterKeys {
   const key = newKey(random);
   const request = { subject: AUTHORITY, publicKey: createPublicKey(key), usage: 'authority', ...ALWAYS } as const;
   const certificate = issue(request, newIssuer(AUTHORITY, key), random);

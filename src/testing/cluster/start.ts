@@ -4,21 +4,21 @@ import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom, systemRandom } from '../../base/random.ts';
 import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
-import { allKinds } from '../../kinds/all.ts';
 import { readRules } from '../../node/simulated/rules/read-rules.ts';
 import { admissionPlugins } from '../../server/admission/all.ts';
 import { legacyTokenSigner } from '../../server/authn/legacy-token-signer.ts';
 import { createTokenIssuer } from '../../server/authn/token-issuer.ts';
 import { FaultInjector } from '../../server/faults/fault-injector.ts';
 import { createServer, type Server } from '../../server/index.ts';
-import { MemoryStore, type StoreImage } from '../../store/memory/memory-store.ts';
+import { MemoryStore } from '../../store/memory/memory-store.ts';
 import type { ClusterOptions } from '../contract.ts';
 import { type StoreGate, storeGate } from '../faults/store-gate.ts';
 import { ADMIN } from '../objects/client.ts';
 import { Activity } from '../time/activity.ts';
 import { startControllers, startNodes, startScheduler } from './components.ts';
 import { TOKEN_ISSUER } from './https.ts';
-import { type ClusterKeys, createKeys } from './keys.ts';
+import { initialImage, SERVER_OPTIONS } from './initial-image.ts';
+import { type ClusterKeys, clusterKeys } from './keys.ts';
 import { ClusterSnapshot, type ClusterState } from './snapshot.ts';
 
 const DEFAULT_START = '2030-01-01T00:00:00Z';
@@ -42,21 +42,17 @@ export interface Parts {
   stop(): Promise<void>;
 }
 
-type Beginning = Omit<ClusterState, 'image'> & { readonly image: StoreImage | undefined };
-
 export async function startParts(options: ClusterOptions): Promise<Parts> {
-  const beginning = await beginningOf(options);
-  const { seed, nodes, simulation, image } = beginning;
+  const { seed, nodes, simulation, image, ...beginning } = await beginningOf(options);
   const clock = new ControlledClock(beginning.now);
-  const keys = createKeys(new SeededRandom(seed));
+  const keys = clusterKeys();
   const random = new SeededRandom(beginning.random);
   const store = new MemoryStore({ clock, image, historyMilliseconds: Number.POSITIVE_INFINITY });
   const gate = storeGate(store);
   const activity = new Activity(systemClock);
   const faults = new FaultInjector({ clock, random, isExempt: ({ name }) => name === ADMIN.name });
   const server = await createServer({
-    ...{ store: gate.store, kinds: allKinds, clock, random, admission: admissionPlugins() },
-    ...{ authorization: ['Node', 'RBAC'], defaultRoles: true, garbageCollection: true },
+    ...{ ...SERVER_OPTIONS, store: gate.store, clock, random, admission: admissionPlugins() },
     tokenIssuer: createTokenIssuer({ key: keys.tokens, issuer: TOKEN_ISSUER, audiences: [TOKEN_ISSUER], random }),
     intercept: (handle) => faults.intercept(activity.counted(handle)),
   });
@@ -85,19 +81,13 @@ export async function startParts(options: ClusterOptions): Promise<Parts> {
   return { seed, nodes, simulation, clock, random, keys, store, gate, server, activity, faults, stop };
 }
 
-async function beginningOf(options: ClusterOptions): Promise<Beginning> {
+async function beginningOf(options: ClusterOptions): Promise<ClusterState> {
   const { from } = options;
   if (from === undefined) {
     const seed = seedOf(options.seed);
     const simulation = options.simulation ?? {};
-    return {
-      seed,
-      random: seed,
-      now: timeOf(options.now),
-      nodes: nodeNames(options.nodes),
-      simulation,
-      image: undefined,
-    };
+    const now = timeOf(options.now);
+    return { seed, random: seed, now, nodes: nodeNames(options.nodes), simulation, image: await initialImage(now) };
   }
   if (typeof from === 'string') return (await ClusterSnapshot.load(from)).state;
   if (from instanceof ClusterSnapshot) return from.state;
