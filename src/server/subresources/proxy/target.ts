@@ -7,6 +7,7 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { ApiRequest } from '../../api-request.ts';
 import type { Core } from '../../core.ts';
+import { serviceEndpoints } from '../../nodes/service-endpoints.ts';
 import { nodeFor } from '../pods/pod-stream.ts';
 
 /** Where a request is passed on to. */
@@ -67,7 +68,6 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /** One of the ready endpoints, chosen at random. */
 function serviceTarget(core: Core, service: Service, { scheme, name, port }: ProxyName): ProxyTarget {
-  const namespace = service.metadata.namespace ?? '';
   const ports = service.spec.ports ?? [];
   const wanted =
     port === '' && ports.length === 1
@@ -78,12 +78,7 @@ function serviceTarget(core: Core, service: Service, { scheme, name, port }: Pro
       'ServiceUnavailable',
       `no service port ${JSON.stringify(port)} found for service ${JSON.stringify(name)}`,
     );
-  const { subsets = [] } = found(core, Endpoints, namespace, name);
-  const choices = subsets.flatMap(({ addresses = [], ports: open = [] }) =>
-    open
-      .filter((each) => (each.name ?? '') === (wanted.name ?? ''))
-      .flatMap((each) => addresses.map(({ ip, nodeName }) => ({ address: ip, node: nodeName ?? '', port: each.port }))),
-  );
+  const choices = serviceEndpoints(found(core, Endpoints, service.metadata.namespace ?? '', name), wanted);
   if (choices.length === 0) {
     throw new ApiError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(name)}`);
   }
