@@ -1,12 +1,11 @@
 /** Reaches webhooks: by URL, or through the pods of a Service. */
-import { connect as connectTcp } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../base/errors.ts';
 import type { WebhookClientConfig } from '../../../kinds/groups/admissionregistration/webhook-client.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Core } from '../../core.ts';
-import { type ServiceEndpoint, serviceEndpoints } from '../../nodes/service-endpoints.ts';
+import { dialAddress, type ServiceEndpoint, serviceEndpoints } from '../../nodes/service-endpoints.ts';
 import { createPost, type Post } from '../../webhooks/post.ts';
 import { objectNamed } from '../lookup.ts';
 
@@ -50,7 +49,7 @@ async function dialService(core: Core, { namespace, name, port }: ServicePort): 
     throw new ApiError('ServiceUnavailable', `no service port ${port} found for service ${JSON.stringify(name)}`);
   }
   const endpoints = objectNamed(core, Endpoints, namespace, name);
-  const choices = endpoints ? serviceEndpoints(endpoints, wanted) : [];
+  const choices = endpoints ? serviceEndpoints(endpoints, wanted.name ?? '') : [];
   if (choices.length === 0) {
     throw new ApiError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(name)}`);
   }
@@ -58,12 +57,7 @@ async function dialService(core: Core, { namespace, name, port }: ServicePort): 
 }
 
 /** An endpoint that is no pod of a node is reached from here. */
-async function dial(core: Core, { node, address, port }: ServiceEndpoint): Promise<Duplex> {
-  if (node) return core.nodes.dial({ node, address, port, signal: undefined });
-  const socket = connectTcp({ host: address, port });
-  await new Promise<void>((resolve, reject) => {
-    socket.once('connect', resolve);
-    socket.once('error', reject);
-  });
-  return socket;
+async function dial(core: Core, endpoint: ServiceEndpoint): Promise<Duplex> {
+  if (!endpoint.node) return dialAddress(endpoint);
+  return core.nodes.dial({ ...endpoint, signal: undefined });
 }
