@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { testAuthority } from './tls.ts';
 
 /** What a webhook says about a request; undefined: it never answers. */
-export type Decide = (request: any) => object | string | undefined;
+type Decide = (request: any) => object | string | undefined;
 
 export interface WebhookServer {
   readonly port: number;

@@ -2,7 +2,6 @@ import { s } from '../../../schema/builders.ts';
 import { forbidden, required } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches, unique } from '../../../schema/rules.ts';
-import type { TypeOf } from '../../../schema/schema.ts';
 
 const MAX_MATCH_CONDITIONS = 64;
 
@@ -26,7 +25,6 @@ const MatchCondition = s.object(
   },
   { description: 'An expression that must be true for a request to match.' },
 );
-export type MatchCondition = TypeOf<typeof MatchCondition>;
 
 export const matchConditions = s.listMap(MatchCondition, {
   keys: ['name'],

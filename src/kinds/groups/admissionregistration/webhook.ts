@@ -1,7 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dns1035Label, dnsSubdomain } from '../../../schema/names.ts';
-import type { ObjectType } from '../../../schema/schema.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { matchConditions } from './match-condition.ts';
 import { RuleWithOperations } from './rule.ts';
@@ -67,7 +66,6 @@ export const webhookFields = {
   }),
   matchConditions,
 };
-export type WebhookFields = ObjectType<typeof webhookFields>;
 
 function isFullyQualified(text: string): FieldError[] {
   const problems = dnsSubdomain(text);
