@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:net';
 
 /** A socket belongs to the namespace of the process that opens it: this program opens one, hands it over and ends. */
-const PROGRAM = `
+const programFor = (port: number) => `
 const server = require('node:net').createServer();
 server.once('error', ({ code, message }) => process.send({ code, message }, () => process.exit()));
-server.listen(Number(process.argv[1]), () => process.send({}, server, () => process.exit()));
+server.listen(${port}, () => process.send({}, server, () => process.exit()));
 `;
 
 interface Answer {
@@ -18,7 +18,7 @@ interface Answer {
 /** `enter`: the command that runs another one in the namespace. Rejects when the port cannot be listened on. */
 export async function listenInNamespace(enter: readonly string[], port: number): Promise<Server> {
   const [program = '', ...parameters] = enter;
-  const child = spawn(program, [...parameters, process.execPath, '-e', PROGRAM, '--', String(port)], {
+  const child = spawn(program, [...parameters, process.execPath, '-e', programFor(port)], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const ended = once(child, 'exit').then(([code]) => {
