@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { nameBytes } from '../src/network/dns/message/name.ts';
+import { nameBytes } from '../src/base/dns-message/name.ts';
 import { startInThread } from '../src/network/dns/server/thread.ts';
 import { serviceRecords } from '../src/network/dns/zone/records.ts';
 import { memoryOf } from './programs.ts';

@@ -1,5 +1,7 @@
 /** The kinds that a server starts with: the one list. */
 
+import { MutatingWebhookConfiguration } from './groups/admissionregistration/mutating-webhook-configuration.ts';
+import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
 import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
@@ -125,4 +127,6 @@ export const allKinds: readonly Kind[] = [
   ResourceSlice,
   NodeMetrics,
   PodMetrics,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
 ];

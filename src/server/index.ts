@@ -79,6 +79,8 @@ export interface ServerOptions {
   readonly flowControl?: FlowControlSettings | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
+  /** Wraps what performs calls, those from the network included: for tests. */
+  readonly intercept?: ((handle: Handle) => Handle) | undefined;
   /** Whether calls and the objects that are handed out are frozen, so that a test finds code that changes one. */
   readonly freeze?: boolean;
   /** Identifies this build, where no other program writes to the store at the same time. */
@@ -121,6 +123,9 @@ export interface Server {
   close(): void;
 }
 
+/** Of the history in memory. What is older is read from the store, which keeps as much as its own limit allows. */
+const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
+
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { store, clock, random = systemRandom, log = silent, monitor = unmonitored } = options;
   const { subresources = allSubresources } = options;
@@ -130,7 +135,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     log,
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
-    historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
+    historyBytes: Math.min(options.historyBytes ?? MAX_CACHED_HISTORY_BYTES, MAX_CACHED_HISTORY_BYTES),
     freeze: options.freeze ?? false,
     marks: options.release === undefined ? undefined : await DefinitionMarks.load(store, options.release),
   });
@@ -171,7 +176,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
   };
   const open = handler(core, subresources);
-  const handle = options.freeze ? freezing(open) : open;
+  const { intercept } = options;
+  const intercepted = intercept ? intercept(open) : open;
+  const handle = options.freeze ? freezing(intercepted) : intercepted;
   const customKinds = registry.resource(DEFINITIONS.hub.apiVersion, DEFINITIONS.plural)
     ? new CustomKinds({ cache, registry, handle, clock, log })
     : undefined;

@@ -109,14 +109,12 @@ function compare(comparison: Comparison): string[] {
   const best = places[0];
   if (!best) return [];
   const wanted = wordOf(best.document, best.place);
-  // What has a published form of its own, such as `JSON`, takes more than its fields say.
-  if (schema.type === 'object' && schema.published && wanted === 'any') return [];
   if (schema.type === 'any') return wanted === 'any' ? [] : [`${path}: ours takes anything, published is ${wanted}`];
   const have = ourWord(schema);
   if (have !== wanted) return [`${path}: ours is ${have}, published is ${wanted}`];
   switch (schema.type) {
     case 'object':
-      if (seen.has(schema.fields)) return [];
+      if (seen.has(schema.fields) || have === 'any') return [];
       return compareObject(schema, { ...comparison, seen: new Set([...seen, schema.fields]) });
     case 'list': {
       const items = { ...comparison, ours: schema.items, places: stepInto(places, 'items'), path: `${path}[]` };
@@ -229,6 +227,8 @@ export function wordOf(document: PublishedDocument, place: Published): string {
 
 /** The same for a place of ours. */
 export function ourWord(schema: Schema): string {
+  // A shape with a published form of its own, such as `JSON`, takes more than its fields say.
+  if (schema.type === 'object' && schema.published) return 'any';
   switch (schema.type) {
     case 'string':
       return schema.format ?? 'string';

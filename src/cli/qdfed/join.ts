@@ -20,6 +20,7 @@ import { createSteps } from '../output/steps.ts';
 import { apiVersion } from '../version.ts';
 import { type ClusterAccess, loadContexts, releaseOf } from './contexts.ts';
 import { ensure, find } from './ensure.ts';
+import { federatedTypes } from './federate.ts';
 import { openFederation } from './federation.ts';
 import type { JoinFlags } from './flags.ts';
 import { printObjects } from './print.ts';
@@ -41,15 +42,16 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
     const namespace = flags.federationSystemNamespace;
     const membership: Membership = { cluster: name, federation: federationName, namespace, secret };
     const server = await reachableServer(member);
+    const account = accountObjects(membership, await federatedTypes(federation));
     if (flags.dryRun) {
       const access = { server, ca: member.connection.ca, token: '(made at run time)' };
-      const objects = [...accountObjects(membership), credentialsSecret(membership, access)];
+      const objects = [...account, credentialsSecret(membership, access)];
       return printObjects([...objects, clusterObject(membership, server)]);
     }
     const steps = createSteps(process.stdout, () => performance.now());
     steps.line(`Cluster "${name}" (${release.gitVersion}) joins the federation "${federationName}"`);
     const token = await steps.run('account', async (say) => {
-      for (const object of accountObjects(membership)) await ensure(member.client, object);
+      for (const object of account) await ensure(member.client, object);
       say(`service account in ${namespace} of ${member.context}`);
       return tokenOf(member, membership);
     });
@@ -57,14 +59,15 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
       await ensure(host.client, credentialsSecret(membership, { server, ca: member.connection.ca, token }));
       say(`secret ${secret} in ${namespace} of ${host.context}`);
     });
-    await steps.run('cluster', async (say) => {
-      await ensure(federation.client, clusterObject(membership, server));
-      say(`${name} at ${server}`);
-    });
     await steps.run('DNS', async (say) => {
       const entry = await federationEntry(host, membership);
       if (!managesDns(release, apiVersion)) say(`update the DNS of the cluster yourself: federations ${entry}`);
       else say(await configureDns(member, entry));
+    });
+    // Last: until the cluster is a member, the command can be run again.
+    await steps.run('cluster', async (say) => {
+      await ensure(federation.client, clusterObject(membership, server));
+      say(`${name} at ${server}`);
     });
   } finally {
     contexts.close();
@@ -95,7 +98,7 @@ async function reachableServer({ client, connection }: ClusterAccess): Promise<s
 /** A controller of the cluster puts it into the secret. */
 function tokenOf({ client, context }: ClusterAccess, membership: Membership): Promise<string> {
   const name = tokenSecretName(membership);
-  return until(systemClock, TOKEN_LIMIT_MS, async () => {
+  return until({ clock: systemClock, limitMs: TOKEN_LIMIT_MS }, async () => {
     const { data } = await client.of(Secret).in(membership.namespace).get(name);
     return data?.token === undefined
       ? new Missing(

@@ -24,6 +24,8 @@ export interface SyncOptions {
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly recorder: EventRecorder;
+  /** A cluster whose objects cannot be read for this long is down, for this kind. */
+  readonly downAfterMs: number;
   /** How long pods wait for a node before their replicas go elsewhere. */
   readonly unschedulableAfterMs: number;
   readonly clock: Clock;
@@ -37,6 +39,8 @@ type FederatedObject = DeepReadonly<AnyObject>;
 const WORKERS = 20;
 /** How long a plan waits for a cache to show what it wrote. */
 const OWN_WRITE_MS = 5_000;
+/** A write to a member that takes longer has failed: the other members do not wait for it. */
+const MEMBER_TIMEOUT_MS = 10_000;
 /** A member that is away counts as down after some time, which nobody announces. */
 const AWAY_LOOK_MS = 1_000;
 
@@ -46,8 +50,8 @@ export class Sync {
   readonly #federated: Informer<AnyObject>;
   readonly #autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
   readonly #settled = new Settled();
-  /** Members whose objects are followed. */
-  readonly #followed = new Set<Member>();
+  /** Members whose objects are followed, and since when. */
+  readonly #followed = new Map<Member, number>();
   readonly #synced = new Set<Member>();
 
   constructor(options: SyncOptions) {
@@ -67,8 +71,12 @@ export class Sync {
         this.#queue.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
       }
     });
-    members.onChange((member) => this.#memberChanged(member));
-    await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    const unfollow = members.onChange((member) => this.#memberChanged(member));
+    try {
+      await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    } finally {
+      unfollow();
+    }
   }
 
   #memberChanged(member: Member): void {
@@ -89,7 +97,7 @@ export class Sync {
     }
     const informer = member.informer(this.#options.kind.kind);
     if (!informer || this.#followed.has(member)) return;
-    this.#followed.add(member);
+    this.#followed.set(member, this.#options.clock.now());
     informer.onChange(({ object }) => {
       const key = keyOf(object);
       const { name = '', namespace } = object.metadata;
@@ -150,10 +158,13 @@ export class Sync {
     );
   }
 
-  /** A member that answers and whose objects are not known yet is not ready. */
+  /** A member that answers and whose objects are not known yet is not ready; one that does not let them be read is down. */
   #healthOf(member: Member): MemberState['health'] {
     const { health } = member;
-    return health === 'ready' && !this.#synced.has(member) ? 'unknown' : health;
+    if (health !== 'ready' || this.#synced.has(member)) return health;
+    const { clock, downAfterMs } = this.#options;
+    const since = this.#followed.get(member) ?? clock.now();
+    return clock.now() - since >= downAfterMs ? 'down' : 'unknown';
   }
 
   async #capacityOf(key: string, member: Member, actual: FederatedObject): Promise<number | undefined> {
@@ -172,22 +183,31 @@ export class Sync {
   }
 
   /** Members do not wait for each other; the failures of all are reported together. */
-  async #perform(key: string, object: FederatedObject, { actions, finalizers, status }: ObjectPlan): Promise<void> {
+  async #perform(key: string, object: FederatedObject, plan: ObjectPlan): Promise<void> {
+    const { actions, errors = [], finalizers, status } = plan;
     const results = await Promise.allSettled([
       ...actions.map((action) => this.#act(key, object, action)),
       ...(finalizers ? [this.#setFinalizers(object, finalizers)] : []),
       ...(status ? [this.#setStatus(object, status)] : []),
     ]);
-    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    const failures = [
+      ...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
+      ...errors.map(({ cluster, message }) => new Error(`cluster ${cluster}: ${message}`)),
+    ];
     if (failures.length > 0) throw new AggregateError(failures);
   }
 
   async #act(key: string, object: FederatedObject, action: MemberAction): Promise<void> {
-    const { members, kind, signal } = this.#options;
+    const { members, kind, clock } = this.#options;
     const member = members.all.find(({ name }) => name === action.cluster);
     const { name = '', namespace } = object.metadata;
     const resource = member?.client?.of(kind.kind).in(namespace);
     if (!member || !resource) return;
+    const limit = new AbortController();
+    const timer = clock.timer(MEMBER_TIMEOUT_MS, () =>
+      limit.abort(new Error(`no answer within ${MEMBER_TIMEOUT_MS / 1000} s`)),
+    );
+    const signal = AbortSignal.any([this.#options.signal, limit.signal]);
     try {
       if (action.type === 'delete') {
         const preconditions = action.uid === undefined ? {} : { preconditions: { uid: action.uid } };
@@ -198,7 +218,10 @@ export class Sync {
       this.#settled.add(`${member.name} ${key}`, action.object, written);
       await this.#shown(member.informer(kind.kind), written.metadata.resourceVersion);
     } catch (cause) {
-      throw new Error(`cluster ${action.cluster}: ${(cause as Error).message}`, { cause });
+      const reason = (limit.signal.aborted ? limit.signal.reason : cause) as Error;
+      throw new Error(`cluster ${action.cluster}: ${reason.message}`, { cause: reason });
+    } finally {
+      timer.cancel();
     }
   }
 

@@ -3,6 +3,7 @@ import { ControlledClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/base/errors.ts';
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import { serveNamedKinds } from '../../../src/cli/federation/apiserver/named-kinds.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
@@ -11,17 +12,21 @@ import { federationKinds } from '../../../src/federation/kinds.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
 import { Cluster } from '../../../src/kinds/groups/federation/cluster.ts';
+import type { Kind } from '../../../src/kinds/kind.ts';
 import { createServer, type Server } from '../../../src/server/index.ts';
 import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
 
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
 const PERIOD_MS = 1_000;
 const DOWN_AFTER_MS = 5_000;
+const WRITES = new Set(['create', 'update']);
 
 interface TestMember {
   readonly client: Client;
   /** Makes the cluster unreachable for the federation, until it is called with false. */
   cut(isCut: boolean): void;
+  /** Makes writes to the cluster wait without an answer, until it is called with false. */
+  hang(isHung: boolean): void;
 }
 
 export interface TestFederation {
@@ -29,7 +34,7 @@ export interface TestFederation {
   readonly members: ReadonlyMap<string, TestMember>;
   readonly clock: ControlledClock;
   /** Joins another cluster. */
-  join(name: string, labels?: Record<string, string>): Promise<TestMember>;
+  join(name: string, labels?: Record<string, string>, kinds?: readonly Kind[]): Promise<TestMember>;
   /** Ends the controllers and starts them again. */
   restart(): Promise<void>;
   /** Advances the clock until the condition holds. */
@@ -37,17 +42,23 @@ export interface TestFederation {
   stop(): Promise<void>;
 }
 
-/** With a namespace `x`, which is propagated. */
-export async function startFederation(names: readonly string[]): Promise<TestFederation> {
+/** With a namespace `x`, which is propagated. Members have `extraKinds`, too. */
+export async function startFederation(
+  names: readonly string[],
+  extraKinds: readonly Kind[] = [],
+): Promise<TestFederation> {
   const clock = new ControlledClock();
   const servers: { server: Server; store: MemoryStore }[] = [];
-  const open = async (kinds: typeof allKinds, options: object = {}) => {
+  const open = async (kinds: readonly Kind[], options: object = {}) => {
     const store = new MemoryStore({ clock });
     const server = await createServer({ store, kinds, clock, freeze: true, garbageCollection: true, ...options });
     servers.push({ server, store });
-    return directTransport(server.direct(ADMIN));
+    return { server, transport: directTransport(server.direct(ADMIN)) };
   };
-  const client = createClient(await open(federationKinds, { namespaces: [] }));
+  const { server: apiServer, transport: own } = await open(federationKinds, { namespaces: [] });
+  const client = createClient(own);
+  const end = new AbortController();
+  await serveNamedKinds({ server: apiServer, clock, random: systemRandom, log: silent, signal: end.signal });
   const members = new Map<string, TestMember & { transport: Transport }>();
   let stop = new AbortController();
   const start = () =>
@@ -62,9 +73,10 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
   let running = start();
   const federation: TestFederation = {
     ...{ client, clock, members },
-    async join(name, labels = {}) {
-      const transport = await open(allKinds);
+    async join(name, labels = {}, kinds = [...allKinds, ...extraKinds]) {
+      const { transport } = await open(kinds);
       let isCut = false;
+      let isHung = false;
       const ends = new Set<AbortController>();
       const guard = () => {
         if (isCut) throw new ApiError('ServiceUnavailable', `${name} is cut off`);
@@ -75,9 +87,13 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
           isCut = next;
           if (isCut) for (const end of ends) end.abort();
         },
+        hang: (next: boolean) => {
+          isHung = next;
+        },
         transport: {
           call: async (request) => {
             guard();
+            if (isHung && WRITES.has(request.verb)) await untilAborted(request.signal!);
             return transport.call(request);
           },
           watch: async (request) => {
@@ -109,6 +125,7 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
     async stop() {
       stop.abort();
       await running;
+      end.abort();
       for (const { server, store } of servers) {
         server.close();
         await store.close();
@@ -118,4 +135,8 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
   for (const name of names) await federation.join(name);
   await client.of(Namespace).create({ metadata: { name: 'x' } });
   return federation;
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DOMAIN, queryBytes, serviceChange, summary } from '../../../../test/support/network/dns.ts';
-import { Flag, RecordType, ResponseCode } from '../message/codes.ts';
-import { readResponse } from '../message/message.ts';
-import { addressRecord, type ResourceRecord } from '../message/record.ts';
+import { Flag, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
+import { readResponse } from '../../../base/dns-message/message.ts';
+import { addressRecord, type ResourceRecord } from '../../../base/dns-message/record.ts';
 import type { Lookup, LookupResult } from '../upstream/forwarder.ts';
 import { addressRange } from '../zone/address-ranges.ts';
 import { Authority } from '../zone/authority.ts';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Clock, Timer } from '../../../base/clock.ts';
-import { HEADER_BYTES } from '../message/codes.ts';
-import { framed, MessageFrames } from '../message/frames.ts';
+import { HEADER_BYTES } from '../../../base/dns-message/codes.ts';
+import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
 import type { Listening, ListenOptions } from './udp.ts';
 
 const MAX_CONNECTIONS = 512;

@@ -2,9 +2,9 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../../../base/clock.ts';
-import { HEADER_BYTES } from '../message/codes.ts';
-import { framed, MessageFrames } from '../message/frames.ts';
-import { type Question, type Response, readResponse } from '../message/message.ts';
+import { HEADER_BYTES } from '../../../base/dns-message/codes.ts';
+import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
+import { type Question, type Response, readResponse } from '../../../base/dns-message/message.ts';
 
 export interface Server {
   readonly address: string;

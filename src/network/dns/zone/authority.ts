@@ -1,7 +1,7 @@
 /** Which names this server answers by itself, and what it answers. */
-import { RecordClass, RecordType, ResponseCode } from '../message/codes.ts';
-import type { Question } from '../message/message.ts';
-import { NameReader } from '../message/name.ts';
+import { RecordClass, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
+import type { Question } from '../../../base/dns-message/message.ts';
+import { NameReader } from '../../../base/dns-message/name.ts';
 import {
   addressRecord,
   nsRecord,
@@ -9,7 +9,7 @@ import {
   soaRecord,
   txtRecord,
   type ZoneRecord,
-} from '../message/record.ts';
+} from '../../../base/dns-message/record.ts';
 import { type AddressRange, reverseRange } from './address-ranges.ts';
 import type { Zone } from './zone.ts';
 

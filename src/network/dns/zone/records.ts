@@ -3,12 +3,19 @@
  * functions: the same objects have the same records.
  */
 import { isIPv4 } from 'node:net';
+import { nameFrom } from '../../../base/dns-message/name.ts';
+import {
+  addressRecord,
+  cnameRecord,
+  ptrRecord,
+  reverseName,
+  srvRecord,
+  type ZoneRecord,
+} from '../../../base/dns-message/record.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
-import { nameFrom } from '../message/name.ts';
-import { addressRecord, cnameRecord, ptrRecord, reverseName, srvRecord, type ZoneRecord } from '../message/record.ts';
 
 type SeenService = DeepReadonly<Service>;
 type SeenSlice = DeepReadonly<EndpointSlice>;
