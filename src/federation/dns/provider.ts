@@ -4,6 +4,7 @@
  *
  * Names are absolute and in lower case, with a trailing dot (`web.shop.fed.svc.example.com.`).
  */
+import type { Random } from '../../base/random.ts';
 
 /** The types of records that a federation publishes. Record sets of other types are neither listed nor changed. */
 export type RecordType = 'A' | 'AAAA' | 'CNAME';
@@ -42,11 +43,12 @@ export interface DnsProvider {
 }
 
 /** What a provider is opened with. */
-interface ProviderOptions {
+export interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
   /** Milliseconds since 1970, for signatures. */
   readonly now: () => number;
+  readonly random: Pick<Random, 'int'>;
 }
 
 /** A provider that `--dns-provider` can name. */
