@@ -33,3 +33,9 @@ it('moves a part of some memory only if the rest is not in use', () => {
   expect(isMovable(makeMovable(Buffer.alloc(MEBIBYTE).subarray(0, 500_000), { isAlone: true }))).toBe(true);
   expect(isMovable(makeMovable(Buffer.alloc(1000), { isAlone: true }))).toBe(false);
 });
+
+it('copies a part of a buffer that may be moved', () => {
+  const whole = makeMovable(Buffer.alloc(MEBIBYTE));
+  expect(isMovable(whole.subarray(0, 500_000))).toBe(false);
+  expect(isMovable(whole)).toBe(true);
+});

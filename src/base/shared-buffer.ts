@@ -2,6 +2,8 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 /** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
+/** From this size on, giving memory to another thread costs less than a copy. */
+const MIN_MOVABLE_BYTES = 16 * 1024;
 /** Of shared memory in this thread, in use or not. */
 const MAX_UNCOLLECTED_BYTES = 40 * 1024 * 1024;
 /** The number of the memory, before its content. */
@@ -36,8 +38,8 @@ export function joinSharable(parts: readonly Uint8Array[]): Buffer {
   return out;
 }
 
-/** The memory of buffers that have one reader left, which sends them. */
-const movable = new WeakSet<ArrayBufferLike>();
+/** Buffers that have one reader left, which sends them. A part of one is not among them. */
+const movable = new WeakSet<Uint8Array>();
 
 /**
  * Declares that nobody reads the buffer after it was sent: its memory may then be given to another thread. A part of some
@@ -47,13 +49,13 @@ export function makeMovable(
   bytes: Buffer,
   { isAlone = bytes.length === bytes.buffer.byteLength }: { readonly isAlone?: boolean } = {},
 ): Buffer {
-  if (isAlone && bytes.length >= MIN_SHARED_BYTES && !isShared(bytes)) movable.add(bytes.buffer);
+  if (isAlone && bytes.length >= MIN_MOVABLE_BYTES && !isShared(bytes)) movable.add(bytes);
   return bytes;
 }
 
 /** Whether the memory may be given to another thread instead of being copied. */
-export function isMovable({ buffer }: Uint8Array): boolean {
-  return movable.has(buffer);
+export function isMovable(bytes: Uint8Array): boolean {
+  return movable.has(bytes);
 }
 
 /** Frees the memory of a buffer that only its caller still refers to, if it may be moved. V8 would wait for a collection. */

@@ -71,7 +71,9 @@ describe.skipIf(!isRoot)('a federation', () => {
     [['join', 'nowhere', ...HOST], 'there is no context "nowhere"'],
     [['join', '1east', ...HOST], 'the cluster name "1east" is invalid'],
     [['join', 'east', '--secret-name', 'A_b', ...HOST], 'the secret name "A_b" is invalid'],
-    [['join', 'east', ...HOST], 'hosts no federation in the namespace federation-system'],
+    [['join', 'east', ...HOST], 'hosts no federation in the namespace federation-system; run qdfed init'],
+    [['join', 'east'], 'name the host cluster with --host-cluster-context'],
+    [['unjoin', 'east'], 'name the host cluster with --host-cluster-context'],
   ])('%j is refused with exit code 1, and creates nothing', async (args, message) => {
     const { code, stderr } = await qdfed(...args);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) });

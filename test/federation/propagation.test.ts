@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { isApiError } from '../../src/base/errors.ts';
 import type { Client } from '../../src/client/client.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { Job } from '../../src/kinds/groups/batch/job.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
@@ -125,6 +126,58 @@ it('a member that is down keeps what it has, blocks nobody, and is brought up to
   federation.members.get('west')!.cut(false);
   await federation.eventually(async () => (await replicas()).join() === '5,5');
   await inBoth();
+});
+
+it('a member that accepts requests and does not answer them holds up nobody', async () => {
+  await create({ a: '1' });
+  await inBoth();
+  federation.members.get('west')!.hang(true);
+  const changed = (a: string) =>
+    federation.client
+      .of(ConfigMap)
+      .in('x')
+      .patch(name, { type: 'merge', changes: { data: { a } } });
+  await changed('2');
+  await federation.eventually(async () => (await mapIn(east))?.data?.a === '2');
+  await changed('3');
+  await federation.eventually(async () => (await mapIn(east))?.data?.a === '3');
+  federation.members.get('west')!.hang(false);
+  await federation.eventually(async () => (await mapIn(west))?.data?.a === '3');
+});
+
+it('overrides change the object in their cluster; one that cannot be applied is an event', async () => {
+  const override = (path: string) => JSON.stringify({ east: [{ op: 'replace', path, value: '2' }] });
+  await create({ a: '1' }, { 'federation.kubernetes.io/overrides': override('/data/a') });
+  await federation.eventually(async () => (await mapIn(east))?.data?.a === '2' && (await mapIn(west))?.data?.a === '1');
+  const annotations = { 'federation.kubernetes.io/overrides': override('/spec/none/a') };
+  const changes = { metadata: { annotations }, data: { a: '5' } };
+  await federation.client.of(ConfigMap).in('x').patch(name, { type: 'merge', changes });
+  await federation.eventually(async () => (await mapIn(west))?.data?.a === '5');
+  await federation.eventually(async () =>
+    (await federation.client.of(Event).in('x').list()).items.some(
+      ({ involvedObject, message }) =>
+        involvedObject.name === name && message?.startsWith('cluster east: the overrides for east cannot be applied'),
+    ),
+  );
+  expect((await mapIn(east))?.data?.a).toBe('2');
+});
+
+it('a job is complete when the jobs of all members are', async () => {
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } } as const;
+  const spec = { parallelism: 2, completions: 2, template };
+  await federation.client.of(Job).create({ metadata: { name, namespace: 'x' }, spec });
+  const jobIn = (client: Client) => found(client.of(Job).in('x').get(name));
+  await federation.eventually(async () => Boolean((await jobIn(east)) && (await jobIn(west))));
+  const at = '2030-01-01T00:00:00Z';
+  const done = (type: string) => ({ type, status: 'True', lastTransitionTime: at });
+  const conditions = [done('SuccessCriteriaMet'), done('Complete')];
+  const status = { succeeded: 1, startTime: at, completionTime: at, conditions };
+  for (const client of [east, west])
+    await client.of(Job).in('x').patchStatus(name, { type: 'merge', changes: { status } });
+  await federation.eventually(async () => {
+    const { status: gathered } = await federation.client.of(Job).in('x').get(name);
+    return gathered?.succeeded === 2 && (gathered.conditions ?? []).some(({ type }) => type === 'Complete');
+  });
 });
 
 it('controllers that start again change nothing that is right, and put right what is not', async () => {

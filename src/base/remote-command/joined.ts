@@ -1,8 +1,9 @@
 import { type Duplex, finished } from 'node:stream';
+import { makeMovable } from '../shared-buffer.ts';
 
 /**
  * Connects two streams in both directions until both have ended, each as fast as the other reads. When one is lost, so is the
- * other. Rejects with the error of `far`.
+ * other. Rejects with the error of `far`, whose bytes nobody else may use.
  */
 export function joined(near: Duplex, far: Duplex): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -12,6 +13,7 @@ export function joined(near: Duplex, far: Duplex): Promise<void> {
     };
     near.on('error', () => far.destroy());
     near.pipe(far);
+    far.on('data', giveAway);
     far.pipe(near);
     finished(near, (error) => {
       if (error) far.destroy();
@@ -26,4 +28,9 @@ export function joined(near: Duplex, far: Duplex): Promise<void> {
       over();
     });
   });
+}
+
+/** A client is usually connected to another thread. */
+function giveAway(bytes: Buffer): void {
+  makeMovable(bytes);
 }

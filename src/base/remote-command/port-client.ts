@@ -5,6 +5,9 @@ import type { SpdyStream } from '../spdy/stream.ts';
 import { openSession, type RemoteTarget } from './client.ts';
 import { PORT_PROTOCOL } from './spdy-ports.ts';
 
+/** Bytes that wait in each direction. */
+const BUFFERED_BYTES = 256 * 1024;
+
 /** Connects to one port through a server that forwards ports. Rejects when the server refuses. */
 export async function openPort(target: RemoteTarget, port: number): Promise<Duplex> {
   const session = await openSession(target, [PORT_PROTOCOL]);
@@ -26,7 +29,7 @@ class PortConnection extends Duplex {
   readonly #data: SpdyStream;
 
   constructor(session: SpdySession, data: SpdyStream, failure: Promise<string>) {
-    super();
+    super({ highWaterMark: BUFFERED_BYTES });
     this.#session = session;
     this.#data = data;
     // A connection that is lost must not end the program; `close` follows, and pipelines see the error.

@@ -11,6 +11,9 @@ export const WEBSOCKET_PORT_PROTOCOLS = [
   'portforward.k8s.io',
 ] as const;
 
+/** Bytes that wait in each direction of a port. */
+const BUFFERED_BYTES = 256 * 1024;
+
 interface WebSocketPortsOptions {
   readonly isBase64: boolean;
   readonly ports: readonly number[];
@@ -56,7 +59,7 @@ class PortChannel extends Duplex {
     private readonly channel: number,
     private readonly send: SendMessage,
   ) {
-    super();
+    super({ highWaterMark: BUFFERED_BYTES });
     this.on('error', () => undefined);
   }
 

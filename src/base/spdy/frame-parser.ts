@@ -38,6 +38,11 @@ export class FrameParser {
   /** The data frame whose bytes are being read. */
   #data: OpenDataFrame | undefined;
 
+  /** Whether bytes are kept that do not make a frame yet. */
+  get hasRest(): boolean {
+    return this.#restBytes > 0;
+  }
+
   /** Throws a SpdyError at the first frame that is not one of SPDY/3.1. */
   *push(chunk: Buffer): Generator<Frame> {
     this.#rest.push(chunk);

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { eachChunk, eachInTurn } from '../each-chunk.ts';
 import { SpdyError } from './errors.ts';
 import { type ControlFrame, type DataPiece, FrameParser } from './frame-parser.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from './frames.ts';
 import { HeaderInflater } from './header-inflater.ts';
 import { decodeHeaders, encodeHeaders, type SpdyHeaders } from './headers.ts';
+import { mergedData } from './merged-data.ts';
 import { MAX_BUFFERED_BYTES, SpdyStream, type StreamHost } from './stream.ts';
 
 export interface SpdySessionOptions {
@@ -172,17 +174,11 @@ export class SpdySession implements StreamHost {
   /** Reads frames, one after the other, until the connection ends. Never rejects. */
   async #run(): Promise<Error | undefined> {
     const parser = new FrameParser();
-    let failure: Error | undefined;
-    try {
-      for await (const chunk of this.#socket.iterator({ destroyOnReturn: false })) {
-        for (const frame of parser.push(chunk)) {
-          const waiting = frame.kind === 'data' ? this.#onData(frame) : this.#onControl(frame);
-          if (waiting) await waiting;
-        }
-      }
-    } catch (error) {
-      failure = error as Error;
-    }
+    const failure = await eachChunk(this.#socket, (chunk) =>
+      eachInTurn(mergedData(parser, chunk), (frame) =>
+        frame.kind === 'data' ? this.#onData(frame) : this.#onControl(frame),
+      ),
+    );
     this.#end(failure);
     return failure;
   }
@@ -334,8 +330,8 @@ export class SpdySession implements StreamHost {
       const room = Math.min(stream.sendWindow, this.#sendWindow);
       if (room <= 0) return false;
       const chunk = chunks[0]!;
-      const part = chunk.subarray(0, room);
-      if (part.length === chunk.length) chunks.shift();
+      const part = room >= chunk.length ? chunk : chunk.subarray(0, room);
+      if (part === chunk) chunks.shift();
       else chunks[0] = chunk.subarray(part.length);
       stream.sendWindow -= part.length;
       this.#sendWindow -= part.length;
@@ -347,7 +343,9 @@ export class SpdySession implements StreamHost {
   #writeData({ id }: SpdyStream, bytes: Buffer): void {
     this.#socket.cork();
     for (let offset = 0; offset < bytes.length; offset += MAX_DATA_FRAME_BYTES) {
-      const part = bytes.subarray(offset, offset + MAX_DATA_FRAME_BYTES);
+      // A whole buffer can be given to another thread, a part cannot.
+      const isWhole = bytes.length <= MAX_DATA_FRAME_BYTES;
+      const part = isWhole ? bytes : bytes.subarray(offset, offset + MAX_DATA_FRAME_BYTES);
       this.#write(dataHead(id, part.length));
       this.#write(part);
     }

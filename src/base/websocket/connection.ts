@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { eachChunk, eachInTurn } from '../each-chunk.ts';
 import { type ClientFrame, ClientFrameParser, Opcode, WebSocketError } from './frame-parser.ts';
 
 export type DataPiece = Extract<ClientFrame, { readonly kind: 'data' }>;
@@ -69,18 +70,10 @@ export class WebSocketConnection {
   /** Handles one frame after the other until the connection ends. Never rejects. */
   async #run(): Promise<Error | undefined> {
     const parser = new ClientFrameParser();
-    let failure: Error | undefined;
-    try {
-      for await (const chunk of this.#socket.iterator({ destroyOnReturn: false })) {
-        for (const frame of parser.push(chunk)) {
-          const waiting = frame.kind === 'data' ? this.#onData(frame) : this.#onControl(frame);
-          if (waiting) await waiting;
-        }
-      }
-    } catch (error) {
-      failure = error as Error;
-      this.close(error instanceof WebSocketError ? error.closeCode : INTERNAL_ERROR);
-    }
+    const failure = await eachChunk(this.#socket, (chunk) =>
+      eachInTurn(parser.push(chunk), (frame) => (frame.kind === 'data' ? this.#onData(frame) : this.#onControl(frame))),
+    );
+    if (failure) this.close(failure instanceof WebSocketError ? failure.closeCode : INTERNAL_ERROR);
     this.#end(failure);
     return failure;
   }

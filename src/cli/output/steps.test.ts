@@ -33,6 +33,14 @@ test('on a terminal, a step is announced and its line rewritten', async () => {
   expect(text()).toMatch(/\r.*✓.* store +embedded .*7 ms/);
 });
 
+test('on a terminal, a step shows how far it is', async () => {
+  const { steps, text } = screen(true);
+  await steps.run('waiting', async (say) => {
+    say(`the pod is pending: ${'x'.repeat(200)}`);
+    expect(text()).toMatch(/… waiting +the pod is pending: x{20,60}\S*$/);
+  });
+});
+
 test.each([true, false])('a step that fails is shown as failed, and its error is passed on', async (isTTY) => {
   const { steps, text } = screen(isTTY);
   await expect(steps.run('store', () => Promise.reject(new Error('locked')))).rejects.toThrow('locked');

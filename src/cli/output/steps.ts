@@ -5,7 +5,7 @@ interface Screen {
   readonly isTTY?: boolean;
 }
 
-/** Sets the result of a step, shown after its title; the last call counts. */
+/** Says how far a step is, which a terminal shows while it runs; the last call is its result. */
 export type Say = (detail: string) => void;
 
 export interface Steps {
@@ -15,6 +15,7 @@ export interface Steps {
 }
 
 const TITLE_WIDTH = 14;
+const PROGRESS_WIDTH = 60;
 
 /** On a terminal, a step is announced and its line rewritten when it is done; elsewhere each line is written once. */
 export function createSteps(screen: Screen, now: () => number): Steps {
@@ -27,6 +28,7 @@ export function createSteps(screen: Screen, now: () => number): Steps {
       try {
         const result = await task((text) => {
           detail = text;
+          screen.write(style.progress(title, text));
         });
         screen.write(style.done(title, detail, now() - start));
         return result;
@@ -41,18 +43,23 @@ export function createSteps(screen: Screen, now: () => number): Steps {
 
 interface Style {
   begin(title: string): string;
+  progress(title: string, detail: string): string;
   done(title: string, detail: string, took: number): string;
   failed(title: string): string;
 }
 
 const plain: Style = {
   begin: () => '',
+  progress: () => '',
   done: (title, detail, took) => `${title.padEnd(TITLE_WIDTH)} ${detail} (${Math.round(took)} ms)\n`,
   failed: (title) => `${title.padEnd(TITLE_WIDTH)} failed\n`,
 };
 
 const coloured: Style = {
   begin: (title) => `  \x1b[2m… ${title}\x1b[0m`,
+  // A line that does not fit cannot be rewritten.
+  progress: (title, detail) =>
+    `\r\x1b[2K  \x1b[2m… ${title.padEnd(TITLE_WIDTH)} ${detail.slice(0, PROGRESS_WIDTH)}\x1b[0m`,
   done: (title, detail, took) =>
     `\r\x1b[2K  \x1b[32m✓\x1b[0m ${title.padEnd(TITLE_WIDTH)} ${detail} \x1b[2m${Math.round(took)} ms\x1b[0m\n`,
   failed: (title) => `\r\x1b[2K  \x1b[31m✗\x1b[0m ${title}\n`,

@@ -90,6 +90,28 @@ it('says what is missing when the claim cannot be bound, and continues when it i
   }
 });
 
+it('waits for the address of a load balancer, and a later attempt may use NodePort', async () => {
+  const cluster = await startLivingCluster();
+  const { client } = cluster;
+  const plane = { ...PLANE, storage: undefined, serviceType: 'LoadBalancer', advertiseAddress: undefined } as const;
+  try {
+    await expect(deployed(cluster, new Told(), plane)).rejects.toThrow(
+      'the load balancer of the service fed-apiserver has no address; ' +
+        'use --api-server-service-type NodePort on a host cluster without load balancers',
+    );
+    const ingress = [{ ip: '2001:db8::1' }];
+    await client
+      .of(Service)
+      .in(NS)
+      .patchStatus('fed-apiserver', { type: 'merge', changes: { status: { loadBalancer: { ingress } } } });
+    expect((await deployed(cluster, new Told(), plane)).server).toBe('https://[2001:db8::1]');
+    const node = { ...plane, serviceType: 'NodePort', advertiseAddress: '192.0.2.1' } as const;
+    expect((await deployed(cluster, new Told(), node)).server).toMatch(/^https:\/\/192\.0\.2\.1:3\d{4}$/);
+  } finally {
+    await cluster.stop();
+  }
+});
+
 it('rule 5: deleting the namespace removes everything but the volume', async () => {
   const cluster = await startLivingCluster();
   const { client } = cluster;

@@ -58,7 +58,7 @@ export async function deploy(options: DeployOptions): Promise<Deployed> {
   await steps.run('namespace', async (say) => say(await create([namespaceObject(plane)])));
   const { server, names } = await steps.run('service', async (say) => {
     await create([serviceObject(plane)]);
-    const found = await until(clock, limitMs, () => addressOf(host, plane));
+    const found = await until({ clock, limitMs, say }, () => addressOf(host, plane));
     say(`${plane.serviceType} at ${found.server}`);
     return found;
   });
@@ -75,13 +75,14 @@ export async function deploy(options: DeployOptions): Promise<Deployed> {
   await steps.run('API server', async (say) => say(await create([serverDeployment(plane, credentials)])));
   await steps.run('controllers', async (say) => say(await create(managerObjects(plane, credentials))));
   await steps.run('waiting', async (say) => {
-    await until(clock, limitMs, () => availability(host, plane, serverName(plane)));
+    const wait = { clock, limitMs, say };
+    await until(wait, () => availability(host, plane, serverName(plane)));
     const { ca, admin } = credentials;
-    await until(clock, limitMs, async () => {
+    await until(wait, async () => {
       const why = await options.answers({ server, ca, cert: admin.cert, key: admin.key });
       return why === undefined ? true : new Missing(`the federation API server does not answer at ${server}: ${why}`);
     });
-    await until(clock, limitMs, () => availability(host, plane, managerName(plane)));
+    await until(wait, () => availability(host, plane, managerName(plane)));
     if (plane.storage) await retainVolume(host, plane);
     say('the API server and the controller manager are ready');
   });

@@ -5,7 +5,7 @@ import type { AnyObject, DeepReadonly, KindRef } from '../../client/object-types
 import type { ObjectToCreate } from '../../federation/tool/control-plane.ts';
 
 /** Kinds whose objects are kept as they are when they exist: what they were given cannot change, or others depend on it. */
-const KEPT = new Set(['Namespace', 'Service', 'PersistentVolumeClaim', 'ServiceAccount']);
+const KEPT = new Set(['Namespace', 'PersistentVolumeClaim', 'ServiceAccount']);
 
 /** Returns whether the object was created. */
 export async function ensure(client: Client, { kind, object }: ObjectToCreate): Promise<boolean> {
@@ -17,6 +17,12 @@ export async function ensure(client: Client, { kind, object }: ObjectToCreate): 
     return true;
   }
   if (KEPT.has(kind.kind) || object.type === 'kubernetes.io/service-account-token') return false;
+  // A service keeps the addresses that it was given.
+  if (kind.kind === 'Service') {
+    if (object.spec.type === existing.spec?.type) return false;
+    await resource.patch(name, { type: 'merge', changes: { spec: { type: object.spec.type } } });
+    return false;
+  }
   const { resourceVersion } = existing.metadata;
   await resource.update({ ...object, metadata: { ...object.metadata, resourceVersion } } as AnyObject);
   return false;

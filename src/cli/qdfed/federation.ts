@@ -14,13 +14,21 @@ interface Federation {
 
 /** The namespace of the control plane says which federation it is; its context has the same name unless one is given. */
 export async function openFederation(contexts: Contexts, flags: UnjoinFlags): Promise<Federation> {
-  const { hostClusterContext, federationSystemNamespace: namespace } = flags;
-  if (hostClusterContext === undefined) throw new CliError('required: --host-cluster-context');
-  const host = await contexts.open(hostClusterContext, '--host-cluster-context');
+  const { federationSystemNamespace: namespace } = flags;
+  const hostContext = flags.hostClusterContext ?? contexts.config.currentContext;
+  if (!hostContext) {
+    throw new CliError(
+      'the client configuration has no current context; name the host cluster with --host-cluster-context',
+    );
+  }
+  const host = await contexts.open(hostContext, '--host-cluster-context');
   const federationName = (await find(host.client, Namespace, namespace))?.metadata.annotations?.[FEDERATION_NAME];
   if (federationName === undefined) {
     throw new CliError(
-      `the cluster of context "${host.context}" hosts no federation in the namespace ${namespace}; run qdfed init`,
+      `the cluster of context "${host.context}" hosts no federation in the namespace ${namespace}; ` +
+        (flags.hostClusterContext === undefined
+          ? 'name the host cluster with --host-cluster-context'
+          : 'run qdfed init'),
     );
   }
   return { host, federationName, federation: await contexts.open(flags.context ?? federationName, '--context') };

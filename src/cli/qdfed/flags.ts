@@ -5,7 +5,6 @@ import * as value from '../flags/values.ts';
 
 const common = [
   flag('--kubeconfig <file>', { help: 'kubeconfig file to use', defaultText: '$KUBECONFIG, or ~/.kube/config' }),
-  flag('--host-cluster-context <name>', { help: 'context of the host cluster' }),
   flag('--federation-system-namespace <name>', {
     help: 'namespace of the control plane on the host cluster',
     default: 'federation-system',
@@ -15,6 +14,7 @@ const common = [
 
 export const initFlags = [
   ...common,
+  flag('--host-cluster-context <name>', { help: 'context of the host cluster; required' }),
   flag('--dns-provider <name>', {
     help: 'DNS provider that federated services are to be published to; required, and none works yet',
   }),
@@ -73,6 +73,10 @@ export type InitFlags = ValuesOf<typeof initFlags>;
 
 const member = [
   ...common,
+  flag('--host-cluster-context <name>', {
+    help: 'context of the host cluster',
+    defaultText: 'the current context',
+  }),
   flag('--context <name>', {
     help: 'context of the federation',
     defaultText: 'the one that has the name of the federation on the host cluster',

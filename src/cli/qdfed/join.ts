@@ -57,14 +57,15 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
       await ensure(host.client, credentialsSecret(membership, { server, ca: member.connection.ca, token }));
       say(`secret ${secret} in ${namespace} of ${host.context}`);
     });
-    await steps.run('cluster', async (say) => {
-      await ensure(federation.client, clusterObject(membership, server));
-      say(`${name} at ${server}`);
-    });
     await steps.run('DNS', async (say) => {
       const entry = await federationEntry(host, membership);
       if (!managesDns(release, apiVersion)) say(`update the DNS of the cluster yourself: federations ${entry}`);
       else say(await configureDns(member, entry));
+    });
+    // Last: until the cluster is a member, the command can be run again.
+    await steps.run('cluster', async (say) => {
+      await ensure(federation.client, clusterObject(membership, server));
+      say(`${name} at ${server}`);
     });
   } finally {
     contexts.close();
@@ -95,7 +96,7 @@ async function reachableServer({ client, connection }: ClusterAccess): Promise<s
 /** A controller of the cluster puts it into the secret. */
 function tokenOf({ client, context }: ClusterAccess, membership: Membership): Promise<string> {
   const name = tokenSecretName(membership);
-  return until(systemClock, TOKEN_LIMIT_MS, async () => {
+  return until({ clock: systemClock, limitMs: TOKEN_LIMIT_MS }, async () => {
     const { data } = await client.of(Secret).in(membership.namespace).get(name);
     return data?.token === undefined
       ? new Missing(

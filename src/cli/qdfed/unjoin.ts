@@ -25,15 +25,16 @@ export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
     const membership: Membership = { cluster: name, federation: federationName, namespace, secret };
     const steps = createSteps(process.stdout, () => performance.now());
     if (flags.dryRun) return steps.line(`cluster ${name} would leave the federation ${federationName}`);
-    await steps.run('cluster', async (say) => {
-      await remove(federation.client, Cluster, name);
-      say(`${name} has left the federation ${federationName}`);
-    });
+    await steps.run('account', async (say) => say(await removeAccount(member, membership)));
     await steps.run('credentials', async (say) => {
       await remove(host.client, Secret, secret, namespace);
       say(`secret ${secret} in ${namespace} of ${host.context} is deleted`);
     });
-    await steps.run('account', async (say) => say(await removeAccount(member, membership)));
+    // Last: until the cluster has left, the command can be run again.
+    await steps.run('cluster', async (say) => {
+      await remove(federation.client, Cluster, name);
+      say(`${name} has left the federation ${federationName}`);
+    });
   } finally {
     contexts.close();
   }

@@ -9,12 +9,20 @@ export class Missing {
 
 const LOOK_EVERY_MS = 500;
 
+interface UntilOptions {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** Called with what is missing, each time that something is. */
+  readonly say?: (missing: string) => void;
+}
+
 /** Asks until the answer is not Missing. Rejects with what is missing after `limitMs`. */
-export async function until<T>(clock: Clock, limitMs: number, look: () => Promise<T | Missing>): Promise<T> {
+export async function until<T>({ clock, limitMs, say }: UntilOptions, look: () => Promise<T | Missing>): Promise<T> {
   const end = clock.now() + limitMs;
   for (;;) {
     const found = await look();
     if (!(found instanceof Missing)) return found;
+    say?.(found.what);
     if (clock.now() >= end) {
       throw new CliError(`${found.what} (waited ${Math.round(limitMs / 1000)} s; run the command again to continue)`);
     }

@@ -37,6 +37,8 @@ type FederatedObject = DeepReadonly<AnyObject>;
 const WORKERS = 20;
 /** How long a plan waits for a cache to show what it wrote. */
 const OWN_WRITE_MS = 5_000;
+/** A write to a member that takes longer has failed: the other members do not wait for it. */
+const MEMBER_TIMEOUT_MS = 10_000;
 /** A member that is away counts as down after some time, which nobody announces. */
 const AWAY_LOOK_MS = 1_000;
 
@@ -172,22 +174,31 @@ export class Sync {
   }
 
   /** Members do not wait for each other; the failures of all are reported together. */
-  async #perform(key: string, object: FederatedObject, { actions, finalizers, status }: ObjectPlan): Promise<void> {
+  async #perform(key: string, object: FederatedObject, plan: ObjectPlan): Promise<void> {
+    const { actions, errors = [], finalizers, status } = plan;
     const results = await Promise.allSettled([
       ...actions.map((action) => this.#act(key, object, action)),
       ...(finalizers ? [this.#setFinalizers(object, finalizers)] : []),
       ...(status ? [this.#setStatus(object, status)] : []),
     ]);
-    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    const failures = [
+      ...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
+      ...errors.map(({ cluster, message }) => new Error(`cluster ${cluster}: ${message}`)),
+    ];
     if (failures.length > 0) throw new AggregateError(failures);
   }
 
   async #act(key: string, object: FederatedObject, action: MemberAction): Promise<void> {
-    const { members, kind, signal } = this.#options;
+    const { members, kind, clock } = this.#options;
     const member = members.all.find(({ name }) => name === action.cluster);
     const { name = '', namespace } = object.metadata;
     const resource = member?.client?.of(kind.kind).in(namespace);
     if (!member || !resource) return;
+    const limit = new AbortController();
+    const timer = clock.timer(MEMBER_TIMEOUT_MS, () =>
+      limit.abort(new Error(`no answer within ${MEMBER_TIMEOUT_MS / 1000} s`)),
+    );
+    const signal = AbortSignal.any([this.#options.signal, limit.signal]);
     try {
       if (action.type === 'delete') {
         const preconditions = action.uid === undefined ? {} : { preconditions: { uid: action.uid } };
@@ -198,7 +209,10 @@ export class Sync {
       this.#settled.add(`${member.name} ${key}`, action.object, written);
       await this.#shown(member.informer(kind.kind), written.metadata.resourceVersion);
     } catch (cause) {
-      throw new Error(`cluster ${action.cluster}: ${(cause as Error).message}`, { cause });
+      const reason = (limit.signal.aborted ? limit.signal.reason : cause) as Error;
+      throw new Error(`cluster ${action.cluster}: ${reason.message}`, { cause: reason });
+    } finally {
+      timer.cancel();
     }
   }
 

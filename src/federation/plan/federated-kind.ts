@@ -2,6 +2,14 @@
 import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import type { Kind } from '../../kinds/kind.ts';
 
+/** What a share depends on besides its size. */
+interface ShareContext {
+  /** What the member has. */
+  readonly actual: DeepReadonly<AnyObject> | undefined;
+  /** The sum of the shares of the clusters before it, so that parts that are rounded add up to the whole. */
+  readonly before: number;
+}
+
 export interface FederatedKind {
   readonly kind: Kind;
   /** For kinds whose replicas are divided between clusters. */
@@ -9,14 +17,19 @@ export interface FederatedKind {
     /** The annotation with the preferences. */
     readonly annotation: string;
     of(object: DeepReadonly<AnyObject>): number;
-    /** `actual` is what the member has. */
-    set(desired: AnyObject, replicas: number, actual: DeepReadonly<AnyObject> | undefined): void;
+    set(desired: AnyObject, replicas: number, share: ShareContext): void;
+    /** Whether members that do not have the object yet get none, because the others have all of it. */
+    isPlaced?(federated: DeepReadonly<AnyObject>, members: readonly DeepReadonly<AnyObject>[]): boolean;
+    /** Whether a cluster without a share does not keep the object. */
+    readonly removesEmpty?: boolean;
   };
   /**
    * Replaces in `desired`, a copy of the federated object, what each cluster decides by itself with what the member has.
    * `actual` is undefined when the object is yet to be created.
    */
   localize?(desired: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void;
+  /** Whether a member keeps most of the spec that the object was created with: then overrides apply when it is created. */
+  readonly isFixedByCreation?: boolean;
   /** The status of the federated object; `members` are the objects in the clusters that are not down. */
   gather?(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object;
 }

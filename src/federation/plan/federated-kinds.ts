@@ -3,15 +3,15 @@ import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { DaemonSet } from '../../kinds/groups/apps/daemon-set.ts';
 import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
-import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import { Job } from '../../kinds/groups/batch/job.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
+import { federatedAutoscaler } from './federated-autoscaler.ts';
+import { federatedJob } from './federated-job.ts';
 import { type FederatedKind, gatherLoadBalancers, sums } from './federated-kind.ts';
-import { DEPLOYMENT_PREFERENCES, JOB_PREFERENCES, REPLICA_SET_PREFERENCES } from './names.ts';
+import { DEPLOYMENT_PREFERENCES, REPLICA_SET_PREFERENCES } from './names.ts';
 
 /** Fields of a service that each cluster allocates. */
 const ALLOCATED = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'healthCheckNodePort'] as const;
@@ -47,29 +47,8 @@ export const federatedKinds: readonly FederatedKind[] = [
       ...['numberAvailable', 'numberUnavailable', 'updatedNumberScheduled'],
     ),
   },
-  {
-    kind: Job,
-    replicas: {
-      annotation: JOB_PREFERENCES,
-      of: ({ spec }) => spec?.parallelism ?? 1,
-      set(desired, replicas, actual) {
-        const { completions, parallelism = 1 } = desired.spec;
-        desired.spec.parallelism = replicas;
-        // Completions cannot be changed later; a cluster completes its part of the work.
-        if (actual) desired.spec.completions = actual.spec?.completions;
-        else if (completions !== undefined && parallelism > 0) {
-          desired.spec.completions = Math.ceil((completions * replicas) / parallelism);
-        }
-        if (desired.spec.completions === undefined) delete desired.spec.completions;
-      },
-    },
-    localize: localizeJob,
-    gather: (members) => sums(members, ['active', 'succeeded', 'failed', 'ready']),
-  },
-  {
-    kind: HorizontalPodAutoscaler,
-    gather: (members) => sums(members, ['currentReplicas', 'desiredReplicas']),
-  },
+  federatedJob,
+  federatedAutoscaler,
 ];
 
 function replicasIn(annotation: string): NonNullable<FederatedKind['replicas']> {
@@ -100,20 +79,4 @@ function localizeService({ spec }: AnyObject, actual: DeepReadonly<AnyObject> | 
     if (nodePort === undefined) delete port.nodePort;
     else port.nodePort = nodePort;
   }
-}
-
-/** Labels that each cluster's own server puts on the pods of a job. */
-const JOB_LABELS = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name'];
-
-function localizeJob(desired: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void {
-  const { spec } = desired;
-  if (spec.manualSelector) return;
-  const { labels } = spec.template?.metadata ?? {};
-  for (const label of JOB_LABELS) delete labels?.[label];
-  if (!actual) {
-    delete spec.selector;
-    return;
-  }
-  spec.selector = actual.spec?.selector;
-  spec.template = actual.spec?.template;
 }

@@ -7,13 +7,19 @@ import { isFederationAnnotation } from './names.ts';
 /** Marks objects in members that the federation put there: only these are removed when they no longer belong there. */
 export const PROPAGATED = 'federation.kubernetes.io/propagated';
 
-/** `actual` is what the member has; `replicas` its share. */
-export function memberObject(
-  federated: DeepReadonly<AnyObject>,
-  { localize, replicas: divided }: Pick<FederatedKind, 'localize' | 'replicas'>,
-  actual: DeepReadonly<AnyObject> | undefined,
-  replicas: number | undefined,
-): AnyObject {
+export interface MemberObjectOptions {
+  readonly kind: Pick<FederatedKind, 'localize' | 'replicas' | 'isFixedByCreation'>;
+  /** What the member has. */
+  readonly actual: DeepReadonly<AnyObject> | undefined;
+  /** Of the replicas; undefined for a kind that has none to divide. */
+  readonly share?: { readonly replicas: number; readonly before: number } | undefined;
+  /** What the cluster has differently. */
+  readonly override?: (object: AnyObject) => AnyObject;
+}
+
+/** Throws an error that says why the overrides of the cluster cannot be applied. */
+export function memberObject(federated: DeepReadonly<AnyObject>, options: MemberObjectOptions): AnyObject {
+  const { kind, actual, share, override = (object) => object } = options;
   const { metadata, status: _, ...rest } = clone(federated) as AnyObject;
   const { name, namespace, labels } = metadata;
   const own = Object.entries(metadata.annotations ?? {}).filter(([key]) => !isFederationAnnotation(key));
@@ -23,9 +29,9 @@ export function memberObject(
     ...rest,
     metadata: { ...kept, name, ...(namespace ? { namespace } : {}), ...(labels ? { labels } : {}), annotations },
   } as AnyObject;
-  if (replicas !== undefined) divided?.set(desired, replicas, actual);
-  localize?.(desired, actual);
-  return desired;
+  if (share) kind.replicas?.set(desired, share.replicas, { actual, before: share.before });
+  kind.localize?.(desired, actual);
+  return kind.isFixedByCreation && actual ? desired : override(desired);
 }
 
 /** Fields that a member and the federation each have their own of. */

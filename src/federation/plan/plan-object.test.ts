@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { clone } from '../../base/tree.ts';
 import type { AnyObject } from '../../client/object-types.ts';
 import { federatedKinds } from './federated-kinds.ts';
-import { CLUSTER_SELECTOR, DELETE_FROM_MEMBERS, DEPLOYMENT_PREFERENCES, FOREGROUND, ORPHAN } from './names.ts';
+import {
+  CLUSTER_SELECTOR,
+  DELETE_FROM_MEMBERS,
+  DEPLOYMENT_PREFERENCES,
+  FOREGROUND,
+  ORPHAN,
+  OVERRIDES,
+} from './names.ts';
 import { type MemberAction, type MemberState, planObject } from './plan-object.ts';
 
 const kindOf = (name: string) => federatedKinds.find(({ kind }) => kind.kind === name)!;
@@ -193,5 +200,96 @@ describe('what each cluster decides by itself', () => {
     expect(specs).toEqual(
       [0, 1].map(() => ({ parallelism: 2, completions: 5, template: { metadata: { labels: { app: 'a' } } } })),
     );
+  });
+
+  it('the parts of a job add up to the whole, and a cluster that joins later gets none', () => {
+    const object = federated({ spec: { parallelism: 5, completions: 11, template: {} } });
+    const members = performedOn(
+      ['a', 'b', 'c'].map((name) => member(name)),
+      jobPlan(object, ['a', 'b', 'c']).actions,
+    );
+    const completions = members.map((each) => each.object!.spec.completions as number);
+    expect(completions.reduce((sum, each) => sum + each, 0)).toBe(11);
+    expect(plan(object, [...members, member('d')], 'Job').actions).toEqual([]);
+    const half = [members[0]!, members[1]!, member('c')];
+    expect(told(plan(object, half, 'Job').actions)).toEqual(['create c']);
+  });
+
+  it('a job is complete when all of its parts are, failed when one of them is, and never counts backwards', () => {
+    const object = federated({ spec: { parallelism: 2, completions: 2, template: {} } });
+    const created = performedOn([member('a'), member('b')], jobPlan(object, ['a', 'b']).actions);
+    const condition = (type: string) => ({ type, status: 'True', lastTransitionTime: '2030-01-01T00:00:09Z' });
+    const finished = (...types: string[]) => ({
+      ...{ succeeded: 1, startTime: '2030-01-01T00:00:01Z', conditions: types.map(condition) },
+      ...(types.includes('Complete') ? { completionTime: '2030-01-01T00:00:09Z' } : {}),
+    });
+    const statusOf = (a: object, b: object, old = object) =>
+      plan(
+        old,
+        [a, b].map((status, index) => ({
+          ...created[index]!,
+          object: { ...created[index]!.object!, status } as AnyObject,
+        })),
+        'Job',
+      ).status as any;
+    const complete = finished('SuccessCriteriaMet', 'Complete');
+    expect(statusOf(complete, { active: 1, startTime: '2030-01-01T00:00:00Z' })).toEqual({
+      ...{ active: 1, succeeded: 1, startTime: '2030-01-01T00:00:00Z' },
+    });
+    expect(statusOf(complete, complete)).toMatchObject({
+      ...{ succeeded: 2, completionTime: '2030-01-01T00:00:09Z' },
+      conditions: [{ type: 'SuccessCriteriaMet' }, { type: 'Complete', status: 'True' }],
+    });
+    expect(statusOf(complete, finished('FailureTarget', 'Failed')).conditions).toMatchObject([
+      ...[{ type: 'FailureTarget' }, { type: 'Failed' }],
+    ]);
+    expect(statusOf(complete, {}, { ...object, status: { succeeded: 2 } } as AnyObject)).toMatchObject({
+      succeeded: 2,
+    });
+  });
+
+  it('the autoscalers of all clusters keep within the bounds of the federated one', () => {
+    const object = federated({
+      spec: { minReplicas: 4, maxReplicas: 10, scaleTargetRef: { kind: 'Deployment', name: 'a' } },
+    });
+    const members = performedOn(
+      ['a', 'b', 'c'].map((name) => member(name)),
+      plan(object, [member('a'), member('b'), member('c')], 'HorizontalPodAutoscaler').actions,
+    );
+    const sum = (field: string) => members.reduce((total, { object: each }) => total + each!.spec[field], 0);
+    expect([sum('minReplicas'), sum('maxReplicas')]).toEqual([4, 10]);
+    const smaller = { ...object, spec: { ...object.spec, minReplicas: 1, maxReplicas: 2 } } as AnyObject;
+    const left = performedOn(members, plan(smaller, members, 'HorizontalPodAutoscaler').actions);
+    expect(left.flatMap(({ object: each }) => (each ? [each.spec.maxReplicas] : []))).toEqual([1, 1]);
+  });
+});
+
+const jobPlan = (object: AnyObject, names: readonly string[]) =>
+  plan(
+    object,
+    names.map((name) => member(name)),
+    'Job',
+  );
+
+describe('overrides', () => {
+  const withOverrides = (value: object) =>
+    federated({ data: { a: '1' } }, { annotations: { [OVERRIDES]: JSON.stringify(value) } });
+
+  it('change the object in their cluster alone, and then nothing is left to do', () => {
+    const object = withOverrides({ east: [{ op: 'replace', path: '/data/a', value: '2' }] });
+    const members = performedOn(
+      [member('east'), member('west')],
+      plan(object, [member('east'), member('west')]).actions,
+    );
+    expect(members.map(({ object: each }) => each?.data.a)).toEqual(['2', '1']);
+    expect(members[0]!.object!.metadata.annotations).not.toHaveProperty(OVERRIDES);
+    expect(plan(object, members)).toEqual({ actions: [] });
+  });
+
+  it('that cannot be applied are an error of their cluster; the others get the object', () => {
+    const object = withOverrides({ east: [{ op: 'remove', path: '/data/none' }] });
+    const { actions, errors } = plan(object, [member('east'), member('west')]);
+    expect(told(actions)).toEqual(['create west']);
+    expect(errors).toMatchObject([{ cluster: 'east', message: expect.stringContaining('cannot be applied') }]);
   });
 });

@@ -5,7 +5,8 @@ import { parseClusterSelector } from './cluster-selector.ts';
 import { distribute } from './distribute.ts';
 import type { FederatedKind } from './federated-kind.ts';
 import { isAsDesired, memberObject, PROPAGATED } from './member-object.ts';
-import { CLUSTER_SELECTOR, DELETE_FROM_MEMBERS, FOREGROUND, ORPHAN } from './names.ts';
+import { CLUSTER_SELECTOR, DELETE_FROM_MEMBERS, FOREGROUND, ORPHAN, OVERRIDES } from './names.ts';
+import { parseOverrides } from './overrides.ts';
 import { parsePreferences } from './preferences.ts';
 
 /**
@@ -31,8 +32,16 @@ export type MemberAction =
   | { readonly type: 'create' | 'update'; readonly cluster: string; readonly object: AnyObject }
   | { readonly type: 'delete'; readonly cluster: string; readonly uid: string | undefined };
 
+/** Why nothing can be planned for a cluster. */
+interface MemberError {
+  readonly cluster: string;
+  readonly message: string;
+}
+
 export interface ObjectPlan {
   readonly actions: readonly MemberAction[];
+  /** Clusters that nothing can be planned for; the others do not wait for them. */
+  readonly errors?: readonly MemberError[];
   /** The finalizers that the federated object should have; absent: as they are. */
   readonly finalizers?: readonly string[];
   /** The status that the federated object should have; absent: as it is. */
@@ -54,36 +63,74 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
   if (!finalizers.includes(DELETE_FROM_MEMBERS)) {
     return { actions: [], finalizers: [...finalizers.filter((each) => each !== ORPHAN), DELETE_FROM_MEMBERS, ORPHAN] };
   }
-  const actions = planMembers(federated, options);
+  const placements = placementsOf(federated, options);
+  const errors = placements.flatMap(({ member, error }) => (error ? [{ cluster: member.name, message: error }] : []));
+  const actions = placements.flatMap(({ action }) => action ?? []);
+  const isDelete = ({ type }: MemberAction) => type === 'delete';
   const status = gatheredStatus(federated, options);
-  return { actions, ...(status ? { status } : {}) };
+  return {
+    actions: [...actions.filter(isDelete), ...actions.filter((action) => !isDelete(action))],
+    ...(errors.length > 0 ? { errors } : {}),
+    ...(status ? { status } : {}),
+  };
 }
 
-function planMembers(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly MemberAction[] {
+/** What is planned for one member. */
+interface Placement {
+  readonly member: MemberState;
+  /** Whether the selector of the object selects it. */
+  readonly isSelected: boolean;
+  /** Its replicas; undefined for a kind that has none to divide, or when they cannot be divided yet. */
+  readonly share?: number | undefined;
+  readonly action?: MemberAction | undefined;
+  readonly error?: string;
+}
+
+/** In the order of the members. Throws an error that says what is wrong with an annotation of the object. */
+function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Placement[] {
   const { kind, members } = options;
-  const isSelected = parseClusterSelector(federated.metadata.annotations?.[CLUSTER_SELECTOR]);
+  const { annotations } = federated.metadata;
+  const isSelected = parseClusterSelector(annotations?.[CLUSTER_SELECTOR]);
+  const overrides = parseOverrides(annotations?.[OVERRIDES]);
   const selected = members.filter(({ labels }) => isSelected(labels));
-  const removed = members.filter((member) => !selected.includes(member)).flatMap(removal);
-  if (kind.replicas && selected.some(({ health }) => health === 'unknown')) return removed;
-  const shares = sharesOf(
-    federated,
-    options,
-    selected.filter(({ health }) => health !== 'down'),
-  );
-  const written = selected.filter(isReady).flatMap((member): MemberAction[] => {
-    const { name: cluster, object: actual } = member;
-    if (actual?.metadata.deletionTimestamp) return [];
-    const share = shares?.get(cluster);
-    if (!actual && share === 0) return [];
-    const desired = memberObject(federated, kind, actual, share);
-    if (!actual) return [{ type: 'create', cluster, object: desired }];
-    if (isAsDesired(desired, actual) || member.isSettled?.(desired)) return [];
-    return [{ type: 'update', cluster, object: desired }];
+  const isUndecided = kind.replicas !== undefined && selected.some(({ health }) => health === 'unknown');
+  const shares = isUndecided ? undefined : sharesOf(federated, options, selected);
+  let before = 0;
+  return members.map((member): Placement => {
+    if (!selected.includes(member)) return { member, isSelected: false, action: removal(member) };
+    const share = shares?.get(member.name);
+    const start = before;
+    before += share ?? 0;
+    const placed = { member, isSelected: true, share };
+    if (isUndecided || !isReady(member)) return placed;
+    try {
+      const desired = (actual: DeepReadonly<AnyObject> | undefined) =>
+        memberObject(federated, {
+          ...{ kind, actual, override: (object) => overrides.apply(object, member.name) },
+          share: share === undefined ? undefined : { replicas: share, before: start },
+        });
+      return { ...placed, action: writeTo(member, desired, share === 0 && (kind.replicas?.removesEmpty ?? false)) };
+    } catch (error) {
+      return { ...placed, error: (error as Error).message };
+    }
   });
-  return [...removed, ...written];
+
+  function writeTo(
+    member: MemberState,
+    desiredWith: (actual: DeepReadonly<AnyObject> | undefined) => AnyObject,
+    isRemoved: boolean,
+  ): MemberAction | undefined {
+    const { name: cluster, object: actual } = member;
+    if (actual?.metadata.deletionTimestamp) return undefined;
+    if (isRemoved) return removal(member);
+    if (!actual && shares?.get(cluster) === 0) return undefined;
+    const object = desiredWith(actual);
+    if (!actual) return { type: 'create', cluster, object };
+    return isAsDesired(object, actual) || member.isSettled?.(object) ? undefined : { type: 'update', cluster, object };
+  }
 }
 
-/** Replicas by cluster; undefined for a kind that has none to divide. */
+/** Replicas by cluster; undefined for a kind that has none to divide. Clusters that are down have no share. */
 function sharesOf(
   federated: DeepReadonly<AnyObject>,
   { kind: { replicas }, isAutoscaled }: PlanOptions,
@@ -91,20 +138,22 @@ function sharesOf(
 ): ReadonlyMap<string, number> | undefined {
   if (!replicas) return undefined;
   const { name, namespace, annotations } = federated.metadata;
+  const objects = selected.flatMap(({ object }) => object ?? []);
+  const isPlaced = replicas.isPlaced?.(federated, objects) ?? false;
+  const recipients = selected.filter(({ health, object }) => health !== 'down' && (object || !isPlaced));
   const currentOf = ({ object }: MemberState) => (object ? replicas.of(object) : 0);
   const planned = distribute({
     key: `${namespace}/${name}`,
     replicas: replicas.of(federated),
     preferences: parsePreferences(annotations?.[replicas.annotation]),
-    clusters: selected.map((member) => ({
+    clusters: recipients.map((member) => ({
       ...{ name: member.name, current: currentOf(member) },
       ...(member.capacity === undefined ? {} : { capacity: member.capacity }),
     })),
   });
-  if (!isAutoscaled) return planned;
-  return new Map(
-    selected.map((member) => [member.name, member.object ? currentOf(member) : planned.get(member.name)!]),
-  );
+  const shareOf = (member: MemberState) =>
+    isAutoscaled && member.object ? currentOf(member) : (planned.get(member.name) ?? 0);
+  return new Map(selected.map((member) => [member.name, shareOf(member)]));
 }
 
 function planDeletion(federated: DeepReadonly<AnyObject>, members: readonly MemberState[]): ObjectPlan {
@@ -112,17 +161,17 @@ function planDeletion(federated: DeepReadonly<AnyObject>, members: readonly Memb
   if (!finalizers.includes(DELETE_FROM_MEMBERS)) return { actions: [] };
   const isOrphaned = finalizers.includes(ORPHAN);
   const isLeft = members.some((member) => !isReady(member) || isPropagated(member));
-  if (!isOrphaned && isLeft) return { actions: members.flatMap(removal) };
+  if (!isOrphaned && isLeft) return { actions: members.flatMap((member) => removal(member) ?? []) };
   return { actions: [], finalizers: finalizers.filter((each) => !OWN_FINALIZERS.has(each)) };
 }
 
 const OWN_FINALIZERS = new Set([DELETE_FROM_MEMBERS, ORPHAN, FOREGROUND]);
 
 /** Nothing when the object is being deleted already, or was never put there. */
-function removal(member: MemberState): MemberAction[] {
+function removal(member: MemberState): MemberAction | undefined {
   const { deletionTimestamp, uid } = member.object?.metadata ?? {};
-  if (!isReady(member) || !isPropagated(member) || deletionTimestamp) return [];
-  return [{ type: 'delete', cluster: member.name, uid }];
+  if (!isReady(member) || !isPropagated(member) || deletionTimestamp) return undefined;
+  return { type: 'delete', cluster: member.name, uid };
 }
 
 const isReady = ({ health }: MemberState) => health === 'ready';

@@ -94,7 +94,10 @@ describe('the objects of release 1.7', () => {
     expect(account!.object.metadata).toMatchObject({ name: 'federation-controller-manager', labels: LABELS });
     expect(role!.object).toMatchObject({
       metadata: { name: 'federation-system:federation-controller-manager' },
-      rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] }],
+      rules: [
+        { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+      ],
     });
     expect(binding!.object.roleRef.name).toBe('federation-system:federation-controller-manager');
     expect(manager!.object.metadata.annotations).toEqual({ ...ANNOTATIONS, federations: 'fed=example.com' });

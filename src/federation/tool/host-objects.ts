@@ -147,7 +147,11 @@ function serverArguments(plane: ControlPlane): readonly string[] {
 /** The controller manager, with the service account that reads the credentials of members. */
 export function managerObjects(plane: ControlPlane, credentials: Credentials): readonly ObjectToCreate[] {
   const role = `${plane.namespace}:${MANAGER_MODULE}`;
-  const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] }];
+  const rules = [
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+    // One manager leads at a time, also while a deployment replaces its pod.
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+  ];
   return [
     objectOf(ServiceAccount, { metadata: metadata(plane, MANAGER_MODULE) }),
     objectOf(Role, { metadata: metadata(plane, role), rules }),
@@ -167,7 +171,10 @@ function managerDeployment(plane: ControlPlane, credentials: Credentials): Objec
   const manager = {
     ...{ name: 'controller-manager', image: plane.image, imagePullPolicy: 'IfNotPresent' },
     command: [...plane.program, MANAGER_MODULE, ...managerArguments(plane)],
-    env: [{ name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
+    env: [
+      { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    ],
     volumeMounts: [
       { name: secret, mountPath: MANAGER_FILES, readOnly: true },
       ...(hasConfig ? [{ name: 'dns-provider', mountPath: DNS_FILES, readOnly: true }] : []),

@@ -17,11 +17,14 @@ import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
 const PERIOD_MS = 1_000;
 const DOWN_AFTER_MS = 5_000;
+const WRITES = new Set(['create', 'update']);
 
 interface TestMember {
   readonly client: Client;
   /** Makes the cluster unreachable for the federation, until it is called with false. */
   cut(isCut: boolean): void;
+  /** Makes writes to the cluster wait without an answer, until it is called with false. */
+  hang(isHung: boolean): void;
 }
 
 export interface TestFederation {
@@ -65,6 +68,7 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
     async join(name, labels = {}) {
       const transport = await open(allKinds);
       let isCut = false;
+      let isHung = false;
       const ends = new Set<AbortController>();
       const guard = () => {
         if (isCut) throw new ApiError('ServiceUnavailable', `${name} is cut off`);
@@ -75,9 +79,13 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
           isCut = next;
           if (isCut) for (const end of ends) end.abort();
         },
+        hang: (next: boolean) => {
+          isHung = next;
+        },
         transport: {
           call: async (request) => {
             guard();
+            if (isHung && WRITES.has(request.verb)) await untilAborted(request.signal!);
             return transport.call(request);
           },
           watch: async (request) => {
@@ -118,4 +126,8 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
   for (const name of names) await federation.join(name);
   await client.of(Namespace).create({ metadata: { name: 'x' } });
   return federation;
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }

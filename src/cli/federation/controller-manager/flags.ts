@@ -30,6 +30,11 @@ export const federationManagerFlags = [
     default: 60_000,
     defaultText: '1m',
   }),
+  flag('--leader-elect [bool]', {
+    help: 'run the controllers only while holding a lease of the host cluster, so that one of several managers does',
+    parse: value.boolean,
+    default: true,
+  }),
   flag('--log-level <level>', { help: 'least severe messages to log', choices: levels, default: 'info' }),
 ] as const;
 

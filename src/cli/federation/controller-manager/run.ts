@@ -8,6 +8,7 @@ import { runFederation } from '../../../federation/controllers/run.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
 import { untilStopSignal } from '../../process/signals.ts';
+import { elected } from './elected.ts';
 import type { FederationManagerFlags } from './flags.ts';
 import { hostConnection, memberConnection } from './host-cluster.ts';
 
@@ -35,18 +36,21 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
   if (flags.dnsProvider !== undefined) {
     log.warn('names of services are not published: there are no DNS providers yet', { provider: flags.dnsProvider });
   }
-  await runFederation({
-    ...{ client: createClient(federation), clock: systemClock, random: systemRandom, log, signal: stop.signal },
-    periodMs: flags.clusterMonitorPeriod,
-    timeoutMs: PROBE_TIMEOUT_MS,
-    downAfterMs: flags.clusterUnavailableDelay,
-    unschedulableAfterMs: flags.podUnschedulableDelay,
-    watchSeconds: WATCH_SECONDS,
-    connect: async (cluster, signal) => {
-      const transport = httpsTransport(await memberConnection(cluster, { host, namespace, signal }));
-      return { client: createClient(transport), close: () => transport.close() };
-    },
-  });
+  const tools = { clock: systemClock, random: systemRandom, log };
+  await elected({ ...tools, ...flags, host, namespace, signal: stop.signal }, (signal) =>
+    runFederation({
+      ...{ ...tools, client: createClient(federation), signal },
+      periodMs: flags.clusterMonitorPeriod,
+      timeoutMs: PROBE_TIMEOUT_MS,
+      downAfterMs: flags.clusterUnavailableDelay,
+      unschedulableAfterMs: flags.podUnschedulableDelay,
+      watchSeconds: WATCH_SECONDS,
+      connect: async (cluster, signal) => {
+        const transport = httpsTransport(await memberConnection(cluster, { host, namespace, signal }));
+        return { client: createClient(transport), close: () => transport.close() };
+      },
+    }),
+  );
   federation.close();
   hostTransport.close();
 }

@@ -24,6 +24,9 @@ export interface OpenExchangeHost {
   closed(id: number, largeBytes: number): void;
 }
 
+/** What was sent is reported when it is this much, or all. */
+const REPORTED_BYTES = 64 * 1024;
+
 export class OpenExchange {
   #watch: EventWriter | undefined;
   #text: Writable | undefined;
@@ -119,6 +122,8 @@ export class OpenExchange {
       if (error) return;
       free(bytes);
       this.#sent = total;
+      if (total < this.#written && total - this.#reported < REPORTED_BYTES) return;
+      this.#reported = total;
       this.host.send(['sent', this.id, total]);
     });
   }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Duplex, Readable, Writable } from 'node:stream';
 import { ApiError, badRequest } from '../../../base/errors.ts';
+import { isMovable } from '../../../base/shared-buffer.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import {
   type EventBytes,
@@ -111,7 +112,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     if (this.#isClosed) return failedStream(new Disconnected('the client disconnected before its request was read'));
     const body = new RemoteSocket({
       reportConsumed: (total) => this.#send(['consumed', this.id, total]),
-      ...{ send: (_bytes, done) => done(), sendEnd: () => undefined, abort: () => undefined },
+      ...{ send: (_buffers, done) => done(), sendEnd: () => undefined, abort: () => undefined },
     });
     this.#incoming = body;
     this.onClose(() => body.destroy());
@@ -148,7 +149,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   startResponse(code: number, headers: HeaderList): Writable {
     this.code = code;
     const text = new Writable({
-      write: (chunk: Buffer, _encoding, done) => this.#sendChunk(chunk, () => done()),
+      write: (chunk: Buffer, _encoding, done) => this.#sendChunks([chunk], () => done()),
       final: (done) => {
         this.#send(['end', this.id]);
         done();
@@ -164,7 +165,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     if (this.#head.headers.upgrade === undefined) return super.upgrade(headers);
     this.code = SWITCHING_PROTOCOLS;
     const socket = new RemoteSocket({
-      send: (bytes, done) => this.#sendChunk(bytes, done),
+      send: (buffers, done) => this.#sendChunks(buffers, done),
       sendEnd: () => this.#send(['end', this.id]),
       reportConsumed: (total) => this.#send(['consumed', this.id, total]),
       abort: () => this.abort(),
@@ -242,13 +243,15 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   }
 
   /** Calls back when more may be sent. */
-  #sendChunk(chunk: Buffer, done: () => void): void {
+  #sendChunks(chunks: readonly Buffer[], done: () => void): void {
     if (this.isDisconnected) {
       done();
       return;
     }
-    this.#written += chunk.length;
-    this.#front.port.send(['chunk', this.id, chunk.length], chunk);
+    for (const chunk of joinedHeads(chunks)) {
+      this.#written += chunk.length;
+      this.#front.port.send(['chunk', this.id, chunk.length], chunk);
+    }
     if (this.#written - this.#sent < MAX_IN_FLIGHT_BYTES) done();
     else this.#onSent = done;
   }
@@ -278,6 +281,26 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #send(message: ApiMessage): void {
     if (!this.isDisconnected) this.#front.port.send(message);
   }
+}
+
+/** Buffers that are moved to the other thread stay as they are, those between them are joined. */
+function joinedHeads(chunks: readonly Buffer[]): readonly Buffer[] {
+  if (chunks.length === 1) return chunks;
+  const joined: Buffer[] = [];
+  let small: Buffer[] = [];
+  const flush = () => {
+    if (small.length > 0) joined.push(small.length === 1 ? small[0]! : Buffer.concat(small));
+    small = [];
+  };
+  for (const chunk of chunks) {
+    if (!isMovable(chunk)) small.push(chunk);
+    else {
+      flush();
+      joined.push(chunk);
+    }
+  }
+  flush();
+  return joined;
 }
 
 function failedStream(error: Error): Readable {

@@ -1,9 +1,10 @@
 import { Duplex } from 'node:stream';
+import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 
 /** What an upgraded connection needs of its exchange. */
 export interface RemoteSocketHost {
-  /** Calls back when more may be sent. */
-  send(bytes: Buffer, done: () => void): void;
+  /** Sends buffers one after the other. Calls back when more may be sent. */
+  send(buffers: readonly Buffer[], done: () => void): void;
   sendEnd(): void;
   /** How many of the received bytes have been used in all. */
   reportConsumed(total: number): void;
@@ -21,7 +22,7 @@ export class RemoteSocket extends Duplex {
   #reported = 0;
 
   constructor(host: RemoteSocketHost) {
-    super({ readableHighWaterMark: REPORTED_BYTES, writableHighWaterMark: REPORTED_BYTES });
+    super({ readableHighWaterMark: REPORTED_BYTES, writableHighWaterMark: MAX_IN_FLIGHT_BYTES });
     this.#host = host;
     // The client has disconnected; users of the connection see it close.
     this.on('error', () => undefined);
@@ -50,7 +51,14 @@ export class RemoteSocket extends Duplex {
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#host.send(bytes, done);
+    this.#host.send([bytes], done);
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    this.#host.send(
+      chunks.map(({ chunk }) => chunk),
+      done,
+    );
   }
 
   override _final(done: () => void): void {

@@ -23,10 +23,9 @@ export interface FindRouteOptions {
 export function findRouteStage({ routes, admit }: FindRouteOptions) {
   return (request: ApiRequest): RoutedVerb | undefined | Promise<RoutedVerb | undefined> => {
     const { exchange, target } = request;
-    const { watch } = target.query;
     try {
       const route = routes.find(target.path, exchange.url);
-      if (route) return { route, verb: verbOf(exchange.method, route, watch) };
+      if (route) return { route, verb: verbOf(exchange.method, route, target.queryOf(route).watch) };
     } catch (error) {
       const admitted = admitPath(request);
       if (!admitted) throw error;

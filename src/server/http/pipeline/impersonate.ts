@@ -22,15 +22,18 @@ export function impersonateStage({ impersonation, routes }: ImpersonateOptions) 
   };
 
   /** What the request wants to do, as if its sender did it. */
-  function attributesOf({ method, url }: Exchange, { path, query }: RequestTarget, user: User): Attributes {
-    const { watch, options } = query;
+  function attributesOf({ method, url }: Exchange, target: RequestTarget, user: User): Attributes {
+    const { path } = target;
     try {
       const route = routes.find(path, url);
-      if (route) return new RequestAttributes({ user, verb: verbOf(method, route, watch) }, route, options);
+      if (route) {
+        const { watch, options } = target.queryOf(route);
+        return new RequestAttributes({ user, verb: verbOf(method, route, watch) }, route, options);
+      }
     } catch (error) {
       // A path that does not exist is reported later, to users who may know.
       if (!(error instanceof ApiError)) throw error;
     }
-    return attributesOfPath({ user, method, path, parts: splitPath(path), watch });
+    return attributesOfPath({ user, method, path, parts: splitPath(path), watch: target.query.watch });
   }
 }

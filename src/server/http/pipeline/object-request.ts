@@ -37,7 +37,7 @@ export class ObjectRequest {
     this.exchange = exchange;
     this.lifecycle = lifecycle;
     this.user = user;
-    this.query = target.query;
+    this.query = target.queryOf(route);
     this.#search = target.search;
     this.route = route;
     this.verb = verb;
@@ -49,7 +49,7 @@ export class ObjectRequest {
   /** The query parameters that the subresource declares; undefined if it declares none. Throws a BadRequest. */
   get parameters(): ParameterValues | undefined {
     const declared = this.route.subresource?.descriptor.parameters;
-    return declared && parseParameters(this.#search, declared);
+    return declared && !this.route.path ? parseParameters(this.#search, declared) : undefined;
   }
 
   /** The response is complete. A watch over a WebSocket has no status code of its own. */

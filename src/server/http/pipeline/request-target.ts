@@ -1,5 +1,6 @@
 import { HttpError } from '../errors.ts';
 import { NO_QUERY, parseQuery, type Query } from '../route/query.ts';
+import type { Route } from '../route/route.ts';
 
 /** A request's path and query. */
 export class RequestTarget {
@@ -18,6 +19,11 @@ export class RequestTarget {
   get query(): Query {
     this.#query ??= this.search === '' ? NO_QUERY : parseQuery(this.search);
     return this.#query;
+  }
+
+  /** The query as far as it is meant for the API: what is sent to a proxied program is the program's own. */
+  queryOf(route: Route): Query {
+    return route.path === undefined ? this.query : NO_QUERY;
   }
 
   /** The query if it has been parsed: for reporting an error, which may be that it cannot be. */

@@ -37,17 +37,23 @@ export interface Upgrade {
   readonly head: Buffer;
 }
 
+/** Paths of proxies: the program behind one may know any protocol. */
+const PROXY_PATH = /\/proxy(?:[/?]|$)/;
+
 /**
- * Whether a request may have the connection for another protocol: a WebSocket, or SPDY for exec and its like. Other protocols
- * are not supported, and a request behind others cannot have the connection for itself: both are served as if they had not
- * asked for an upgrade. So is one with a body.
+ * Whether a request may have the connection for another protocol: a WebSocket, SPDY for exec and its like, or whatever a
+ * proxied program offers. Other protocols are not supported, and a request behind others cannot have the connection for
+ * itself: both are served as if they had not asked for an upgrade. So is one with a body, and one for HTTP/2, which is only
+ * an offer of the client.
  */
 export function isUpgrade(request: IncomingMessage, socket: Duplex): boolean {
   const { method, headers } = request;
   if (currentResponse(socket)) return false;
   if (isWebSocket(headers)) return method === 'GET';
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-  return headers.upgrade?.toLowerCase() === 'spdy/3.1' && !hasBody;
+  if (hasBody) return false;
+  const protocol = headers.upgrade?.toLowerCase();
+  return protocol === 'spdy/3.1' || (protocol !== 'h2c' && PROXY_PATH.test(request.url ?? ''));
 }
 
 function isWebSocket(headers: IncomingHttpHeaders): boolean {

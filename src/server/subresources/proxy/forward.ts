@@ -18,7 +18,8 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 
 /** Passes a request on, and its response back. Rejects with an ApiError as long as there is no response. */
 export async function forward(client: ClientConnection, target: ProxyTarget, path: string): Promise<void> {
-  if (path === '' && (client.method === 'GET' || client.method === 'HEAD')) {
+  const isUpgrade = client.headers.upgrade !== undefined;
+  if (path === '' && !isUpgrade && (client.method === 'GET' || client.method === 'HEAD')) {
     redirectToSlash(client);
     return;
   }

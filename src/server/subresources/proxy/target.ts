@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, badRequest, notFound } from '../../../base/errors.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -31,18 +33,16 @@ export async function targetOf(core: Core, { resource: { kind }, call }: ApiRequ
   await core.cache.fresh();
   const { namespace = '' } = call;
   if (kind === Pod) return podTarget(core, found(core, Pod, namespace, named.name), named);
-  if (kind === Service) return serviceTarget(core, found(core, Service, namespace, named.name), named);
+  if (kind === Service) return serviceTarget(core, found(core, Service, namespace, named.name), named, call.name!);
   return nodeTarget(core, found(core, Node, '', named.name), named);
 }
 
 /** `name`, `name:port`, `scheme:name:` or `scheme:name:port`. */
 function parseName(text: string): ProxyName | undefined {
   const parts = text.split(':');
-  const [first = '', second = '', third = ''] = parts;
-  if (parts.length === 1) return { scheme: 'http', name: first, port: '' };
-  if (parts.length === 2) return { scheme: 'http', name: first, port: second };
-  if (parts.length > 3 || (first !== 'http' && first !== 'https' && first !== '')) return undefined;
-  return { scheme: first === 'https' ? 'https' : 'http', name: second, port: third };
+  const [scheme = '', name = '', port = ''] = parts.length < 3 ? ['', ...parts] : parts;
+  if (parts.length > 3 || name === '' || !['http', 'https', ''].includes(scheme)) return undefined;
+  return { scheme: scheme === 'https' ? 'https' : 'http', name, port };
 }
 
 function found<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: string, name: string): T {
@@ -65,32 +65,57 @@ function podTarget(core: Core, pod: Pod, { scheme, port }: ProxyName): ProxyTarg
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** One of the ready endpoints, chosen at random. */
-function serviceTarget(core: Core, service: Service, { scheme, name, port }: ProxyName): ProxyTarget {
+/** One of the ready endpoints, chosen at random. `id` is the name as the client wrote it. */
+function serviceTarget(core: Core, service: Service, { scheme, name, port }: ProxyName, id: string): ProxyTarget {
   const namespace = service.metadata.namespace ?? '';
-  const ports = service.spec.ports ?? [];
-  const wanted =
-    port === '' && ports.length === 1
-      ? ports[0]
-      : ports.find((each) => each.name === port || String(each.port) === port);
-  if (!wanted)
-    throw new ApiError(
-      'ServiceUnavailable',
-      `no service port ${JSON.stringify(port)} found for service ${JSON.stringify(name)}`,
-    );
+  const portName = servicePortName(service, port);
   const { subsets = [] } = found(core, Endpoints, namespace, name);
-  const choices = subsets.flatMap(({ addresses = [], ports: open = [] }) =>
-    open
-      .filter((each) => (each.name ?? '') === (wanted.name ?? ''))
-      .flatMap((each) => addresses.map(({ ip, nodeName }) => ({ address: ip, node: nodeName ?? '', port: each.port }))),
+  const choices = subsets.flatMap(({ addresses = [], ports = [] }) =>
+    ports
+      .filter((each) => (each.name ?? '') === portName)
+      .flatMap((each) =>
+        addresses
+          .filter((address) => isProxied(core, namespace, address))
+          .map(({ ip, nodeName }) => ({ address: ip, node: nodeName ?? '', port: each.port })),
+      ),
   );
   if (choices.length === 0) {
-    throw new ApiError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(name)}`);
+    const missing = JSON.stringify(subsets.length === 0 ? name : id);
+    throw new ApiError('ServiceUnavailable', `no endpoints available for service ${missing}`);
   }
   const choice = choices[core.random.int(choices.length)]!;
+  // What belongs to no node is reached from here.
+  if (choice.node === '') return { scheme, host: hostOf(choice), connect: (signal) => dialAddress(choice, signal) };
   const why = core.nodes.refusal(choice.node, 'proxy');
   if (why !== undefined) throw badRequest(why);
   return dialled(core, scheme, choice);
+}
+
+/** The name of a port that is given by name or by number; of the only one when none is given. */
+function servicePortName({ metadata, spec: { ports = [] } }: Service, port: string): string {
+  if (port === '' && ports.length === 1) return ports[0]!.name ?? '';
+  if (!/^\d+$/.test(port)) return port;
+  const numbered = ports.find((each) => each.port === Number(port));
+  if (numbered) return numbered.name ?? '';
+  const message = `no service port ${port} found for service ${JSON.stringify(metadata.name)}`;
+  throw new ApiError('ServiceUnavailable', message);
+}
+
+type EndpointAddress = NonNullable<NonNullable<Endpoints['subsets']>[number]['addresses']>[number];
+
+/** Only administrators write Endpoints there: parts of the cluster that are no pods have their services there. */
+const SYSTEM_NAMESPACE = 'kube-system';
+
+/** Whether an address is one of a pod: with any other, writing Endpoints would give access to whatever the node reaches. */
+function isProxied(core: Core, namespace: string, { ip, targetRef }: EndpointAddress): boolean {
+  if (!targetRef) return namespace === SYSTEM_NAMESPACE;
+  if (targetRef.kind !== 'Pod' || targetRef.namespace !== namespace) return false;
+  const pod = core.cache
+    .table(Pod)
+    .get(namespace, targetRef.name ?? '')
+    ?.hub(Pod) as Pod | undefined;
+  if (!pod) return false;
+  return pod.status.podIP === ip || (pod.status.podIPs ?? []).some((each) => each.ip === ip);
 }
 
 /** Clients that know kubelet name its port. An agent may have another one, or none where only this process reaches it. */
@@ -115,9 +140,22 @@ function dialled(
   scheme: ProxyTarget['scheme'],
   target: { readonly node: string; readonly address: string; readonly port: number },
 ): ProxyTarget {
-  const { address, port } = target;
-  const host = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-  return { scheme, host, connect: (signal) => core.nodes.dial({ ...target, signal }) };
+  return { scheme, host: hostOf(target), connect: (signal) => core.nodes.dial({ ...target, signal }) };
+}
+
+interface Address {
+  readonly address: string;
+  readonly port: number;
+}
+
+function hostOf({ address, port }: Address): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+async function dialAddress({ address, port }: Address, signal: AbortSignal): Promise<Duplex> {
+  const socket = connect({ host: address, port, allowHalfOpen: true, signal });
+  await once(socket, 'connect');
+  return socket;
 }
 
 function portOf(text: string): number | undefined {
