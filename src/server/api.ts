@@ -89,6 +89,8 @@ export interface ListReply {
     readonly remainingItemCount?: number;
   };
   readonly items: readonly Item[];
+  /** Decodes the objects of a long list in turns of the event loop, for a caller that reads them all; undefined: no need to. */
+  decode(): Promise<void> | undefined;
   /** The whole list as JSON. */
   json(): Buffer;
   /** The same, compressed at the lowest gzip level; undefined where the result would not be cached. */

@@ -119,6 +119,9 @@ export interface Server {
   close(): void;
 }
 
+/** Of the history in memory. What is older is read from the store, which keeps as much as its own limit allows. */
+const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
+
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { store, clock, random = systemRandom, log = silent, monitor = unmonitored } = options;
   const { subresources = allSubresources } = options;
@@ -128,7 +131,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     log,
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
-    historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
+    historyBytes: Math.min(options.historyBytes ?? MAX_CACHED_HISTORY_BYTES, MAX_CACHED_HISTORY_BYTES),
     freeze: options.freeze ?? false,
     marks: options.release === undefined ? undefined : await DefinitionMarks.load(store, options.release),
   });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type TestServer, testServer } from '../../test/support/server.ts';
 import { ConfigMap } from '../kinds/groups/core/config-map.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
@@ -306,6 +306,18 @@ describe('list', () => {
     await api.create('configmaps', { metadata: { name: 'i', initializers: { pending: [{ name: 'x' }] } } });
     expect((await api.list('configmaps')).items).toHaveLength(3);
     expect((await api.list('configmaps', { options: { includeUninitialized: true } })).items).toHaveLength(4);
+  });
+
+  it('decodes no object for a list without selectors', async () => {
+    const parse = vi.spyOn(JSON, 'parse');
+    try {
+      const all = (await api.list('configmaps')).json();
+      const page = (await api.list('configmaps', { options: { limit: 2 } })).json();
+      expect(parse).not.toHaveBeenCalled();
+      expect([all, page].map((json) => JSON.parse(json.toString()).items.length)).toEqual([3, 2]);
+    } finally {
+      parse.mockRestore();
+    }
   });
 
   it('waits for a future resourceVersion, and not forever', async () => {

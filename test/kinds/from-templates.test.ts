@@ -24,13 +24,15 @@ const kinds = allKinds.filter(({ fromTemplates }) => fromTemplates);
 const context = { operation: 'create', old: undefined, subresource: undefined } as const;
 
 const words = fc.constantFrom('a', 'b.c', 'web', 'kubernetes.io/config.mirror', 'app', 'x'.repeat(250));
+/** Of an object whose spec another one takes over: nothing is wrong with it, or there would be little to compare. */
+const validMetadata = fc.record({ name: fc.constantFrom('a', 'b.c', 'web') });
 const metadata = fc.record({
   name: words,
   labels: fc.dictionary(words, words, { maxKeys: 2 }),
   annotations: fc.dictionary(words, words, { maxKeys: 2 }),
 });
 
-/** Random specs, mostly invalid, and parts of the example, mostly valid. */
+/** Random specs, mostly invalid, and parts of the example, valid where one part does not need another. */
 function specsOf(kind: Kind): fc.Arbitrary<object> {
   const example = parse(readFileSync(join(EXAMPLES, `${kind.singular}.yaml`), 'utf8')).spec as Record<string, unknown>;
   const someOf = fc
@@ -74,30 +76,24 @@ describe.each(kinds)('$kind', (kind) => {
   });
 
   it('finds the same faults in an object whose spec was valid in another', () => {
-    let compared = 0;
     fc.assert(
-      fc.property(metadata, metadata, specsOf(kind), (one, other, spec) => {
-        if (faultsOf(kind, objectOf(kind, one, spec))) return;
+      fc.property(validMetadata, metadata, specsOf(kind), (one, other, spec) => {
+        fc.pre(!faultsOf(kind, objectOf(kind, one, spec)));
         const object = objectOf(kind, other, spec);
         expect(faultsOf(kind, object, object.spec)).toEqual(faultsOf(kind, object));
-        compared++;
       }),
     );
-    expect(compared).toBeGreaterThan(0);
   });
 
   it('gives the same warnings for an object whose spec gave none in another', () => {
     const warningsOf = (object: WithSpec, quiet?: object) => kind.warnings?.(object, undefined, quiet) ?? [];
-    let compared = 0;
     fc.assert(
-      fc.property(metadata, metadata, specsOf(kind), (one, other, spec) => {
+      fc.property(validMetadata, metadata, specsOf(kind), (one, other, spec) => {
         const first = objectOf(kind, one, spec);
-        if (faultsOf(kind, first) || warningsOf(first).length > 0) return;
+        fc.pre(!faultsOf(kind, first) && warningsOf(first).length === 0);
         const object = objectOf(kind, other, spec);
         expect(warningsOf(object, object.spec)).toEqual(warningsOf(object));
-        compared++;
       }),
     );
-    expect(compared).toBeGreaterThan(0);
   });
 });

@@ -128,6 +128,7 @@ export function listOf(items: readonly KubeObject[]): Reply {
     ...list,
     items: items.map(itemOf),
     json: () => Buffer.from(JSON.stringify({ ...list, items })),
+    decode: () => undefined,
     gzip: undefined,
   };
 }

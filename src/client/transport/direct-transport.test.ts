@@ -43,7 +43,7 @@ describe('directTransport', () => {
 
   it('returns the objects of a list', async () => {
     const metadata = { resourceVersion: '9', continue: 'next' };
-    const { transport } = answering({ type: 'list', metadata, items: [{ object }] });
+    const { transport } = answering({ type: 'list', metadata, items: [{ object }], decode: () => undefined });
     expect(await transport.call({ ...request, verb: 'list' })).toEqual({ type: 'list', metadata, items: [object] });
   });
 

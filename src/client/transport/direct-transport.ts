@@ -8,10 +8,18 @@ import { WatchPipe } from './watch-pipe.ts';
 /** What the transport needs of the server's reply. */
 export type DirectReply =
   | { readonly type: 'object'; readonly item: { readonly object: KubeObject } }
-  | { readonly type: 'list'; readonly metadata: ListMeta; readonly items: readonly { readonly object: KubeObject }[] }
+  | DirectList
   | { readonly type: 'status'; readonly status: Status }
   | { readonly type: 'stream' | 'connection' }
   | { readonly type: 'watch'; attach(consumer: DirectConsumer): void; stop(): void };
+
+interface DirectList {
+  readonly type: 'list';
+  readonly metadata: ListMeta;
+  readonly items: readonly { readonly object: KubeObject }[];
+  /** To be awaited before the objects are read. */
+  decode(): Promise<void> | undefined;
+}
 
 interface DirectConsumer {
   events(batch: { readonly events: readonly RawEvent[] }): void;
@@ -36,8 +44,11 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
       switch (reply.type) {
         case 'object':
           return { type: 'object', object: reply.item.object };
-        case 'list':
+        case 'list': {
+          const decoding = reply.decode();
+          if (decoding) await decoding;
           return { type: 'list', metadata: reply.metadata, items: reply.items.map((item) => item.object) };
+        }
         case 'status':
           return reply;
         case 'stream':

@@ -1,7 +1,8 @@
-import { isShared, joinSharable } from '../../base/shared-buffer.ts';
+import { allocateSharable, isShared } from '../../base/shared-buffer.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Resource } from '../registry.ts';
+import { writeSpliced } from './encoding.ts';
 import type { Entry } from './entry.ts';
 import type { ObjectKey } from './keys.ts';
 
@@ -76,7 +77,11 @@ export class ObjectEvent implements WatchEvent {
   json(): Buffer {
     const known = this.#json ?? this.#sentJson?.deref();
     if (known) return known;
-    const json = joinSharable([HEADS[this.type], this.entry.view(this.resource).json(), TAIL]);
+    const head = HEADS[this.type];
+    const source = this.entry.view(this.resource).jsonSource();
+    const json = allocateSharable(head.length + source.length + TAIL.length);
+    json.set(head, 0);
+    json.set(TAIL, writeSpliced(source, json, head.length));
     if (this.#isSettled || isShared(json)) this.#sentJson = new WeakRef(json);
     else this.#json = json;
     return json;

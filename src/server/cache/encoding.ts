@@ -148,16 +148,33 @@ export function hasHead(stored: Buffer, kind: Kind): boolean {
   return stored.length > bytes.length && stored.compare(bytes, 0, bytes.length, 0, bytes.length) === 0;
 }
 
+/** Bytes with a text inserted into them, which are put together where they are needed. */
+export interface SplicedBytes {
+  readonly bytes: Buffer;
+  /** The offset of the inserted text. */
+  readonly at: number;
+  readonly inserted: string;
+  /** Of the whole, in bytes. */
+  readonly length: number;
+}
+
 /** Puts `selfLink` and `resourceVersion` into bytes that have neither, behind a head of `at` bytes. */
-export function splice(stored: Buffer, at: number, added: { selfLink: string; revision: number }): Buffer {
-  const tail = stored[at] === CLOSING_BRACE ? '' : ',';
-  const middle = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"${tail}`;
-  const length = Buffer.byteLength(middle);
-  const out = Buffer.allocUnsafe(stored.length + length);
-  out.set(stored.subarray(0, at), 0);
-  out.write(middle, at);
-  out.set(stored.subarray(at), at + length);
-  return out;
+export function splice(bytes: Buffer, at: number, added: { selfLink: string; revision: number }): SplicedBytes {
+  const tail = bytes[at] === CLOSING_BRACE ? '' : ',';
+  const inserted = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"${tail}`;
+  return { bytes, at, inserted, length: bytes.length + Buffer.byteLength(inserted) };
+}
+
+export function unspliced(bytes: Buffer): SplicedBytes {
+  return { bytes, at: bytes.length, inserted: '', length: bytes.length };
+}
+
+/** Writes the bytes without the first `skipped`, which must all be before the inserted text. Returns where they end. */
+export function writeSpliced({ bytes, at, inserted }: SplicedBytes, out: Buffer, start: number, skipped = 0): number {
+  let end = start + bytes.copy(out, start, skipped, at);
+  if (at === bytes.length) return end;
+  end += out.write(inserted, end);
+  return end + bytes.copy(out, end, at);
 }
 
 const CLOSING_BRACE = 0x7d;

@@ -5,6 +5,7 @@ import type { Resource } from '../registry.ts';
 import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
 import type { ObjectKey } from './keys.ts';
 import type { Origin } from './origin.ts';
+import type { RecentBytes } from './recent-bytes.ts';
 import { decodeStored, parseStored, type StoredObject } from './stored-object.ts';
 import { UnreadableObject } from './unreadable.ts';
 import { View } from './view.ts';
@@ -40,6 +41,8 @@ export class Entry {
   #hub: View | undefined;
   #others: View[] | undefined;
   #isUnreadable = false;
+  /** Undefined as long as nobody has asked. */
+  #mentionsInitializers: boolean | undefined;
 
   constructor(
     readonly at: ObjectKey,
@@ -54,12 +57,23 @@ export class Entry {
     this.#damage = content.damage;
   }
 
+  get recent(): RecentBytes {
+    return this.#origin.recent;
+  }
+
   get size(): number {
     return this.#stored.length;
   }
 
   get stored(): Buffer {
     return this.#stored;
+  }
+
+  /** Whether the object is readable and has no initializers, as far as its bytes tell without being decoded. */
+  isKnownInitialized(kind: Kind): boolean {
+    if (!this.#isCurrent(kind)) return false;
+    this.#mentionsInitializers ??= this.#stored.includes(INITIALIZERS);
+    return !this.#mentionsInitializers;
   }
 
   /** What a change of the object can take over; undefined where the object is not exactly what is stored. */
@@ -212,6 +226,8 @@ export class Entry {
     return this.#origin.frozen ? deepFreeze(object) : object;
   }
 }
+
+const INITIALIZERS = Buffer.from('"initializers":');
 
 /** A mistake in the program: see ../conversion/prepare.ts. */
 function unprepared({ kind }: Kind): Error {

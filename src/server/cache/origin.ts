@@ -1,7 +1,11 @@
 import { type Logger, silent } from '../../base/log.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { DefinitionMarks } from './definition-marks.ts';
+import { RecentBytes } from './recent-bytes.ts';
 import type { UnreadableObject } from './unreadable.ts';
+
+/** Of objects as they were served, beside the stored bytes. */
+const MAX_RECENT_BYTES = 16 * 1024 * 1024;
 
 /** Where the bytes of an entry come from: how far they can be trusted, and what else all entries from there share. */
 export interface Origin {
@@ -9,6 +13,8 @@ export interface Origin {
   isCurrent(kind: Kind, revision: number): boolean;
   /** Whether objects are frozen, so that a test finds the code that changes one. */
   readonly frozen: boolean;
+  /** Keeps the bytes that were made to serve objects. */
+  readonly recent: RecentBytes;
   /** Called whenever the object is asked for and cannot be read. */
   failed(error: UnreadableObject, entry: object): void;
 }
@@ -29,6 +35,7 @@ export class Origins {
     const reported = new WeakSet<object>();
     this.stored = {
       frozen,
+      recent: new RecentBytes(MAX_RECENT_BYTES),
       isCurrent: (kind, revision) => marks?.isCurrent(kind, revision) ?? false,
       failed(error, entry) {
         if (reported.has(entry)) return;

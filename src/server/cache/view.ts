@@ -1,7 +1,17 @@
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
-import { encode, encodeLasting, headOf, selfLinkOf, splice } from './encoding.ts';
+import {
+  encode,
+  encodeLasting,
+  headOf,
+  type SplicedBytes,
+  selfLinkOf,
+  splice,
+  unspliced,
+  writeSpliced,
+} from './encoding.ts';
 import type { ObjectKey } from './keys.ts';
+import type { KeptBytes, RecentBytes } from './recent-bytes.ts';
 
 /** What a view is made from: an object, or a function that reads it when it is first needed. */
 export interface ViewContent {
@@ -15,6 +25,8 @@ export interface ViewContent {
 interface ViewedEntry {
   readonly at: ObjectKey;
   readonly revision: number;
+  /** Where bytes that can be made again are kept. */
+  readonly recent: RecentBytes;
   hub(kind: Kind): KubeObject;
 }
 
@@ -33,7 +45,7 @@ export class View implements Item {
   #object: KubeObject | undefined;
   readonly #read: (() => KubeObject) | undefined;
   readonly #stored: Buffer | undefined;
-  #json: Buffer | undefined;
+  #json: KeptBytes | undefined;
   #metadata: Buffer | undefined;
   /** Its row in a table. */
   row: ViewRow | undefined;
@@ -55,8 +67,18 @@ export class View implements Item {
   }
 
   json(): Buffer {
-    this.#json ??= this.#encode();
-    return this.#json;
+    const known = this.#json?.bytes;
+    if (known) return known;
+    const json = this.#encode();
+    this.#json = this.entry.recent.keep(json);
+    return json;
+  }
+
+  /** The same for a caller that copies it into other bytes. It is not kept. */
+  jsonSource(): SplicedBytes {
+    const known = this.#json?.bytes;
+    if (known) return unspliced(known);
+    return this.#spliced() ?? unspliced(encode(this.object, this.kind.rawFields));
   }
 
   /** The metadata as JSON: all that tables and metadata-only replies show of the object. */
@@ -65,15 +87,18 @@ export class View implements Item {
     return this.#metadata;
   }
 
-  /** The bytes of an item in a list, but for the opening brace. */
-  itemJson(): Buffer {
-    return this.json().subarray(headOf(this.kind, this.version).item);
+  #encode(): Buffer {
+    const source = this.#spliced();
+    if (!source) return encode(this.object, this.kind.rawFields);
+    const out = Buffer.allocUnsafe(source.length);
+    writeSpliced(source, out, 0);
+    return out;
   }
 
-  #encode(): Buffer {
-    const stored = this.#stored;
-    if (!stored) return encode(this.object, this.kind.rawFields);
+  #spliced(): SplicedBytes | undefined {
+    if (!this.#stored) return undefined;
     const selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
-    return splice(stored, headOf(this.kind, this.version).bytes.length, { selfLink, revision: this.entry.revision });
+    const at = headOf(this.kind, this.version).bytes.length;
+    return splice(this.#stored, at, { selfLink, revision: this.entry.revision });
   }
 }

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { textBytes } from '../../base/bounded-map.ts';
 import { allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/shared-buffer.ts';
+import { headOf, writeSpliced } from '../cache/encoding.ts';
 import type { Table } from '../cache/table.ts';
 import type { View } from '../cache/view.ts';
 import type { Registry, Resource } from '../registry.ts';
@@ -150,17 +151,20 @@ async function squeeze(json: Buffer): Promise<Buffer> {
  * there is too much of that, sending the list takes it away from this thread.
  */
 export function listJson(head: string, views: readonly View[]): Buffer {
+  const sources = views.map((view) => view.jsonSource());
   let length = Buffer.byteLength(head) + 2;
-  for (const view of views) length += view.itemJson().length + 1;
-  const out = allocateSharable(length + (views.length === 0 ? 0 : views.length - 1));
+  const skipped = views.map(({ kind, version }) => headOf(kind, version).item);
+  sources.forEach((source, index) => {
+    length += source.length - skipped[index]! + 2;
+  });
+  // The first item has no comma before it.
+  const out = allocateSharable(views.length === 0 ? length : length - 1);
   let at = out.write(head, 0);
-  let first = true;
-  for (const view of views) {
-    if (!first) out[at++] = COMMA;
-    first = false;
+  sources.forEach((source, index) => {
+    if (index > 0) out[at++] = COMMA;
     out[at++] = OPENING_BRACE;
-    at += view.itemJson().copy(out, at);
-  }
+    at = writeSpliced(source, out, at, skipped[index]);
+  });
   out.write(']}', at);
   return makeMovable(out);
 }

@@ -62,7 +62,8 @@ export async function pageOf(core: Core, { resource, call }: ApiRequest, range: 
   const rest = after === undefined ? entries : entries.filter((entry) => entry.at.key > after);
   const preparing = prepareHubs(rest, resource);
   if (preparing) await preparing;
-  const reading = readInTurns(core.turns, rest, resource.kind);
+  // The result of a selector is not kept, but the decoded object is, which takes most of the time.
+  const reading = readInTurns(core.turns, rest, selection.matches);
   if (reading) await reading;
   const matching = rest.filter(selection.matches);
   const shown = isLimited(call.options) ? matching.slice(0, call.options.limit) : matching;

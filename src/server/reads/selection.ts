@@ -17,8 +17,10 @@ export function selectionOf(resource: Resource, call: Call): Selection {
   const { kind } = resource;
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const check = checkOf(resource, call);
+  const isPlain = !labelSelector && !fieldSelector && !call.name;
   return {
-    matches: (entry) => check(entry.hub(kind)),
+    // Without selectors, only objects with initializers have to be decoded, and those that may be unreadable.
+    matches: (entry) => (isPlain && entry.isKnownInitialized(kind)) || check(entry.hub(kind)),
     text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
   };
 }

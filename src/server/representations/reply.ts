@@ -5,8 +5,8 @@ import { sourceOf } from './source.ts';
 import { type TableOptions, tableJson } from './table.ts';
 import { shapeWatch } from './watch.ts';
 
-/** Turns a reply into another form. A Status or a stream stays what it is. */
-export function shapeReply(reply: Reply, shaping: Shaping): Reply {
+/** Turns a reply into another form. A Status or a stream stays what it is. A promise where a long list is decoded first. */
+export function shapeReply(reply: Reply, shaping: Shaping): Reply | Promise<Reply> {
   switch (reply.type) {
     case 'status':
     case 'stream':
@@ -15,7 +15,7 @@ export function shapeReply(reply: Reply, shaping: Shaping): Reply {
     case 'object':
       return { type: 'object', item: encodedItem(objectJson(reply, shaping)) };
     case 'list':
-      return shapeList(reply, shaping);
+      return reply.decode()?.then(() => shapeList(reply, shaping)) ?? shapeList(reply, shaping);
     case 'watch':
       return shapeWatch(reply, shaping);
   }

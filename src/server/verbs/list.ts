@@ -1,6 +1,7 @@
 import type { Call, ListReply } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
+import type { Entry } from '../cache/entry.ts';
 import { UnreadableObject, unreadableList } from '../cache/unreadable.ts';
 import type { View } from '../cache/view.ts';
 import { prepare } from '../conversion/prepare.ts';
@@ -36,7 +37,9 @@ async function wholeList(core: Core, resource: Resource, call: Call, selection: 
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
   const key = { resource, table, text: `${namespace}\n${selection.text}` };
-  const reading = core.lists.has(key) ? undefined : readInTurns(core.turns, table.entries(namespace), resource.kind);
+  // What is read here is kept with the entries, so that the list is made quickly below, from their newest state.
+  const read = (entry: Entry) => void (selection.matches(entry) && entry.view(resource));
+  const reading = core.lists.has(key) ? undefined : readInTurns(core.turns, table.entries(namespace), read);
   if (reading) await reading;
   const views = core.lists.views(key, () =>
     table
@@ -47,7 +50,7 @@ async function wholeList(core: Core, resource: Resource, call: Call, selection: 
   const metadata = { selfLink: listLink(resource, call), resourceVersion: String(core.cache.revision) };
   const head = headOf(resource, metadata);
   return {
-    ...shape(resource, metadata, views),
+    ...shape(core, resource, { metadata, views }),
     json: () => core.lists.json(key, { head, views }),
     gzip: () => core.lists.gzip(key, { head, views }),
   };
@@ -68,12 +71,23 @@ async function page(core: Core, request: ApiRequest, range: ListRange): Promise<
   if (converting) await converting;
   const views = entries.map((entry) => entry.view(resource));
   const json = () => listJson(headOf(resource, metadata), views);
-  return { ...shape(resource, metadata, views), json, gzip: undefined };
+  return { ...shape(core, resource, { metadata, views }), json, gzip: undefined };
 }
 
-function shape(resource: Resource, metadata: ListReply['metadata'], items: readonly View[]) {
-  const { kind, version } = resource;
-  return { type: 'list', kind: kind.listKind, apiVersion: version.apiVersion, metadata, items } as const;
+interface ListContent {
+  readonly metadata: ListReply['metadata'];
+  readonly views: readonly View[];
+}
+
+function shape(core: Core, { kind, version }: Resource, { metadata, views }: ListContent) {
+  return {
+    type: 'list',
+    kind: kind.listKind,
+    apiVersion: version.apiVersion,
+    metadata,
+    items: views,
+    decode: () => readInTurns(core.turns, views, (view) => void view.object),
+  } as const;
 }
 
 function headOf({ kind, version }: Resource, metadata: ListReply['metadata']): string {

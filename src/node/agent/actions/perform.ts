@@ -10,7 +10,7 @@ import type { ActionContext, Subject } from './context.ts';
 import { pullImage } from './pull-image.ts';
 import { runSandbox } from './run-sandbox.ts';
 import { startContainer } from './start-container.ts';
-import { stopContainer } from './stop-container.ts';
+import { runPreStop, stopContainer } from './stop-container.ts';
 
 /** Never rejects. `signal` is aborted when the action is planned again although it has not ended. */
 export async function perform(
@@ -52,6 +52,8 @@ async function performAction(
       return pullImage(context, subject, action);
     case 'start-container':
       return startContainer(context, subject, action);
+    case 'pre-stop':
+      return runPreStop(context, subject, { action, signal });
     case 'stop-container':
       return stopContainer(context, subject, { action, signal });
     case 'remove-container':

@@ -5,6 +5,7 @@ import { hookOf, runHook } from '../../probes/hook.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
 import { type ActionContext, addressesOf, type Subject } from './context.ts';
 
+type PreStop = Extract<Action, { readonly type: 'pre-stop' }>;
 type StopContainer = Extract<Action, { readonly type: 'stop-container' }>;
 
 /** What is left for the container to end after a hook that has used up the grace period. */
@@ -22,7 +23,8 @@ export async function stopContainer(
   const { id, graceSeconds } = action;
   const startedAt = clock.now();
   const spec = containerNamed(subject.pod, action.container);
-  const hasHook = graceSeconds > 0 && spec !== undefined && hookOf(spec.container, 'preStop') !== undefined;
+  const hasHook =
+    graceSeconds > 0 && !action.isHookDone && spec !== undefined && hookOf(spec.container, 'preStop') !== undefined;
   const drained = graceSeconds > 0 ? drain(context, subject, { graceSeconds, signal }) : undefined;
   if (hasHook) await preStop(context, subject, { spec, id, timeoutMs: graceSeconds * 1_000, signal });
   await drained;
@@ -31,6 +33,18 @@ export async function stopContainer(
   const used = Math.ceil((clock.now() - startedAt) / 1_000);
   const left = hasHook ? Math.max(MIN_GRACE_SECONDS, graceSeconds - used) : graceSeconds;
   await runtime.stopContainer(id, left);
+  return { type: 'done' };
+}
+
+/** Runs the preStop hook of a container that is stopped later. `signal` is aborted when it is stopped although its hook runs. */
+export async function runPreStop(
+  context: ActionContext,
+  subject: Subject,
+  { action, signal }: { readonly action: PreStop; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const { container, id, graceSeconds } = action;
+  const spec = containerNamed(subject.pod, container);
+  if (spec) await preStop(context, subject, { spec, id, timeoutMs: graceSeconds * 1_000, signal });
   return { type: 'done' };
 }
 

@@ -200,14 +200,15 @@ export class PodWorker {
   #perform(state: PodState, action: Action): void {
     const { context } = this.#options;
     const end = new AbortController();
-    if (action.type === 'stop-container') {
+    const isStop = action.type === 'stop-container' || action.type === 'pre-stop';
+    if (isStop) {
       this.#stops.get(action.id)?.abort();
       this.#stops.set(action.id, end);
     }
     const subject = { pod: this.#pod, state, emit: (event: PlannedEvent) => this.#emit(event) };
     const performing = perform(context, subject, { action, signal: end.signal }).then((outcome) => {
       this.#actions.delete(performing);
-      if (action.type === 'stop-container') {
+      if (isStop) {
         // A stop with a shorter grace period has taken over, and will tell.
         if (this.#stops.get(action.id) !== end) return;
         this.#stops.delete(action.id);

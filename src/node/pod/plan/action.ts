@@ -25,6 +25,8 @@ export type Action =
       readonly resources: Resources;
       readonly podResources: Resources;
     })
+  /** Runs the preStop hook of a sidecar, whose turn to stop has not come. */
+  | (OfContainer & { readonly type: 'pre-stop'; readonly id: string; readonly graceSeconds: number })
   /** Runs its preStop hook and stops it, all within the grace period. 0: kills it at once, without the hook. */
   | (OfContainer & {
       readonly type: 'stop-container';
@@ -33,6 +35,8 @@ export type Action =
       /** When the grace period ends. */
       readonly by: number;
       readonly cause: StopCause;
+      /** Whether its hook was run before. */
+      readonly isHookDone?: boolean;
     })
   | (OfContainer & { readonly type: 'remove-container'; readonly id: string; readonly keepsLog?: boolean })
   | (OfContainer & {

@@ -134,6 +134,7 @@ function containerState(
     start: TO_DO,
     startAttempt: 0,
     stop: undefined,
+    preStop: undefined,
     removals: [],
     update: TO_DO,
     started: undefined,

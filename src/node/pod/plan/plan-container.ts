@@ -183,8 +183,23 @@ export function planStop(draft: Draft, state: ContainerState, live: ContainerRec
   if (stop && !isShorter && (stop.step.type !== 'failed' || !draft.isDue(stop.step.retryAt))) return;
   const graceSeconds = Math.max(0, Math.ceil((by - now) / 1_000));
   const { name, position } = state;
-  draft.act({ type: 'stop-container', container: name, position, id: live.id, graceSeconds, by, cause: how.cause });
-  if (!stop) draft.event('Normal', 'Killing', stopMessage(draft.pod, state, how), state);
+  const hook = state.preStop?.id === live.id ? { isHookDone: true } : {};
+  const { cause } = how;
+  draft.act({ type: 'stop-container', container: name, position, id: live.id, graceSeconds, by, cause, ...hook });
+  if (!stop && !hook.isHookDone) draft.event('Normal', 'Killing', stopMessage(draft.pod, state, how), state);
+}
+
+/** Runs the preStop hook of a container before it is stopped, once; returns whether it runs. */
+export function isInHook(draft: Draft, state: ContainerState, live: ContainerRecord, how: Stop): boolean {
+  const { container, by } = how;
+  const graceSeconds = Math.ceil((by - draft.now) / 1_000);
+  if (graceSeconds <= 0) return false;
+  if (state.preStop?.id === live.id) return state.preStop.step.type === 'doing';
+  const hasHook = 'lifecycle' in container && container.lifecycle?.preStop !== undefined;
+  if (!hasHook || state.stop?.id === live.id) return false;
+  draft.act({ type: 'pre-stop', container: state.name, position: state.position, id: live.id, graceSeconds });
+  draft.event('Normal', 'Killing', stopMessage(draft.pod, state, how), state);
+  return true;
 }
 
 function stopMessage({ spec }: SeenPod, { name, role }: ContainerState, { cause, container }: Stop): string {

@@ -361,6 +361,49 @@ test('a deleted pod stops its main containers, then its sidecars in reverse orde
   expect(planned(pod, state, NOW + 26_000)).toEqual(['stop-sandbox s0']);
 });
 
+test('the hooks of sidecars run at once, and they are asked to stop when it is their turn and their hook has ended', () => {
+  const sidecar = {
+    name: 's',
+    image: 'i:1',
+    restartPolicy: 'Always',
+    lifecycle: { preStop: { sleep: { seconds: 5 } } },
+  };
+  const pod = podOf({ initContainers: [sidecar, { ...sidecar, name: 't' }] }, deleted(30));
+  const state = stateWith(pod, [record('a'), record('s'), record('t')]);
+  const step = (containers: ContainerRecord[], now: number) => {
+    const plan = planPod(pod, state, now);
+    begin(state, plan, now);
+    observe(state, { revision: state.revision, sandboxes: [SANDBOX], containers }, now);
+    return plan.actions;
+  };
+  const all = [record('a'), record('s'), record('t')];
+  expect(planned(pod, state)).toEqual(['stop-container a 30', 'pre-stop t', 'pre-stop s']);
+  expect(events(pod, state)).toEqual(['a', 't', 's'].map((name) => `Normal Killing: Stopping container ${name}`));
+  const [, ofT, ofS] = step(all, NOW);
+  expect(planned(pod, state, NOW + 1_000)).toEqual([]);
+  finish(state, ofS!, { type: 'done' }, NOW + 1_000);
+  expect(planned(pod, state, NOW + 1_000)).toEqual([]);
+  // The main container ends before the hook of the sidecar whose turn it is.
+  step([ended('a', 0), record('s'), record('t')], NOW + 2_000);
+  expect(planned(pod, state, NOW + 2_000)).toEqual([]);
+  finish(state, ofT!, { type: 'done' }, NOW + 5_000);
+  expect(planned(pod, state, NOW + 5_000)).toEqual(['stop-container t 25']);
+  expect(planPod(pod, state, NOW + 5_000).actions).toMatchObject([{ isHookDone: true }]);
+  expect(events(pod, state, NOW + 5_000)).toEqual([]);
+  step([ended('a', 0), record('s'), ended('t', 0)], NOW + 5_000);
+  expect(planned(pod, state, NOW + 6_000)).toEqual(['stop-container s 24']);
+});
+
+test('a hook of a sidecar that does not end is cut off with the grace period', () => {
+  const lifecycle = { preStop: { sleep: { seconds: 50 } } };
+  const pod = podOf({ initContainers: [{ name: 's', image: 'i:1', restartPolicy: 'Always', lifecycle }] }, deleted(10));
+  const state = stateWith(pod, [ended('a', 0), record('s')]);
+  expect(planned(pod, state)).toEqual(['pre-stop s']);
+  begin(state, planPod(pod, state, NOW), NOW);
+  expect(planPod(pod, state, NOW + 1).nextAt).toBe(NOW + 10_000);
+  expect(planned(pod, state, NOW + 10_000)).toEqual(['stop-container s 0']);
+});
+
 test('at the end of the grace period everything is killed', () => {
   const pod = podOf({ initContainers: [{ name: 's', image: 'i:1', restartPolicy: 'Always' }] }, deleted(10));
   const state = stateWith(pod, [record('a'), record('s')]);

@@ -3,7 +3,7 @@ import type { SeenPod } from '../container-run.ts';
 import type { Draft } from './draft.ts';
 import { mayRun, specAt } from './facts.ts';
 import { finalPhaseOf } from './phase.ts';
-import { graceSecondsOf, liveRecord, planStop, removeRecord } from './plan-container.ts';
+import { graceSecondsOf, isInHook, liveRecord, planStop, removeRecord } from './plan-container.ts';
 import { isDue, removeSandbox } from './plan-run.ts';
 import type { PodFailure, PodState, StopCause } from './state.ts';
 
@@ -35,7 +35,10 @@ function latestEnd({ metadata: { deletionTimestamp } }: SeenPod, deadline: numbe
   return deletionTimestamp ? Math.min(deadline, Date.parse(deletionTimestamp) + 1_000) : deadline;
 }
 
-/** Stops everything, sidecars last and in reverse order; returns whether nothing runs. */
+/**
+ * Stops everything, sidecars last and in reverse order; returns whether nothing runs. The hooks of sidecars run at once, as those
+ * of all others.
+ */
 function stopContainers(draft: Draft, cause: StopCause, by: number): boolean {
   const { pod, state, now } = draft;
   const { containers } = state;
@@ -45,18 +48,28 @@ function stopContainers(draft: Draft, cause: StopCause, by: number): boolean {
     const each = containers[at]!;
     if (!mayRun(each)) return false;
     const live = liveRecord(each);
-    if (live) planStop(draft, each, live, { cause, container: specAt(pod, at), by });
+    const how = { cause, container: specAt(pod, at), by };
+    if (live && !(each.role === 'sidecar' && isInHook(draft, each, live, how))) planStop(draft, each, live, how);
     return true;
   };
+  const startHook = (at: number): void => {
+    const each = containers[at]!;
+    const live = mayRun(each) ? liveRecord(each) : undefined;
+    if (live) isInHook(draft, each, live, { cause, container: specAt(pod, at), by });
+  };
+  const isFirst = draft.stoppedFrom === undefined;
   let isOneRunning = false;
   if (draft.stoppedFrom === undefined) {
     for (const { role, position } of containers) if (role !== 'sidecar' && stop(position)) isOneRunning = true;
     if (!isOneRunning) draft.stoppedFrom = containers.length;
   }
   for (let at = (draft.stoppedFrom ?? containers.length) - 1; at >= 0; at--) {
+    const isSidecar = containers[at]!.role === 'sidecar';
     // One that is left at the end of the grace period does not wait for its turn.
-    if (isOneRunning && !isOver) break;
-    if (containers[at]!.role === 'sidecar' && stop(at)) isOneRunning = true;
+    if (isOneRunning && !isOver) {
+      if (!isFirst) break;
+      if (isSidecar) startHook(at);
+    } else if (isSidecar && stop(at)) isOneRunning = true;
     if (!isOneRunning) draft.stoppedFrom = at;
   }
   if (isOneRunning && !isOver) draft.wakeAt(by);

@@ -84,6 +84,9 @@ function beginContainer(state: ContainerState, action: ContainerAction, now: num
       state.start = doing(state.start, now);
       state.startAttempt = action.attempt;
       break;
+    case 'pre-stop':
+      state.preStop = { id: action.id, step: doing(TO_DO, now) };
+      break;
     case 'stop-container': {
       const { id, cause } = action;
       const step = state.stop?.id === id ? state.stop.step : TO_DO;
@@ -145,6 +148,10 @@ function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcom
       // The next attempt looks for the image again.
       state.image = TO_DO;
       if (outcome.type === 'done') setActual(state, action);
+      break;
+    case 'pre-stop':
+      // A hook that fails is no reason to run it again.
+      if (state.preStop?.id === action.id) state.preStop = { id: action.id, step: DONE };
       break;
     case 'stop-container':
       if (state.stop?.id === action.id) {

@@ -108,6 +108,8 @@ export interface ContainerState {
   startAttempt: number;
   /** The stop of its newest record; kept after that has ended, until the next start. */
   stop: StopState | undefined;
+  /** The preStop hook of a sidecar that ends with its pod, which runs before it is asked to stop. */
+  preStop: { readonly id: string; readonly step: StepState } | undefined;
   /** IDs of records whose removal is under way. */
   removals: readonly string[];
   update: StepState;

@@ -29,18 +29,24 @@ export function respondStage({ clock, streams }: RespondOptions) {
     const shaped = form
       ? shapeReply(reply, { form, include: includeOf(query.includeObject), resource: route.resource, now })
       : reply;
-    if (streams.isDraining) request.exchange.closeAfterResponse();
-    switch (shaped.type) {
-      case 'watch':
-        return startWatch(request, shaped);
-      case 'stream':
-        return sendText(request, shaped);
-      case 'connection':
-        return serveConnection(request, shaped);
-      default:
-        return sendWhole(request, shaped, representation);
-    }
+    return shaped instanceof Promise
+      ? shaped.then((ready) => send(request, ready, representation))
+      : send(request, shaped, representation);
   };
+
+  function send(request: ObjectRequest, reply: Reply, representation: Representation): Promise<void> | undefined {
+    if (streams.isDraining) request.exchange.closeAfterResponse();
+    switch (reply.type) {
+      case 'watch':
+        return startWatch(request, reply);
+      case 'stream':
+        return sendText(request, reply);
+      case 'connection':
+        return serveConnection(request, reply);
+      default:
+        return sendWhole(request, reply, representation);
+    }
+  }
 
   function sendWhole(
     request: ObjectRequest,
