@@ -6,11 +6,14 @@ import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { federatedKinds } from '../plan/federated-kinds.ts';
 import { Members, type MembersOptions } from './members.ts';
 import { runNamespaceContents } from './namespace-contents.ts';
+import { type DnsPublication, ServiceDns } from './service-dns/service-dns.ts';
 import { Sync } from './sync.ts';
 
 export interface FederationOptions extends Omit<MembersOptions, 'informers'> {
   /** How long pods wait for a node before their replicas go to other clusters. */
   readonly unschedulableAfterMs: number;
+  /** Undefined: names of services are not published. */
+  readonly dns?: DnsPublication;
 }
 
 /** Runs until the signal is aborted; resolves when the last action has ended. */
@@ -35,6 +38,7 @@ export async function runFederation(options: FederationOptions): Promise<void> {
   const common = { client, informers, log, signal };
   await Promise.all([
     ...federatedKinds.map((kind) => new Sync({ ...options, ...common, kind, members, recorder }).run()),
+    ...(options.dns ? [new ServiceDns({ ...options, ...common, dns: options.dns, members, recorder }).run()] : []),
     runNamespaceContents({ ...common, queue: new WorkQueue({ clock, random }) }),
   ]);
   await Promise.all([members.stopped(), informers.stopped(), recorder.flushed()]);

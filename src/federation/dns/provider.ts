@@ -43,7 +43,7 @@ export interface DnsProvider {
 }
 
 /** What a provider is opened with. */
-export interface ProviderOptions {
+interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
   /** Milliseconds since 1970, for signatures. */
@@ -53,7 +53,6 @@ export interface ProviderOptions {
 
 /** A provider that `--dns-provider` can name. */
 export interface ProviderDriver {
-  readonly name: string;
   /** Reads the configuration; connects later. Throws a DnsError with reason `Invalid` when it cannot be used. */
   open(options: ProviderOptions): DnsProvider;
 }

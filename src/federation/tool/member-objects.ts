@@ -28,7 +28,7 @@ const roleName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
 
 /**
  * In the member, in the order of creation: an account that may do with federated kinds what the federation does, and look at
- * nodes and pods. The namespace is left when the cluster leaves: it may be that of the control plane.
+ * nodes, pods and endpoints. The namespace is left when the cluster leaves: it may be that of the control plane.
  */
 export function accountObjects(membership: Membership): readonly ObjectToCreate[] {
   const { federation, namespace } = membership;
@@ -56,7 +56,7 @@ const WRITE = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 const RULES = [
   ...federatedKinds.map(({ kind }) => ({ apiGroups: [kind.group], resources: [kind.plural], verbs: WRITE })),
-  { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['nodes', 'pods', 'endpoints'], verbs: ['get', 'list', 'watch'] },
 ];
 
 interface MemberAccess {

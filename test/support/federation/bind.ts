@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 
-export const TSIG_NAME = 'federation.key';
+const TSIG_NAME = 'federation.key';
 const SECRET = Buffer.from('a secret of thirty-two bytes or so').toString('base64');
 
 interface BindOptions {

@@ -7,6 +7,7 @@ import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
 import { runFederation } from '../../../src/federation/controllers/run.ts';
+import type { DnsPublication } from '../../../src/federation/controllers/service-dns/service-dns.ts';
 import { federationKinds } from '../../../src/federation/kinds.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
@@ -41,7 +42,7 @@ export interface TestFederation {
 }
 
 /** With a namespace `x`, which is propagated. */
-export async function startFederation(names: readonly string[]): Promise<TestFederation> {
+export async function startFederation(names: readonly string[], dns?: DnsPublication): Promise<TestFederation> {
   const clock = new ControlledClock();
   const servers: { server: Server; store: MemoryStore }[] = [];
   const open = async (kinds: typeof allKinds, options: object = {}) => {
@@ -57,6 +58,7 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
     runFederation({
       ...{ client, clock, random: systemRandom, log: silent, signal: stop.signal },
       ...{ periodMs: PERIOD_MS, timeoutMs: 500, downAfterMs: DOWN_AFTER_MS, unschedulableAfterMs: 10_000 },
+      ...(dns ? { dns } : {}),
       connect: async ({ metadata }) => ({
         client: createClient(members.get(metadata.name ?? '')!.transport),
         close: () => undefined,

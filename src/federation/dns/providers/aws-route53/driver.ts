@@ -29,7 +29,6 @@ const MAX_LOOKUPS = 10;
 const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME']);
 
 export const awsRoute53: ProviderDriver = {
-  name: 'aws-route53',
   open({ config, now }): DnsProvider {
     const values = globalSection(config, KEYS);
     const credentials = credentialsOf(values, now);

@@ -31,7 +31,6 @@ const MAX_OPERATIONS = 100;
 const MAX_LOOKUPS = 20;
 
 export const coredns: ProviderDriver = {
-  name: 'coredns',
   open({ config }): DnsProvider {
     const values = globalSection(config, KEYS);
     const zones = new Set(listOf(values.get('zones')).map(absoluteName));

@@ -30,7 +30,6 @@ const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME']);
 
 /** The configuration is an INI file, or the key of a service account as Google hands it out. */
 export const googleCloudDns: ProviderDriver = {
-  name: 'google-clouddns',
   open({ config, now }): DnsProvider {
     const isKey = config?.trimStart().startsWith('{') === true;
     const values = isKey ? new Map<string, string>() : globalSection(config, KEYS);

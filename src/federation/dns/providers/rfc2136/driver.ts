@@ -31,7 +31,6 @@ const NOTZONE = 10;
 const names = new NameReader();
 
 export const rfc2136: ProviderDriver = {
-  name: 'rfc2136',
   open({ config, now, random }): DnsProvider {
     const values = globalSection(config, KEYS);
     const server = addressOf(required(values, 'server'));

@@ -6,7 +6,7 @@ import type { ResourceRecord } from '../../../../base/dns-message/record.ts';
 import { readData } from '../../../../base/dns-message/record-data.ts';
 import { TSIG_TYPE } from './tsig.ts';
 
-export interface Tsig {
+interface Tsig {
   /** Where its record starts in the message. */
   readonly start: number;
   readonly keyName: string;
