@@ -5,6 +5,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { soon } from '../../base/soon.ts';
 import type { Client } from '../../client/client.ts';
+import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
@@ -26,11 +27,20 @@ export interface IngressControllerOptions {
   readonly log: Logger;
   /** Where clients reach the proxy. */
   readonly address: string;
+  /** Where it listens instead of the usual ports, which something else has; empty when it has them. */
+  readonly movedPorts: readonly MovedPort[];
   readonly use: (config: IngressConfig) => void;
+}
+
+/** A port that something else listens on, and the one that is used in its place. */
+export interface MovedPort {
+  readonly usual: number;
+  readonly used: number;
 }
 
 type SeenIngress = DeepReadonly<Ingress>;
 
+const PORT_IN_USE = 'PortInUse';
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -67,6 +77,7 @@ export class IngressController {
     for (const informer of all) informer.onChange(() => this.#isSynced && this.#changed());
     await Promise.all(all.map(({ synced }) => synced));
     this.#isSynced = true;
+    this.#reportMovedPorts();
     this.#apply();
   }
 
@@ -85,6 +96,21 @@ export class IngressController {
       });
     } catch (error) {
       if (!isApiError(error, 'AlreadyExists')) throw error;
+    }
+  }
+
+  #reportMovedPorts(): void {
+    const { movedPorts } = this.#options;
+    const found = this.#informers.of(IngressClass).lister.get(CLASS_NAME);
+    if (movedPorts.length === 0 || !found) return;
+    const events = createEventRecorder({
+      ...this.#options,
+      signal: this.#stop.signal,
+      component: 'ingress-controller',
+    });
+    for (const { usual, used } of movedPorts) {
+      const message = `Something else listens on port ${usual}: Ingresses are served on port ${used} instead`;
+      events.event(found, 'Warning', PORT_IN_USE, message);
     }
   }
 
@@ -113,14 +139,22 @@ export class IngressController {
   }
 
   #writeStatus({ metadata: { namespace, name = '', uid = '' }, status }: SeenIngress): void {
-    const { client, address, log } = this.#options;
+    const { client, address, movedPorts, log } = this.#options;
     const current = status?.loadBalancer?.ingress ?? [];
-    if ((current.length === 1 && current[0]?.ip === address) || this.#writing.has(uid)) return;
+    const ports = movedPorts.flatMap(({ usual, used }) => [
+      { port: usual, protocol: 'TCP', error: PORT_IN_USE },
+      { port: used, protocol: 'TCP' },
+    ]);
+    const numbers = (each: readonly { readonly port?: number }[] = []) => each.map(({ port }) => port).join();
+    const isCurrent =
+      current.length === 1 && current[0]?.ip === address && numbers(current[0].ports) === numbers(ports);
+    if (isCurrent || this.#writing.has(uid)) return;
+    const ingress = [{ ip: address, ...(ports.length > 0 ? { ports } : {}) }];
     this.#writing.add(uid);
     client
       .of(Ingress)
       .in(namespace)
-      .patchStatus(name, { type: 'merge', changes: { status: { loadBalancer: { ingress: [{ ip: address }] } } } })
+      .patchStatus(name, { type: 'merge', changes: { status: { loadBalancer: { ingress } } } })
       .catch((error: unknown) => {
         if (!isApiError(error, 'NotFound'))
           log.warn('the status of an Ingress was not written', { name, namespace, error });

@@ -1,10 +1,13 @@
 /** Performs the calls on this machine, with `nft` and, for conntrack, perl. */
-import { writeFile } from 'node:fs/promises';
-import { BlockList, isIPv6 } from 'node:net';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { BlockList, isIPv6, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { runProgram } from '../../base/run-program.ts';
 import { FORGET_PROGRAM, forgetInput } from './forget-connections.ts';
 import type { Command, Kernel, NetworkSettings, StaleConnections } from './kernel.ts';
+import { listenInNamespace } from './listen-in-namespace.ts';
+import { type ListeningSocket, listeningSockets, SOCKET_FILES } from './listening-sockets.ts';
 import { removalText, transactionText } from './transaction-text.ts';
 
 export interface LocalKernelOptions {
@@ -81,6 +84,16 @@ export class LocalKernel implements Kernel {
     return { filtersBridges: filtersBridges === true };
   }
 
+  listeners(): Promise<readonly ListeningSocket[]> {
+    return readListeners(this.#options.enter);
+  }
+
+  async listen(server: Server, port: number): Promise<void> {
+    const { enter } = this.#options;
+    const from = enter.length === 0 ? port : await listenInNamespace(enter, port);
+    await listening(server, from);
+  }
+
   async routeLoopback(podRanges: readonly string[]): Promise<void> {
     // In the namespace of a node there is nobody who would use its loopback address.
     if (this.#options.enter.length > 0) return;
@@ -115,4 +128,23 @@ export class LocalKernel implements Kernel {
       () => false,
     );
   }
+}
+
+/** Needs no rights. `enter`: a command that runs another one in the network namespace; empty: that of this process. */
+export async function readListeners(enter: readonly string[] = []): Promise<readonly ListeningSocket[]> {
+  const read = (path: string) => (enter.length > 0 ? runProgram([...enter, '/bin/cat', path]) : readFile(path, 'utf8'));
+  const sockets = await Promise.all(
+    SOCKET_FILES.map(async (file) => {
+      // A machine need not have both families.
+      const text = await read(`/proc/net/${file}`).catch(() => '');
+      return listeningSockets(file, text);
+    }),
+  );
+  return sockets.flat();
+}
+
+/** Resolves when the server listens on a port of this process's network, or on the socket of another server. */
+export async function listening(server: Server, from: number | Server): Promise<void> {
+  server.listen(from);
+  await once(server, 'listening');
 }

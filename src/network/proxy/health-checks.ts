@@ -9,12 +9,18 @@ interface Open {
   readonly server: Server;
 }
 
+export interface HealthChecksOptions {
+  readonly log: Logger;
+  /** Has a server listen on a port of the node. Rejects when it cannot. */
+  readonly listen: (server: Server, port: number) => Promise<void>;
+}
+
 export class HealthChecks {
   readonly #open = new Map<string, Open>();
-  readonly #log: Logger;
+  readonly #options: HealthChecksOptions;
 
-  constructor(log: Logger) {
-    this.#log = log;
+  constructor(options: HealthChecksOptions) {
+    this.#options = options;
   }
 
   /** Opens, changes or closes the port of a service. */
@@ -42,13 +48,17 @@ export class HealthChecks {
       });
       response.end(JSON.stringify({ service: { namespace, name }, localEndpoints, serviceProxyHealthy: true }));
     });
-    server.on('error', (error) => {
-      this.#log.warn('the health check port of a service cannot be opened', { service, port: check.port, error });
-      this.#open.delete(service);
-    });
     this.#open.set(service, { check, server });
-    server.listen(check.port);
-    await Promise.race([once(server, 'listening'), once(server, 'close')]).catch(() => undefined);
+    try {
+      await this.#options.listen(server, check.port);
+    } catch (error) {
+      this.#options.log.warn('the health check port of a service cannot be opened', {
+        service,
+        port: check.port,
+        error,
+      });
+      this.#open.delete(service);
+    }
   }
 
   async #close(service: string, server: Server): Promise<void> {

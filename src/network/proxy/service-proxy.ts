@@ -1,25 +1,35 @@
 /** Keeps the rules of a node up to date with the API. */
+import type { Server } from 'node:net';
 import { sleep } from '../../base/clock.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { type Change, keyOf, type Lister } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import { portsInUse } from '../../kinds/groups/core/node/ports-in-use.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';
+import type { ListeningSocket } from '../kernel/listening-sockets.ts';
 import { canonicalRange } from '../rules/addresses.ts';
 import type { RuleApplier } from '../rules/applier.ts';
 import { NO_RULES, type NodeFacts, type ServiceRules } from '../rules/rule-set.ts';
 import { serviceRules } from '../rules/service-rules.ts';
 import { ApiFollower, type ApiFollowerOptions } from './api-follower.ts';
 import { HealthChecks } from './health-checks.ts';
+import { HostPorts, nameOfHostPort } from './host-ports.ts';
 
 export interface ServiceProxyOptions extends ApiFollowerOptions {
   /** The name of the node. */
   readonly node: string;
   readonly addresses: readonly string[];
   readonly applier: RuleApplier;
+  /** Sockets on the network of the node that others can connect or send to. */
+  readonly listeners: () => Promise<readonly ListeningSocket[]>;
+  /** Has a server listen on a port of the node. Rejects when it cannot. */
+  readonly listen: (server: Server, port: number) => Promise<void>;
+  /** Tells the cluster which ports services asked for and did not get, as `TCP/22`. */
+  readonly reportPortsInUse: (ports: readonly string[]) => Promise<void>;
 }
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -54,6 +64,9 @@ export class ServiceProxy {
   readonly #nodes: Informer<Node>;
   readonly #events: EventRecorder;
   readonly #healthChecks: HealthChecks;
+  readonly #hostPorts: HostPorts;
+  /** Ports of the node that services want and something else has, by service. */
+  readonly #refused = new Map<string, readonly string[]>();
   /** Services whose rules may have changed. */
   #dirty = new Set<string>();
   #isEverythingDirty = true;
@@ -70,7 +83,8 @@ export class ServiceProxy {
     });
     const { informers, signal } = this.#follower;
     this.#events = createEventRecorder({ ...options, signal, component: 'service-proxy', host: options.node });
-    this.#healthChecks = new HealthChecks(options.log);
+    this.#healthChecks = new HealthChecks(options);
+    this.#hostPorts = new HostPorts({ listeners: options.listeners, addresses: options.addresses });
     this.#services = informers.of(Service);
     this.#slices = informers.of(EndpointSlice);
     this.#ranges = informers.of(ServiceCIDR);
@@ -120,8 +134,12 @@ export class ServiceProxy {
     const keys = this.#isEverythingDirty || isRepeated ? this.#allKeys() : this.#dirty;
     this.#dirty = new Set();
     this.#isEverythingDirty = false;
-    const services = new Map([...keys].map((key) => [key, this.#rulesOf(key)]));
+    const wanted = new Map([...keys].map((key) => [key, { service: this.#serviceOf(key), rules: this.#rulesOf(key) }]));
+    const decisions = await this.#hostPorts.decide(wanted);
+    const services = new Map([...decisions].map(([key, { rules }]) => [key, rules]));
     await applier.apply({ services, serviceRanges: this.#serviceRanges() });
+    for (const [key, { refused }] of decisions) this.#refuse(key, refused.map(nameOfHostPort));
+    await this.#reportRefused();
     for (const [key, { healthCheck }] of services) await this.#healthChecks.set(key, healthCheck);
   }
 
@@ -130,10 +148,36 @@ export class ServiceProxy {
     return new Set([...this.#services.lister.list().map(keyOf), ...this.#dirty]);
   }
 
+  #serviceOf(key: string): DeepReadonly<Service> | undefined {
+    const [namespace, name = ''] = key.split('/');
+    return this.#services.lister.get(name, namespace);
+  }
+
+  #refuse(key: string, refused: readonly string[]): void {
+    const ports = [...new Set(refused)];
+    const service = this.#serviceOf(key);
+    const isNew = ports.join() !== (this.#refused.get(key) ?? []).join();
+    if (ports.length > 0) this.#refused.set(key, ports);
+    else this.#refused.delete(key);
+    if (!isNew || !service || ports.length === 0) return;
+    const message = `Something else listens on ${ports.join(', ')} of node ${this.#options.node}: the service is not reached there`;
+    this.#events.event(service, 'Warning', 'PortInUse', message);
+  }
+
+  /** Says which ports are in use when the Node says something else. Rules hold all the same when it cannot be said. */
+  async #reportRefused(): Promise<void> {
+    const { node, log, reportPortsInUse } = this.#options;
+    const ports = [...new Set([...this.#refused.values()].flat())].sort();
+    const known = this.#nodes.lister.get(node);
+    if (!known || portsInUse(known).join() === ports.join()) return;
+    await reportPortsInUse(ports).catch((error: unknown) =>
+      log.warn('the ports in use could not be reported', { ports, error: String(error) }),
+    );
+  }
+
   #rulesOf(key: string): ServiceRules {
     const { node, addresses } = this.#options;
-    const [namespace, name = ''] = key.split('/');
-    const service = this.#services.lister.get(name, namespace);
+    const service = this.#serviceOf(key);
     if (!service) return NO_RULES;
     const facts: NodeFacts = { name: node, zone: this.#zone, addresses };
     const rules = serviceRules(service, this.#slices.lister.by(serviceOf, key), facts);

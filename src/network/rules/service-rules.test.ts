@@ -133,6 +133,14 @@ describe('addresses', () => {
     expect(balancer(undefined, [{ ip: '192.0.2.9', ipMode: 'Proxy' }, { hostname: 'x' }])).toBeUndefined();
   });
 
+  it('of load balancers are left out for a port that failed there', () => {
+    const failed = (port: number) => [
+      { ip: '192.0.2.9', ipMode: 'VIP', ports: [{ port, protocol: 'TCP', error: 'PortInUse' }] },
+    ];
+    expect(balancer(undefined, failed(80))).toBeUndefined();
+    expect(balancer(undefined, failed(81))).toMatchObject({ loadBalancerAddresses: ['192.0.2.9'] });
+  });
+
   it('of load balancers may have source ranges; a node in one reaches itself', () => {
     expect(balancer([' 198.51.100.0/24 ', 'fd00::/8'])?.allowedSources).toEqual(['198.51.100.0/24']);
     expect(balancer(['192.0.2.0/24'])?.allowedSources).toEqual(['192.0.2.0/24', '192.0.2.9']);

@@ -53,7 +53,7 @@ function portRules(
     // Elsewhere in the cluster there is one: another node may be tried.
     otherwise: hasAny ? 'drop' : 'reject',
   });
-  const addresses = externalAddresses(service, family, node);
+  const addresses = externalAddresses(service, port, family, node);
   const policy = spec.externalTrafficPolicy === 'Local' ? 'Local' : 'Cluster';
   const external: ExternalTraffic = {
     ...{ ...addresses, nodePort: port.nodePort ?? 0, policy },
@@ -76,10 +76,15 @@ function isReachable({ addresses, loadBalancerAddresses, nodePort }: ExternalTra
 }
 
 /** Load balancers of mode Proxy send packets to node ports or pods. */
-function externalAddresses({ spec, status }: Service, family: IpFamily, { addresses: ofNode }: NodeFacts) {
+function externalAddresses(
+  { spec, status }: Service,
+  port: ServicePort,
+  family: IpFamily,
+  { addresses: ofNode }: NodeFacts,
+) {
   const ingress = status.loadBalancer?.ingress ?? [];
   const virtual = ingress
-    .filter(({ ipMode }) => ipMode === undefined || ipMode === 'VIP')
+    .filter(({ ipMode, ports }) => (ipMode === undefined || ipMode === 'VIP') && !hasFailed(ports, port))
     .flatMap(({ ip }) => ip ?? []);
   const loadBalancerAddresses = ofFamily(spec.type === 'LoadBalancer' ? virtual : [], family);
   const ranges = rangesOfFamily(spec.loadBalancerSourceRanges ?? [], family);
@@ -91,6 +96,14 @@ function externalAddresses({ spec, status }: Service, family: IpFamily, { addres
     loadBalancerAddresses,
     allowedSources: isLimited ? [...ranges, ...(includesNode ? loadBalancerAddresses : [])] : undefined,
   };
+}
+
+/** Whether the load balancer does not serve the port at one of its addresses. */
+function hasFailed(
+  ports: readonly { readonly port?: number; readonly protocol?: string; readonly error?: string }[] | undefined,
+  { port, protocol }: ServicePort,
+): boolean {
+  return ports?.some((each) => each.port === port && each.protocol === protocol && each.error) ?? false;
 }
 
 function destination({ address, port, isLocal }: Endpoint): Destination {

@@ -1,7 +1,9 @@
 /** What people do with Services of real pods: reach them from pods and from the host, and watch them follow readiness. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newDirectory, type Qd, runQd, startQd } from '../program.ts';
@@ -174,6 +176,74 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
         expect(execFileSync('curl', ['-sk', '-m', '5', `https://${address}/version`], { encoding: 'utf8' })).toContain(
           'gitVersion',
         );
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      'ports that something on the host listens on stay with it, and the services that want them say so',
+      async () => {
+        const host = createServer((_, response) => response.end('the host'));
+        const hostNodePort = 31_700 + (process.pid % 500);
+        const other = createServer((_, response) => response.end('the host'));
+        try {
+          await once(host.listen(0), 'listening');
+          await once(other.listen(hostNodePort), 'listening');
+          const { port: taken } = host.address() as AddressInfo;
+          const free = taken === 20_443 ? 20_444 : 20_443;
+          const selector = { app: 'web' };
+          await post('services', {
+            metadata: { name: 'balanced' },
+            spec: {
+              ...{ type: 'LoadBalancer', selector, externalTrafficPolicy: 'Local' },
+              ports: [taken, free].map((port) => ({ name: `p${port}`, port, targetPort: 'http' })),
+            },
+          });
+          await post('services', {
+            metadata: { name: 'on-nodes' },
+            spec: { type: 'NodePort', selector, ports: [{ port: 80, targetPort: 'http', nodePort: hostNodePort }] },
+          });
+          const settled = (name: string) =>
+            qd.until(
+              `${NAMESPACE}/services`,
+              ({ metadata, status }) =>
+                metadata.name === name &&
+                status.conditions?.some(({ message }: any) => message.includes(NODES[0])) &&
+                (name === 'on-nodes' || status.loadBalancer.ingress?.length === 2),
+            );
+          const balanced = await settled('balanced');
+          const { body } = await qd.request('GET', '/api/v1/nodes');
+          const [first, second] = NODES.map(
+            (name) => body.items.find(({ metadata }: any) => metadata.name === name).status.addresses[0].address,
+          );
+          const failed = (ip: string) =>
+            balanced.status.loadBalancer.ingress.find((each: any) => each.ip === ip)?.ports;
+          expect(failed(first)).toEqual([
+            { port: taken, protocol: 'TCP', error: 'PortInUse' },
+            { port: free, protocol: 'TCP' },
+          ]);
+          expect(failed(second)).toBeUndefined();
+          expect(balanced.status.conditions[0]).toMatchObject({ type: 'PortInUse', status: 'True' });
+          expect(await who(`http://${first}:${taken}`)).toBe('the host');
+          // The host itself reaches the pods of all nodes.
+          for (const url of [`http://${first}:${free}`, `http://${second}:${taken}`])
+            expect(['one', 'two']).toContain(names(await who(url))[0]);
+          await settled('on-nodes');
+          expect(await who(`http://127.0.0.1:${hostNodePort}`)).toBe('the host');
+          const events = await qd.request('GET', `${NAMESPACE}/events?fieldSelector=reason=PortInUse`);
+          expect(events.body.items.map(({ involvedObject }: any) => involvedObject.name).sort()).toEqual([
+            'balanced',
+            'on-nodes',
+          ]);
+          // Each node has a health check port of its own.
+          for (const address of [first, second]) {
+            const check = JSON.parse(await who(`http://${address}:${balanced.spec.healthCheckNodePort}`));
+            expect(check).toMatchObject({ service: { name: 'balanced' }, localEndpoints: 1 });
+          }
+        } finally {
+          for (const name of ['balanced', 'on-nodes']) await qd.request('DELETE', `${NAMESPACE}/services/${name}`);
+          for (const server of [host, other]) server.close().closeAllConnections();
+        }
       },
       TIMEOUT_MS,
     );

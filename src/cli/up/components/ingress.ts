@@ -2,6 +2,7 @@
 import { createClient } from '../../../client/client.ts';
 import { INGRESS_CONTROLLER } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
+import type { MovedPort } from '../../../network/ingress/controller.ts';
 import type { Server } from '../../../server/index.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
@@ -29,6 +30,7 @@ export async function startIngress(context: StartContext, server: Server, say: S
   const proxy = new IngressProxy({ clock, log });
   cleanup.add(() => proxy.close());
   const ports: string[] = [];
+  const movedPorts: MovedPort[] = [];
   for (const protocol of ['http', 'https'] as const) {
     const given = protocol === 'http' ? settings.ingressHttpPort : settings.ingressHttpsPort;
     let port = given ?? DEFAULT_PORTS[protocol];
@@ -41,11 +43,17 @@ export async function startIngress(context: StartContext, server: Server, say: S
         return proxy.listen(protocol, address, 0);
       });
     }
+    if (given === undefined && port !== DEFAULT_PORTS[protocol]) {
+      movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port });
+    }
     ports.push(`${protocol}://${addresses[0]}:${port}`);
   }
   const address = advertisedAddress(bindAddress, serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
-  const controller = new IngressController({ client, clock, random, log, address, use: (config) => proxy.use(config) });
+  const controller = new IngressController({
+    ...{ client, clock, random, log, address, movedPorts },
+    use: (config) => proxy.use(config),
+  });
   cleanup.add(() => controller.stop());
   controller.start().catch((error) => log.error('the Ingress controller does not follow the API', { error }));
   say(ports.join(', '));

@@ -62,7 +62,7 @@ export async function startRealNodes(
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion, openAfter: whenReady },
       // From this process, the address of a node with a network of its own cannot be listened on.
       authority: network ? undefined : authority,
-      startServices: (each) => startServices({ ...services, node: each, removesRules: true }),
+      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, removesRules: true }),
       removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
     });
     running.set(name, node);

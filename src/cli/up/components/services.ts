@@ -3,7 +3,9 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../client/client.ts';
-import { LocalKernel } from '../../../network/kernel/local-kernel.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';
+import { LocalKernel, listening, readListeners } from '../../../network/kernel/local-kernel.ts';
 import { LocalRouter } from '../../../network/kernel/local-router.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
@@ -20,6 +22,8 @@ import type { RulesOwner, RunningServices, ServicesNode } from '../../agent/node
 export interface ServicesOptions {
   /** Reads Services and EndpointSlices, Nodes, and all pods, namespaces and policies. */
   readonly client: Client;
+  /** Acts as the node; undefined: `client` does. */
+  readonly nodeClient?: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -38,7 +42,13 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const kernel = await openKernel(path, node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
   const common = { client, clock, random, log, node: node.name, ...(watchSeconds ? { watchSeconds } : {}) };
-  const serve = (applier: RuleApplier) => new ServiceProxy({ ...common, addresses: node.addresses, applier });
+  const serve = (applier: RuleApplier) =>
+    new ServiceProxy({
+      ...{ ...common, addresses: node.addresses, applier },
+      listen: (server, port) => (kernel ? kernel.listen(server, port) : listening(server, port)),
+      listeners: () => (kernel ? kernel.listeners() : readListeners()),
+      reportPortsInUse: (ports) => annotatePortsInUse(options.nodeClient ?? client, node.name, ports),
+    });
   if (!kernel) {
     const applier = new UserspaceProxy({ clock, random, log });
     const proxy = serve(applier);
@@ -85,6 +95,11 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       await removed.catch((error) => log.warn('rules of the node could not be removed', { error: String(error) }));
     },
   };
+}
+
+async function annotatePortsInUse(client: Client, node: string, ports: readonly string[]): Promise<void> {
+  const annotations = { [PORTS_IN_USE_ANNOTATION]: portsInUseValue(ports) };
+  await client.of(Node).patch(node, { type: 'merge', changes: { metadata: { annotations } } });
 }
 
 /** Removes what a node left, also one that was killed. */

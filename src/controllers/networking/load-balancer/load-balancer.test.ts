@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
@@ -28,7 +28,7 @@ function plan(world: PlannerWorld, spec: object = {}, announced: string[] = []) 
     spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ipFamilies: ['IPv4'], ...spec },
     status: { loadBalancer: { ingress: announced.map((ip) => ({ ip })) } },
   });
-  return planLoadBalancer(service, { of: world.of.bind(world) }, { serverPort: SERVER_PORT });
+  return planLoadBalancer(service, { of: world.of.bind(world) }, { serverPort: SERVER_PORT, now: new Date(0) });
 }
 
 const status = (...ips: string[]) => ({
@@ -82,4 +82,52 @@ it('announces nodes with endpoints when traffic stays on the node', () => {
 it('does not take the port of the API server', () => {
   const actions = plan(worldWith('a'), { ports: [{ port: SERVER_PORT, protocol: 'TCP' }] });
   expect(actions.map(({ type }) => type)).toEqual(['event']);
+});
+
+describe('a port of a node that something else listens on', () => {
+  const inUse = (world: PlannerWorld, name: string, ports: string) => {
+    const node = world.of(Node).get(name)!;
+    const annotations = { 'node.kubernetes.io/ports-in-use': ports };
+    world.put(Node, { ...(node as object), metadata: { ...node.metadata, annotations } } as Partial<Node>);
+    return world;
+  };
+  const condition = (message: string) => ({
+    conditions: [expect.objectContaining({ type: 'PortInUse', status: 'True', reason: 'HostPortInUse', message })],
+  });
+  const statusOf = (actions: ReturnType<typeof plan>) =>
+    (patches(actions)[0] as { changes: { status: unknown } }).changes.status;
+
+  it('keeps the node from being announced, and is a condition of the service', () => {
+    const world = inUse(worldWith('a', 'b'), 'a', 'TCP/22');
+    expect(statusOf(plan(world, { ports: [{ port: 22, protocol: 'TCP' }] }))).toMatchObject({
+      loadBalancer: { ingress: [{ ip: '192.0.2.2', ipMode: 'VIP' }] },
+      ...condition('Something else listens on TCP/22 of node a'),
+    });
+  });
+
+  it('is named as an error when the node serves other ports', () => {
+    const world = inUse(worldWith('a'), 'a', 'TCP/22');
+    const ports = [
+      { port: 22, protocol: 'TCP' },
+      { port: 80, protocol: 'TCP' },
+    ];
+    const failed = [{ ...ports[0], error: 'PortInUse' }, ports[1]];
+    expect(statusOf(plan(world, { ports }))).toMatchObject({
+      loadBalancer: { ingress: [{ ip: '192.0.2.1', ports: failed }] },
+    });
+  });
+
+  it('is a condition of a service with a node port, and goes with its reason', () => {
+    const world = inUse(worldWith('a'), 'a', 'TCP/30080');
+    const spec = { type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 30080 }] };
+    expect(statusOf(plan(world, spec))).toEqual(condition('Something else listens on TCP/30080 of node a'));
+    const service = world.put(Service, {
+      metadata: { name: 'web', namespace: 'default' },
+      spec,
+      status: { conditions: [{ type: 'PortInUse', status: 'True' }] },
+    } as unknown as Partial<Service>);
+    inUse(world, 'a', '');
+    const next = planLoadBalancer(service, { of: world.of.bind(world) }, { now: new Date(0) });
+    expect(statusOf(next)).toEqual({ conditions: [] });
+  });
 });

@@ -1,11 +1,16 @@
-/** Announces the addresses of nodes for Services of type LoadBalancer. */
+/**
+ * Announces the addresses of nodes for Services of type LoadBalancer, and says of services which of their ports nodes do not
+ * serve because something else listens there.
+ */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { portsInUse } from '../../../kinds/groups/core/node/ports-in-use.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { event, type Plan, patchStatus } from '../../loop/plan.ts';
+import { type Condition, withConditions, withoutCondition } from '../../shared/conditions.ts';
 import { SERVICE_NAME } from '../endpoints/service-slices.ts';
 
 type SeenService = DeepReadonly<Service>;
@@ -19,14 +24,16 @@ export interface LoadBalancerOptions {
   readonly serverPort?: number;
 }
 
-/** Services that name no class. */
-function balanced({ spec }: SeenService): readonly string[] {
-  return spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined ? ['yes'] : [];
+const PORT_IN_USE = 'PortInUse';
+
+/** Services that take ports of nodes. */
+function onNodes({ spec }: SeenService): readonly string[] {
+  return spec.type === 'LoadBalancer' || spec.type === 'NodePort' ? ['yes'] : [];
 }
 
-const keysOfBalanced = ({ of }: Listers) =>
+const keysOnNodes = ({ of }: Listers) =>
   of(Service)
-    .by(balanced, 'yes')
+    .by(onNodes, 'yes')
     .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
 export const loadBalancerController = (options: LoadBalancerOptions): Controller =>
@@ -37,55 +44,116 @@ export const loadBalancerController = (options: LoadBalancerOptions): Controller
     also: [
       related(
         Node,
-        (_, world) => keysOfBalanced(world),
-        (node, old) => textOf(addressesOf(node)) === textOf(addressesOf(old)),
+        (_, world) => keysOnNodes(world),
+        (node, old) => factsOf(node) === factsOf(old),
       ),
       related(EndpointSlice, ({ metadata }) => {
         const service = metadata.labels?.[SERVICE_NAME];
         return service ? [`${metadata.namespace}/${service}`] : [];
       }),
     ],
-    plan: (service, world) => planLoadBalancer(service, world, options),
+    plan: (service, world, now) => planLoadBalancer(service, world, { ...options, now }),
   });
 
 export function planLoadBalancer(
   service: SeenService | undefined,
   { of }: Pick<Snapshot, 'of'>,
-  { serverPort }: LoadBalancerOptions,
+  { serverPort, now }: LoadBalancerOptions & { readonly now: Date },
 ): Plan {
-  if (!service || service.metadata.deletionTimestamp || service.spec.loadBalancerClass !== undefined) return [];
+  if (!service || service.metadata.deletionTimestamp) return [];
   const nodes = of(Node).list().filter(isReal);
   if (nodes.length === 0) return [];
-  const announced = (service.status.loadBalancer?.ingress ?? []).map(({ ip }) => ip ?? '');
-  const announce = (addresses: readonly string[]): Plan => {
-    if (textOf(announced) === textOf(addresses)) return [];
-    const ingress = addresses.map((ip) => ({ ip, ipMode: 'VIP' }));
-    return [patchStatus(Service, service, { type: 'merge', changes: { status: { loadBalancer: { ingress } } } })];
+  const isServers = (service.spec.ports ?? []).some(({ port, protocol }) => port === serverPort && protocol === 'TCP');
+  const isRefused = isServers && isBalanced(service);
+  const status = {
+    ...announcement(service, nodes, isRefused ? [] : entriesFor(service, nodes, of)),
+    ...conditionsOf(service, nodes, now),
   };
-  if (service.spec.type !== 'LoadBalancer') {
-    // It was one before.
-    const known = new Set(nodes.flatMap(addressesOf));
-    return announced.every((address) => known.has(address)) ? announce([]) : [];
-  }
-  const isTaken = (service.spec.ports ?? []).some(({ port, protocol }) => port === serverPort && protocol === 'TCP');
-  if (!isTaken) return announce(addressesFor(service, nodes, of));
   const message = `Port ${serverPort} belongs to the API server: the addresses of nodes are not announced for it`;
-  return [...announce([]), event(service, 'Warning', 'PortInUse', message)];
+  return [
+    ...(Object.keys(status).length === 0
+      ? []
+      : [patchStatus(Service, service, { type: 'merge', changes: { status } })]),
+    ...(isRefused ? [event(service, 'Warning', PORT_IN_USE, message)] : []),
+  ];
+}
+
+interface IngressEntry {
+  readonly ip?: string | undefined;
+  readonly ports?: readonly { readonly port?: number; readonly error?: string }[] | undefined;
+}
+
+function isBalanced({ spec }: SeenService): boolean {
+  return spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined;
+}
+
+/** What changes in the status; nothing where another load balancer is responsible. */
+function announcement(
+  { spec, status }: SeenService,
+  nodes: readonly SeenNode[],
+  ingress: readonly IngressEntry[],
+): object {
+  if (spec.loadBalancerClass !== undefined) return {};
+  const announced = status.loadBalancer?.ingress ?? [];
+  // It was one before, unless something else has written the addresses.
+  const known = new Set(nodes.flatMap(addressesOf));
+  if (spec.type !== 'LoadBalancer' && !announced.every(({ ip }) => known.has(ip ?? ''))) return {};
+  return textOf(announced.map(entryText)) === textOf(ingress.map(entryText)) ? {} : { loadBalancer: { ingress } };
+}
+
+const entryText = ({ ip, ports = [] }: IngressEntry) =>
+  `${ip}:${ports.map(({ port, error = '' }) => `${port} ${error}`).join()}`;
+
+/** The condition that names ports which nodes do not serve. It is there as long as there are any. */
+function conditionsOf(service: SeenService, nodes: readonly SeenNode[], now: Date): object {
+  const { spec, status } = service;
+  const present = (status.conditions ?? []) as readonly Condition[];
+  const messages = nodes.flatMap((node) => {
+    const inUse = new Set(portsInUse(node));
+    const names = (spec.ports ?? []).flatMap(({ port, nodePort, protocol }) => [
+      ...(isBalanced(service) ? [`${protocol}/${port}`] : []),
+      ...(nodePort ? [`${protocol}/${nodePort}`] : []),
+    ]);
+    const taken = names.filter((name) => inUse.has(name));
+    return taken.length === 0 ? [] : [`${taken.join(', ')} of node ${node.metadata.name}`];
+  });
+  const message = `Something else listens on ${messages.sort().join('; ')}`;
+  const wanted =
+    messages.length === 0
+      ? withoutCondition(present, PORT_IN_USE)
+      : withConditions(present, [{ type: PORT_IN_USE, status: 'True', reason: 'HostPortInUse', message }], now);
+  return JSON.stringify(wanted) === JSON.stringify(present) ? {} : { conditions: wanted };
 }
 
 /** The nodes that serve it: all of them, or those with endpoints when traffic must stay on the node. */
-function addressesFor(
-  { metadata, spec }: SeenService,
-  nodes: readonly SeenNode[],
-  of: Snapshot['of'],
-): readonly string[] {
+function entriesFor(service: SeenService, nodes: readonly SeenNode[], of: Snapshot['of']): readonly IngressEntry[] {
+  const { metadata, spec } = service;
+  if (!isBalanced(service)) return [];
   const families = spec.ipFamilies ?? ['IPv4'];
   const serving = spec.externalTrafficPolicy === 'Local' ? nodesWithEndpoints(metadata, of) : undefined;
-  const addresses = nodes
+  const entries = nodes
     .filter((node) => serving?.has(node.metadata.name ?? '') ?? true)
-    .flatMap(addressesOf)
-    .filter((address) => families.some((family) => family === ipFamily(address)));
-  return [...new Set(addresses)].sort();
+    .flatMap((node) => {
+      const ports = portsAt(node, spec.ports ?? []);
+      if (ports?.every(({ error }) => error !== undefined)) return [];
+      return addressesOf(node)
+        .filter((address) => families.some((family) => family === ipFamily(address)))
+        .map((ip) => [ip, { ip, ipMode: 'VIP', ...(ports ? { ports } : {}) }] as const);
+    });
+  return [...new Map(entries).values()].sort((a, b) => (a.ip < b.ip ? -1 : 1));
+}
+
+type ServicePorts = NonNullable<SeenService['spec']['ports']>;
+
+/** What becomes of each port, where the node does not serve all of them. */
+function portsAt(node: SeenNode, ports: ServicePorts) {
+  const inUse = new Set(portsInUse(node));
+  const isInUse = ({ port, protocol }: ServicePorts[number]) => inUse.has(`${protocol}/${port}`);
+  if (!ports.some(isInUse)) return undefined;
+  return ports.map((each) => ({
+    ...{ port: each.port, protocol: each.protocol },
+    ...(isInUse(each) ? { error: PORT_IN_USE } : {}),
+  }));
 }
 
 function nodesWithEndpoints(service: SeenService['metadata'], of: Snapshot['of']): ReadonlySet<string> {
@@ -110,5 +178,8 @@ function addressesOf(node: SeenNode): readonly string[] {
   const external = ofType('ExternalIP');
   return external.length > 0 ? external : ofType('InternalIP');
 }
+
+/** What plans look at. */
+const factsOf = (node: SeenNode) => `${textOf(addressesOf(node))} ${portsInUse(node).join()}`;
 
 const textOf = (addresses: readonly string[]) => [...addresses].sort().join(' ');

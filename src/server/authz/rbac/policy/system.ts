@@ -38,6 +38,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     on('networking.k8s.io', 'ingresses ingressclasses', 'list watch'),
     on('networking.k8s.io', 'ingressclasses', 'create'),
     on('networking.k8s.io', 'ingresses/status', 'patch'),
+    EVENTS,
     on('core', 'secrets services', 'list watch'),
     on('discovery.k8s.io', 'endpointslices', 'list watch'),
   ],

@@ -1,0 +1,91 @@
+/** Keeps services from taking ports of the node that something else listens on. */
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { Service } from '../../kinds/groups/core/service/service.ts';
+import type { ListeningSocket } from '../kernel/listening-sockets.ts';
+import { familyOf } from '../rules/addresses.ts';
+import {
+  type HostPort,
+  type HostPortDecision,
+  hostPortsOf,
+  isOwnEndpoint,
+  keyOfHostPort,
+  withoutHostPorts,
+} from '../rules/host-ports.ts';
+import type { Protocol, ServiceRules } from '../rules/rule-set.ts';
+
+export interface HostPortsOptions {
+  readonly listeners: () => Promise<readonly ListeningSocket[]>;
+  /** The addresses of the node. */
+  readonly addresses: readonly string[];
+}
+
+/** A service with the rules that it wants. */
+export interface WantedRules {
+  readonly service: DeepReadonly<Service> | undefined;
+  readonly rules: ServiceRules;
+}
+
+export class HostPorts {
+  readonly #options: HostPortsOptions;
+  /** The ports that each service has. Once taken, a port stays with its service, whatever listens later. */
+  readonly #taken = new Map<string, ReadonlySet<string>>();
+
+  constructor(options: HostPortsOptions) {
+    this.#options = options;
+  }
+
+  /** Decides for some services. Reads the listeners of the node only when one wants a port that it has not. */
+  async decide(services: ReadonlyMap<string, WantedRules>): Promise<ReadonlyMap<string, HostPortDecision>> {
+    const { addresses } = this.#options;
+    const wanted = [...services].map(([key, { service, rules }]) => ({
+      ...{ key, rules },
+      // Those that a load balancer is not given now count as well: it would be, if they were free.
+      ports: [...hostPortsOf(rules), ...balancedPorts(service, addresses)],
+    }));
+    const wantsMore = wanted.some(({ key, ports }) => ports.some((port) => !this.#has(key, port)));
+    const listeners = wantsMore ? await this.#options.listeners() : [];
+    const decisions = wanted.map(({ key, rules, ports }) => {
+      const isTaken = (port: HostPort) =>
+        !this.#has(key, port) &&
+        !isOwnEndpoint(rules, port, addresses) &&
+        listeners.some((listener) => isTakenBy(listener, port, addresses));
+      const decision = withoutHostPorts(rules, isTaken);
+      this.#take(key, decision.rules);
+      return [key, { ...decision, refused: ports.filter(isTaken) }] as const;
+    });
+    return new Map(decisions);
+  }
+
+  #take(key: string, rules: ServiceRules): void {
+    const taken = new Set(hostPortsOf(rules).map(keyOfHostPort));
+    if (taken.size > 0) this.#taken.set(key, taken);
+    else this.#taken.delete(key);
+  }
+
+  #has(service: string, port: HostPort): boolean {
+    return this.#taken.get(service)?.has(keyOfHostPort(port)) ?? false;
+  }
+}
+
+function isTakenBy(
+  listener: ListeningSocket,
+  { protocol, address, port }: HostPort,
+  ofNode: readonly string[],
+): boolean {
+  if (listener.port !== port || listener.protocol !== protocol) return false;
+  if (address === undefined || listener.address === address) return true;
+  if (!ofNode.includes(address)) return false;
+  return listener.address === '::' || (listener.address === '0.0.0.0' && familyOf(address) === 4);
+}
+
+/** The ports that the built-in load balancer would have at the addresses of this node. */
+function balancedPorts(service: WantedRules['service'], addresses: readonly string[]): readonly HostPort[] {
+  if (service?.spec.type !== 'LoadBalancer' || service.spec.loadBalancerClass !== undefined) return [];
+  const ports = (service.spec.ports ?? []).filter(({ protocol }) => protocol === 'TCP' || protocol === 'UDP');
+  return ports.flatMap(({ port, protocol }) =>
+    addresses.map((address) => ({ protocol: protocol.toLowerCase() as Protocol, address, port })),
+  );
+}
+
+/** How a port is named in events and in the annotation of the node: `TCP/22`. */
+export const nameOfHostPort = ({ protocol, port }: HostPort) => `${protocol.toUpperCase()}/${port}`;

@@ -1,0 +1,66 @@
+/** Decides which ports of a service a node does not take, because something on the node has them already. */
+import type { ExternalTraffic, PortRules, Protocol, ServiceRules } from './rule-set.ts';
+
+/** A port that rules take from the node. */
+export interface HostPort {
+  readonly protocol: Protocol;
+  /** Undefined: the port of all addresses of the node, as node ports are. */
+  readonly address: string | undefined;
+  readonly port: number;
+}
+
+export interface HostPortDecision {
+  readonly rules: ServiceRules;
+  readonly refused: readonly HostPort[];
+}
+
+export const keyOfHostPort = ({ protocol, address = '', port }: HostPort) => `${protocol} ${address} ${port}`;
+
+/** The ports that rules take from the node. */
+export function hostPortsOf({ ports }: ServiceRules): readonly HostPort[] {
+  return ports.flatMap(({ protocol, port, external }) => {
+    if (!external) return [];
+    const { addresses, loadBalancerAddresses, nodePort } = external;
+    return [
+      ...[...addresses, ...loadBalancerAddresses].map((address) => ({ protocol, address, port })),
+      ...(nodePort > 0 ? [{ protocol, address: undefined, port: nodePort }] : []),
+    ];
+  });
+}
+
+/** The rules without the ports that are taken. */
+export function withoutHostPorts(rules: ServiceRules, isTaken: (port: HostPort) => boolean): HostPortDecision {
+  const refused = hostPortsOf(rules).filter(isTaken);
+  if (refused.length === 0) return { rules, refused };
+  const keys = new Set(refused.map(keyOfHostPort));
+  return { rules: { ...rules, ports: rules.ports.map((each) => withoutKeys(each, keys)) }, refused };
+}
+
+function withoutKeys(rules: PortRules, keys: ReadonlySet<string>): PortRules {
+  const { protocol, port, external } = rules;
+  if (!external) return rules;
+  const isFree = (address: string) => !keys.has(keyOfHostPort({ protocol, address, port }));
+  const left: ExternalTraffic = {
+    ...external,
+    addresses: external.addresses.filter(isFree),
+    loadBalancerAddresses: external.loadBalancerAddresses.filter(isFree),
+    nodePort: keys.has(keyOfHostPort({ protocol, address: undefined, port: external.nodePort }))
+      ? 0
+      : external.nodePort,
+  };
+  const isEmpty = left.addresses.length === 0 && left.loadBalancerAddresses.length === 0 && left.nodePort === 0;
+  return { ...rules, external: isEmpty ? undefined : left };
+}
+
+/** Whether the port leads to an endpoint that is reached there without rules: a pod on the network of the node. */
+export function isOwnEndpoint(
+  { ports }: ServiceRules,
+  { port, protocol }: HostPort,
+  nodeAddresses: readonly string[],
+): boolean {
+  return ports.some(
+    (rules) =>
+      rules.protocol === protocol &&
+      rules.external?.inside.some((each) => each.isLocal && each.port === port && nodeAddresses.includes(each.address)),
+  );
+}
