@@ -56,12 +56,14 @@ async function start(): Promise<void> {
 
 async function launch(): Promise<void> {
   federation = await startFederation(['east', 'west'], {
-    ...{ federation: 'fed', domain: 'example.com.', zone: 'example.com.' },
-    provider: { zone: async (name) => (name === zone.name ? zone : undefined) },
-    resolve: async (hostname) => {
-      const found = names.get(hostname);
-      if (!found) throw new Error(`ENOTFOUND ${hostname}`);
-      return found;
+    dns: {
+      ...{ federation: 'fed', domain: 'example.com.', zone: 'example.com.' },
+      provider: { zone: async (name) => (name === zone.name ? zone : undefined) },
+      resolve: async (hostname) => {
+        const found = names.get(hostname);
+        if (!found) throw new Error(`ENOTFOUND ${hostname}`);
+        return found;
+      },
     },
   });
   for (const [cluster, label] of [

@@ -4,7 +4,6 @@ import { MessageError } from '../../../../base/dns-message/message-error.ts';
 import { NameReader } from '../../../../base/dns-message/name.ts';
 import type { ResourceRecord } from '../../../../base/dns-message/record.ts';
 import { readData } from '../../../../base/dns-message/record-data.ts';
-import { TSIG_TYPE } from './tsig.ts';
 
 interface Tsig {
   /** Where its record starts in the message. */
@@ -27,6 +26,7 @@ export interface Reply {
   readonly tsig: Tsig | undefined;
 }
 
+export const TSIG_TYPE = 250;
 const FIXED_QUESTION_BYTES = 4;
 const FIXED_RECORD_BYTES = 10;
 const TSIG_TIME_BYTES = 8;

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { nameBytes } from '../../../../base/dns-message/name.ts';
 import { DnsError } from '../../provider.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, TSIG_TYPE } from './reply.ts';
 
 /** Digests by the names of their algorithms. */
 const DIGESTS: Readonly<Record<string, string>> = {
@@ -23,7 +23,6 @@ export interface TsigKey {
   readonly secret: Buffer;
 }
 
-export const TSIG_TYPE = 250;
 const CLASS_ANY = 255;
 /** How far the clocks of the two sides may differ. */
 const FUDGE_SECONDS = 300;
