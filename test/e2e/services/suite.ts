@@ -230,11 +230,10 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
             expect(['one', 'two']).toContain(names(await who(url))[0]);
           await settled('on-nodes');
           expect(await who(`http://127.0.0.1:${hostNodePort}`)).toBe('the host');
-          const events = await qd.request('GET', `${NAMESPACE}/events?fieldSelector=reason=PortInUse`);
-          expect(events.body.items.map(({ involvedObject }: any) => involvedObject.name).sort()).toEqual([
-            'balanced',
-            'on-nodes',
-          ]);
+          for (const name of ['balanced', 'on-nodes']) {
+            const isAbout = ({ involvedObject, reason }: any) => involvedObject.name === name && reason === 'PortInUse';
+            await qd.until(`${NAMESPACE}/events`, isAbout);
+          }
           // Each node has a health check port of its own.
           for (const address of [first, second]) {
             const check = JSON.parse(await who(`http://${address}:${balanced.spec.healthCheckNodePort}`));
