@@ -236,8 +236,11 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
           }
           // Each node has a health check port of its own.
           for (const address of [first, second]) {
-            const check = JSON.parse(await who(`http://${address}:${balanced.spec.healthCheckNodePort}`));
-            expect(check).toMatchObject({ service: { name: 'balanced' }, localEndpoints: 1 });
+            // The endpoints of a new service come a moment later.
+            await vi.waitFor(async () => {
+              const check = JSON.parse(await who(`http://${address}:${balanced.spec.healthCheckNodePort}`));
+              expect(check).toMatchObject({ service: { name: 'balanced' }, localEndpoints: 1 });
+            }, 10_000);
           }
         } finally {
           for (const name of ['balanced', 'on-nodes']) await qd.request('DELETE', `${NAMESPACE}/services/${name}`);
