@@ -4,14 +4,24 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-'];
+const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-', 'qd.testing-'];
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -29,17 +39,28 @@ export async function build() {
   };
   const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, constants);
   const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, constants);
-  const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
-  const define = { BUNDLE_NAME: JSON.stringify(main), AGENT_BUNDLE_NAME: JSON.stringify(agent) };
+  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' });
+  const programs = {
+    'qd.next': 'src/cli/launch.ts',
+    'qdfed.next': 'src/cli/qdfed.ts',
+    'testing.next': 'src/testing/package-entry.ts',
+  };
+  const define = {
+    BUNDLE_NAME: JSON.stringify(main),
+    AGENT_BUNDLE_NAME: JSON.stringify(agent),
+    TESTING_BUNDLE_NAME: JSON.stringify(testing),
+  };
   await bundle(programs, { define, sourcemap: false });
-  for (const program of ['qd', 'qdfed']) {
+  copyFileSync(join(root, 'src/testing/contract.ts'), join(dist, 'testing.d.ts'));
+  for (const program of ['testing', 'qdfed', 'qd']) {
     chmodSync(join(dist, `${program}.next.js`), 0o755);
     renameSync(join(dist, `${program}.next.js`), join(dist, `${program}.js`));
   }
   await keepCompiled();
+  keepTestingCompiled(testing);
   const isOld = (file) =>
     HASHED.some((name) => file.startsWith(name)) &&
-    ![main, agent, front, keeper, dns].some((name) => file.startsWith(name));
+    ![main, agent, front, keeper, dns, testing].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 
@@ -120,6 +141,13 @@ async function keepCompiled() {
   const env = { ...process.env, QUARTERDECK_CHECK_COMPILED: 'true' };
   const { status } = spawnSync(process.execPath, [join(dist, 'qd.js')], { stdio: 'inherit', env });
   if (status !== 0) throw new Error('V8 rejects the code that was compiled during the build');
+}
+
+/** Runs a cluster of `quarterdeck/testing`, and keeps the code that V8 compiled for it. */
+function keepTestingCompiled(bundle) {
+  const args = [join(root, 'scripts', 'compile-testing.mjs'), join(dist, bundle)];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  if (status !== 0) throw new Error('the code of quarterdeck/testing could not be compiled');
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -1,3 +1,5 @@
+import { Heap } from './heap.ts';
+
 /**
  * The one source of time. Everything that waits takes it from a Clock, so that a test can
  * advance a ControlledClock and the whole cluster moves.
@@ -50,11 +52,22 @@ export const systemClock: Clock = {
   },
 };
 
+interface ControlledTimer {
+  readonly at: number;
+  readonly order: number;
+  /** Undefined once the timer has run or is cancelled. */
+  task: (() => void) | undefined;
+}
+
+/** How many cancelled timers may be kept besides as many as there are pending ones. */
+const MAX_CANCELLED_TIMERS = 1000;
+
 /** A clock for tests: time advances only when the test says so. */
 export class ControlledClock implements Clock {
   #now: number;
-  #timers: { at: number; order: number; task: () => void }[] = [];
+  readonly #timers = new Heap<ControlledTimer>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
   #order = 0;
+  #pending = 0;
 
   constructor(start: number | string = '2030-01-01T00:00:00Z') {
     this.#now = typeof start === 'number' ? start : Date.parse(start);
@@ -65,11 +78,17 @@ export class ControlledClock implements Clock {
   }
 
   timer(delay: number, task: () => void): Timer {
-    const entry = { at: this.#now + Math.max(0, delay), order: this.#order++, task };
+    const entry: ControlledTimer = { at: this.#now + Math.max(0, delay), order: this.#order++, task };
     this.#timers.push(entry);
+    this.#pending++;
     return {
       cancel: () => {
-        this.#timers = this.#timers.filter((other) => other !== entry);
+        if (!entry.task) return;
+        entry.task = undefined;
+        this.#pending--;
+        if (this.#timers.size > 2 * this.#pending + MAX_CANCELLED_TIMERS) {
+          this.#timers.retain((other) => other.task !== undefined);
+        }
       },
     };
   }
@@ -77,26 +96,46 @@ export class ControlledClock implements Clock {
   /** Advances the time by `delay` milliseconds and runs due timers in order, letting promises settle in between. */
   async advance(delay: number): Promise<void> {
     const target = this.#now + delay;
-    for (;;) {
-      await settle();
-      const due = this.#timers
-        .filter((entry) => entry.at <= target)
-        .sort((a, b) => a.at - b.at || a.order - b.order)[0];
-      if (!due) break;
-      this.#timers = this.#timers.filter((entry) => entry !== due);
-      this.#now = Math.max(this.#now, due.at);
-      due.task();
-    }
+    do await nextTurn();
+    while (this.runNext(target));
     this.#now = target;
-    await settle();
+    await nextTurn();
+  }
+
+  /** Sets the time to that of the earliest timer and runs it, if it is due by `target`; returns whether one was. */
+  runNext(target: number): boolean {
+    const { nextAt } = this;
+    if (nextAt === undefined || nextAt > target) return false;
+    const entry = this.#timers.pop()!;
+    const { task } = entry;
+    // A timer that has run can be cancelled without effect.
+    entry.task = undefined;
+    this.#pending--;
+    this.#now = Math.max(this.#now, nextAt);
+    task?.();
+    return true;
+  }
+
+  /** Sets the time without running timers; it never goes back. */
+  skipTo(time: number): void {
+    this.#now = Math.max(this.#now, time);
+  }
+
+  /** When the earliest timer is due; undefined when there is none. */
+  get nextAt(): number | undefined {
+    for (let first = this.#timers.peek(); first; first = this.#timers.peek()) {
+      if (first.task) return first.at;
+      this.#timers.pop();
+    }
+    return undefined;
   }
 
   /** Number of pending timers: an idle component has none. */
   get waiting(): number {
-    return this.#timers.length;
+    return this.#pending;
   }
 }
 
-function settle(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

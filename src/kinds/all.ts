@@ -1,5 +1,7 @@
 /** The kinds that a server starts with: the one list. */
 
+import { MutatingWebhookConfiguration } from './groups/admissionregistration/mutating-webhook-configuration.ts';
+import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
 import { Deployment } from './groups/apps/deployment.ts';
@@ -123,4 +125,6 @@ export const allKinds: readonly Kind[] = [
   ResourceSlice,
   NodeMetrics,
   PodMetrics,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
 ];

@@ -1,6 +1,7 @@
 import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../base/errors.ts';
 import type { Verb } from '../kinds/kind.ts';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../store/store.ts';
+import { admitConnection } from './admission/connection.ts';
 import type { Call, Handle } from './api.ts';
 import type { Core } from './core.ts';
 import { checkWriteOptions } from './objects/write-options.ts';
@@ -47,7 +48,9 @@ export function handler(core: Core, subresources: readonly Subresource[]): Handl
       if (!subresource) throw noSuchPath();
       const operation = byName.get(subresource.name)?.operations[call.verb];
       if (!operation) throw methodNotAllowed();
-      return await operation(core, { resource, subresource, call, notes });
+      const request = { resource, subresource, call, notes };
+      if (subresource.descriptor.content.type === 'connection') await admitConnection(core, request);
+      return await operation(core, request);
     } catch (error) {
       throw toApiError(core, error, call);
     }

@@ -77,6 +77,8 @@ export interface ServerOptions {
   readonly flowControl?: FlowControlSettings | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
+  /** Wraps what performs calls, those from the network included: for tests. */
+  readonly intercept?: ((handle: Handle) => Handle) | undefined;
   /** Whether calls and the objects that are handed out are frozen, so that a test finds code that changes one. */
   readonly freeze?: boolean;
   /** Identifies this build, where no other program writes to the store at the same time. */
@@ -172,7 +174,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
   };
   const open = handler(core, subresources);
-  const handle = options.freeze ? freezing(open) : open;
+  const { intercept } = options;
+  const intercepted = intercept ? intercept(open) : open;
+  const handle = options.freeze ? freezing(intercepted) : intercepted;
   const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;
   const peers =

@@ -7,7 +7,7 @@ const coverage = textOf('docs/api-coverage.md');
 
 /** What README calls the stable groups of Kubernetes that may not be served. */
 const WORDS: Readonly<Record<string, string>> = {
-  'admissionregistration.k8s.io': 'admission webhooks and policies',
+  'admissionregistration.k8s.io': 'admission policies',
   'apiextensions.k8s.io': 'custom resource definitions',
   'apiregistration.k8s.io': 'aggregated APIs',
 };

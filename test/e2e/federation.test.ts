@@ -7,6 +7,7 @@ import { connectionOf, loadKubeconfig } from '../../src/client/kubeconfig/kubeco
 import { writeContext } from '../../src/client/kubeconfig/kubeconfig-file.ts';
 import { httpsTransport } from '../../src/client/transport/https-transport.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -124,11 +125,29 @@ describe.skipIf(!isRoot)('a federation', () => {
         .until(collection, ({ metadata, spec }) => metadata.name === 'web' && spec.replicas === 2);
       expect(found.status).toBeDefined();
     }
+    const listed = await qdfed('get', 'clusters', ...HOST);
+    expect(listed.stdout).toMatch(/^NAME +STATUS +VERSION +REGION +ZONES +AGE/);
+    expect(listed.stdout).toMatch(/^east +Ready +v1\.\d+\S* +- +- +\d+s$/m);
+    const shown = await qdfed('status', 'deploy', 'web', ...HOST);
+    expect(shown.stdout).toMatch(/^Deployment default\/web\nCLUSTER +STATE +DESIRED +ACTUAL +READY +OVERRIDES +WHY/);
+    expect(shown.stdout).toMatch(/^w +in sync +2 +2 +\d +0 +weight 1$/m);
+    expect((await qdfed('status', 'deploy', 'none', ...HOST)).stderr).toContain(
+      'Deployment default/none does not exist',
+    );
+
+    expect((await qdfed('federate', 'boats.example.com', ...HOST)).stderr).toContain('has no kind boats.example.com');
+    const federated = await qdfed('federate', 'statefulsets.apps', ...HOST);
+    expect(federated).toMatchObject({ code: 0, stdout: expect.stringContaining('w has no context: add statefulsets') });
+
     const dns = async () => (await clientOf('west')).of(ConfigMap).in('kube-system').get('kube-dns');
     expect((await dns()).data).toEqual({ federations: 'fed=example.com' });
     expect(await qdfed('unjoin', 'w', '--cluster-context', 'west', ...HOST)).toMatchObject({ code: 0 });
     expect((await dns()).data ?? {}).toEqual({});
     expect((await qdfed('unjoin', 'w', '--cluster-context', 'west', ...HOST)).stderr).toContain('is not a member');
+
+    const set = { serviceName: 'a', replicas: 4, selector: { matchLabels: labels }, template };
+    await federation.of(StatefulSet).create({ metadata: { name: 'db', namespace: 'default' }, spec: set });
+    await clusters.get('east')!.until('/apis/apps/v1/namespaces/default/statefulsets', ({ spec }) => spec.replicas > 0);
 
     await host.of(Namespace).delete('federation-system');
     await clusters.get('host')!.untilGone('/api/v1/namespaces', 'federation-system');

@@ -1,11 +1,11 @@
 /** The packed package: what is in it, and that its programs work after `npm install -g`, on the PATH and elsewhere. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startRegistry } from './registry.ts';
+import { type Registry, startRegistry } from './registry.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const execute = promisify(execFile);
@@ -13,14 +13,26 @@ const execute = promisify(execFile);
 let directory: string;
 let tarball: string;
 let contents: readonly string[];
+let registry: Registry;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'qd-package-'));
   const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', directory], { cwd: root });
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   tarball = join(directory, packed.filename);
   contents = packed.files.map(({ path }: { path: string }) => path);
+  registry = await startRegistry(root, join(directory, 'registry'));
 }, 120_000);
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(async () => {
+  await registry.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Installs the package, and what it needs, into a folder or, with `-g`, for all. */
+async function install(prefix: string, ...more: string[]): Promise<void> {
+  const cache = join(directory, 'cache');
+  const options = ['--no-audit', '--no-fund', '--registry', registry.url, '--cache', cache, '--prefix', prefix];
+  await execute('npm', ['install', ...more, ...options, tarball], { cwd: directory });
+}
 
 const { bin, version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
@@ -29,7 +41,7 @@ test('the package holds the programs, and nothing that they do not need', () => 
     expect.arrayContaining([...Object.values<string>(bin), 'package.json', 'README.md', 'LICENSE']),
   );
   const known =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|qd\.(main|front|keeper|agent|dns)-\w+\.js(\.map|\.code)?))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|testing\.(js|d\.ts)|qd\.(main|front|keeper|agent|dns|testing)-\w+\.js(\.map|\.code)?))$/;
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
 
@@ -45,15 +57,8 @@ test('in a clone that is not built, npx says what to do, and works after the bui
 }, 60_000);
 
 test('after npm install -g, qd and qdfed are on the PATH and work', async () => {
-  const registry = await startRegistry(root, join(directory, 'registry'));
   const prefix = join(directory, 'prefix');
-  const cache = join(directory, 'cache');
-  try {
-    const options = ['--no-audit', '--no-fund', '--registry', registry.url, '--cache', cache, '--prefix', prefix];
-    await execute('npm', ['install', '-g', ...options, tarball], { cwd: directory });
-  } finally {
-    await registry.close();
-  }
+  await install(prefix, '-g');
   const home = join(directory, 'home');
   await mkdir(home);
   // Neither the clone nor its node_modules: what is there and not in the package would be found by mistake.
@@ -76,4 +81,25 @@ test('after npm install -g, qd and qdfed are on the PATH and work', async () => 
   } finally {
     expect(await run('qd', 'down')).toContain('Stopped cluster');
   }
+}, 180_000);
+
+test('in a fresh project, the test of the README passes, and its types are known', async () => {
+  const project = join(directory, 'project');
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{"name":"fresh","private":true}');
+  await install(project, '--save-dev');
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const [, code = ''] = /```js\n([^`]*quarterdeck\/testing[^`]*)```/.exec(readme) ?? [];
+  await writeFile(join(project, 'web.test.mjs'), code);
+  const env = { HOME: project, PATH: [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) };
+  const { stdout } = await execute(process.execPath, ['--test'], { cwd: project, env });
+  expect(stdout).toMatch(/^# pass 1$/m);
+  await writeFile(
+    join(project, 'types.mts'),
+    "import { Cluster } from 'quarterdeck/testing';\nconst seed: number = (await Cluster.start()).seed;\nexport { seed };\n",
+  );
+  const tsc = join(root, 'node_modules', '.bin', 'tsc');
+  const types = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node'];
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', ...types];
+  await execute(tsc, [...options, 'types.mts'], { cwd: project });
 }, 180_000);

@@ -11,7 +11,7 @@ interface KeyPair {
 /** An authority made for one test run, for servers and clients on loopback. */
 export interface TestAuthority {
   readonly ca: string;
-  server(): Promise<KeyPair>;
+  server(...names: readonly string[]): Promise<KeyPair>;
   client(name: string, group?: string, validity?: Validity): Promise<KeyPair>;
 }
 
@@ -33,9 +33,9 @@ export async function testAuthority(commonName = 'test-ca'): Promise<TestAuthori
   ) => issue({ notBefore: Date.now() - DAY, ...request, ...validity }, issuer, systemRandom);
   return {
     ca: sign({ subject, publicKey, usage: 'authority' }),
-    async server() {
+    async server(...more) {
       const pair = await newKey();
-      const names = ['localhost', '127.0.0.1'];
+      const names = ['localhost', '127.0.0.1', ...more];
       return {
         cert: sign({ subject: { commonName: 'server' }, publicKey: pair.publicKey, usage: 'server', names }),
         key: pem(pair.privateKey),

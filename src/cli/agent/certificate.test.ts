@@ -8,8 +8,8 @@ import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { issue, newIssuer, newKey } from '../../base/x509/certificate.ts';
 import type { Client } from '../../client/client.ts';
+import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
 import { outcomeOf } from '../../controllers/identity/certificates/signing.ts';
-import { signingAuthority } from '../pki/authority.ts';
 import { keepCertificate, type NodeCertificate, storedCertificate } from './certificate.ts';
 
 const DAY_MS = 86_400_000;

@@ -61,9 +61,11 @@ export class Members {
     return [...this.#members.values()];
   }
 
-  onChange(listener: MemberListener): void {
+  /** Returns what ends the notifications. */
+  onChange(listener: MemberListener): () => void {
     this.#listeners.add(listener);
     for (const member of this.#members.values()) listener(member);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Follows the clusters until the signal is aborted; resolves when the known clusters are members. */
@@ -148,6 +150,11 @@ export class Member {
   /** The cache of a kind; undefined until there is a connection. */
   informer(kind: KindRef<AnyObject>): Informer<AnyObject> | undefined {
     return this.#informers?.of(kind);
+  }
+
+  /** Stops the cache of a kind that is no longer propagated. */
+  async forget(kind: KindRef): Promise<void> {
+    await this.#informers?.stop(kind);
   }
 
   get health(): MemberHealth {

@@ -3,8 +3,11 @@ import { setMaxListeners } from 'node:events';
 import { WorkQueue } from '../../base/work-queue.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { federationKinds } from '../kinds.ts';
+import type { FederatedKind } from '../plan/federated-kind.ts';
 import { federatedKinds } from '../plan/federated-kinds.ts';
 import { Members, type MembersOptions } from './members.ts';
+import { NamedKinds } from './named-kinds.ts';
 import { runNamespaceContents } from './namespace-contents.ts';
 import { Sync } from './sync.ts';
 
@@ -33,9 +36,14 @@ export async function runFederation(options: FederationOptions): Promise<void> {
   const members = new Members({ ...options, informers });
   await members.start();
   const common = { client, informers, log, signal };
+  const propagate = (kind: FederatedKind, until: AbortSignal) =>
+    new Sync({ ...options, ...common, kind, members, recorder, signal: until }).run();
+  const named = new NamedKinds({ ...common, members, propagate });
+  const kinds = () => [...federationKinds, ...named.kinds];
   await Promise.all([
-    ...federatedKinds.map((kind) => new Sync({ ...options, ...common, kind, members, recorder }).run()),
-    runNamespaceContents({ ...common, queue: new WorkQueue({ clock, random }) }),
+    ...federatedKinds.map((kind) => propagate(kind, signal)),
+    named.run(),
+    runNamespaceContents({ ...common, kinds, queue: new WorkQueue({ clock, random }) }),
   ]);
   await Promise.all([members.stopped(), informers.stopped(), recorder.flushed()]);
 }

@@ -1,3 +1,4 @@
+import { admissionregistration } from './admissionregistration.ts';
 import { apps } from './apps.ts';
 import { authentication } from './authentication.ts';
 import { authorization } from './authorization.ts';
@@ -20,6 +21,7 @@ import { scheduling } from './scheduling.ts';
 import { storage } from './storage.ts';
 
 const all: FieldNumbers = {
+  ...admissionregistration,
   ...apps,
   ...authentication,
   ...authorization,

@@ -40,6 +40,8 @@ export interface SimulatedNodesOptions {
   /** The kubelet version to report: `v1.36.4`. */
   readonly version: string;
   readonly rules: Rules;
+  /** Milliseconds between two renewals of a node's lease; default: a minute or, with many nodes, more. */
+  readonly renewalMs?: number;
 }
 
 export interface SimulatedNodes {
@@ -76,6 +78,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const nodes = informers.of(Node);
   const fleet: Fleet = new Fleet({
     ...{ ...common, clientOf, timers, nodes, machines: machinesOf(options), rules: rules.nodes },
+    renewalMs: options.renewalMs,
     onUp: (node) => {
       pods.resume(node);
       directories.resume(node.name);

@@ -23,6 +23,8 @@ import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
+import { mutatingAdmissionWebhook } from './webhooks/mutating.ts';
+import { validatingAdmissionWebhook } from './webhooks/validating.ts';
 
 const ordered: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
@@ -45,6 +47,8 @@ const ordered: readonly AdmissionPlugin[] = [
   certificateSubjectRestriction,
   defaultIngressClass,
   denyServiceExternalIps,
+  mutatingAdmissionWebhook,
+  validatingAdmissionWebhook,
   resourceQuota,
 ];
 

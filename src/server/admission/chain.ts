@@ -75,6 +75,7 @@ class OpenAdmission implements Admission {
   #wantsReinvocation = false;
   readonly operation: AdmissionOperation;
   readonly resource: Resource;
+  readonly body: AdmissionSubject['body'];
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
   readonly also: AdditionalUpdate[] = [];
@@ -88,11 +89,12 @@ class OpenAdmission implements Admission {
     this.#stages = stages;
     this.#call = call;
     this.#notes = notes;
-    this.#schema = subject.schema ?? resource.kind.hub.schema;
+    this.#schema = subject.body?.schema ?? resource.kind.hub.schema;
     this.operation = subject.operation;
     this.resource = resource;
     this.name = subject.name;
     this.object = subject.object;
+    this.body = subject.body;
     this.old = subject.old;
     this.dryRun = subject.dryRun;
   }

@@ -1,12 +1,12 @@
 /** What admission plugins and transactions know of an admission. Neither the plugins nor the server are named here. */
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { SubresourceName } from '../../kinds/subresources.ts';
-import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Condition } from '../../store/store.ts';
 import type { CallOptions, User } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Resource } from '../registry.ts';
+import type { BodyType } from '../subresources/descriptor.ts';
 
 /** CONNECT is for subresources that open a stream, such as exec: their options are the object, and nothing is stored. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -26,6 +26,8 @@ export interface AdmissionRequest {
    * for a delete.
    */
   readonly object: KubeObject | undefined;
+  /** What `object` is, where it is a body that is not stored itself, such as an Eviction. */
+  readonly body: BodyType | undefined;
   /** What is stored now; undefined for a create. Must not be changed. */
   readonly old: KubeObject | undefined;
   readonly user: User;
@@ -69,8 +71,8 @@ export interface AdmissionSubject {
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
-  /** Describes the object, where it is not of the request's kind. */
-  readonly schema?: ObjectSchema;
+  /** What the object is, where it is a body that is not stored itself. */
+  readonly body?: BodyType;
 }
 
 /** The admission of one request: the plugins that handle it, asked stage by stage. */

@@ -1,8 +1,6 @@
-import { noSuchPath } from '../../base/errors.ts';
-import { clone, getPath, setPath } from '../../base/tree.ts';
+import { clone, setPath } from '../../base/tree.ts';
 import { type Scale, type ScaleShape, scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
-import { type KubeObject, splitApiVersion, type Version } from '../../kinds/kind.ts';
-import type { ScaleDefinition } from '../../kinds/subresources.ts';
+import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { validate } from '../../schema/validate.ts';
 import type { ObjectReply } from '../api.ts';
 import { type ApiRequest, updatedPart } from '../api-request.ts';
@@ -16,9 +14,8 @@ import { applyTo } from '../verbs/apply.ts';
 import { get } from '../verbs/get.ts';
 import { applyPatch, decodePatched } from '../verbs/patch.ts';
 import { replyOf } from '../verbs/reply.ts';
+import { SCALE_KIND, scaleDefinition, scaleOf } from './scale-view.ts';
 import type { Subresource } from './subresource.ts';
-
-const KIND = 'Scale';
 
 /** The number of replicas of an object, in a form that all kinds with replicas share. */
 export const scale: Subresource<'scale'> = {
@@ -45,7 +42,7 @@ export const scale: Subresource<'scale'> = {
     type: 'body',
     of(_, version) {
       const { apiVersion, schema } = scaleShapeOf(version.apiVersion);
-      return { kind: KIND, apiVersion, schema };
+      return { kind: SCALE_KIND, apiVersion, schema };
     },
   },
   updates: 'object',
@@ -70,7 +67,7 @@ async function applyReplicas(core: Core, request: ApiRequest): Promise<ObjectRep
   const shape = scaleShapeOf(version.apiVersion);
   const before = scaleOf(resource, { ...config, metadata: { name: call.name } });
   check(shape, { ...before, spec }, call.name ?? '');
-  const outcome = await applyTo(core, request, setPath(config, definitionOf(version).replicas, spec.replicas ?? 0));
+  const outcome = await applyTo(core, request, setPath(config, scaleDefinition(version).replicas, spec.replicas ?? 0));
   const { item } = await replyOf(resource, outcome);
   return scaleReply(resource, item.object);
 }
@@ -78,7 +75,7 @@ async function applyReplicas(core: Core, request: ApiRequest): Promise<ObjectRep
 async function setReplicas(core: Core, request: ApiRequest, next: (before: Scale) => Scale): Promise<ObjectReply> {
   const { resource, call } = request;
   const { kind, version } = resource;
-  const { replicas } = definitionOf(version);
+  const { replicas } = scaleDefinition(version);
   const shape = scaleShapeOf(version.apiVersion);
   const outcome = await transact(core, request, {
     type: 'update',
@@ -99,31 +96,13 @@ async function setReplicas(core: Core, request: ApiRequest, next: (before: Scale
   return scaleReply(resource, item.object);
 }
 
-function definitionOf({ subresources }: Version): ScaleDefinition {
-  if (!subresources.scale) throw noSuchPath();
-  return subresources.scale;
-}
-
 function check(shape: ScaleShape, sent: Scale, name: string): void {
   const context = { operation: 'update', old: undefined, subresource: 'scale', apiVersion: shape.apiVersion } as const;
   const errors = validate(shape.schema, sent, context);
-  if (errors.length > 0) throw invalidObject({ group: splitApiVersion(shape.apiVersion)[0], kind: KIND }, name, errors);
+  if (errors.length > 0)
+    throw invalidObject({ group: splitApiVersion(shape.apiVersion)[0], kind: SCALE_KIND }, name, errors);
 }
 
 function scaleReply(resource: Resource, object: KubeObject): ObjectReply {
   return { type: 'object', item: plainItem(scaleOf(resource, object)) };
-}
-
-function scaleOf({ version }: Resource, object: KubeObject): Scale {
-  const { replicas, observed, selector } = definitionOf(version);
-  const shape = scaleShapeOf(version.apiVersion);
-  const { name, namespace, selfLink, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const desired = getPath(object, replicas) as number | undefined;
-  return {
-    kind: KIND,
-    apiVersion: shape.apiVersion,
-    metadata: { name, namespace, selfLink: `${selfLink}/scale`, uid, resourceVersion, creationTimestamp },
-    spec: desired ? { replicas: desired } : {},
-    status: shape.status((getPath(object, observed) as number | undefined) ?? 0, getPath(object, selector) as never),
-  };
 }

@@ -32,7 +32,7 @@ export async function withAdmittedBody<T extends KubeObject, R>(
     const subject = { operation: 'CREATE', name: request.call.name ?? '', object: body, old: undefined } as const;
     const admission = core.admission.open(core, request, {
       ...subject,
-      schema: expectedBody(request).schema,
+      body: expectedBody(request),
       dryRun: dryRun?.(body) ?? isDryRun(request.call),
     });
     try {

@@ -4,6 +4,8 @@
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 
 export interface Endpoint {
   readonly server: string;
@@ -15,6 +17,9 @@ export interface Endpoint {
   readonly password?: string;
   readonly tlsServerName?: string;
   readonly insecureSkipTlsVerify?: boolean;
+  /** Opens the connection below TLS, where it does not lead to the host of the URL. */
+  readonly connect?: () => Promise<Duplex>;
+  readonly maxResponseBytes?: number;
 }
 
 /** Resolves with the body of a successful response; rejects with its code otherwise, or with why there was none. */
@@ -24,10 +29,10 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_CONNECTIONS = 32;
 
 export function createPost(endpoint: Endpoint): Post {
-  const { server } = endpoint;
+  const { server, maxResponseBytes = MAX_RESPONSE_BYTES } = endpoint;
   const { send, agent } = transportTo(endpoint);
   const authorization = authorizationOf(endpoint);
-  return (json, signal) => {
+  const post = (json: string, signal: AbortSignal, isRetry: boolean): Promise<string> => {
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(json),
@@ -40,7 +45,7 @@ export function createPost(endpoint: Endpoint): Post {
         let size = 0;
         response.on('data', (chunk: Buffer) => {
           size += chunk.length;
-          if (size > MAX_RESPONSE_BYTES) call.destroy(new Error('the response is too large'));
+          if (size > maxResponseBytes) call.destroy(new Error('the response is too large'));
           else chunks.push(chunk);
         });
         response.on('error', reject);
@@ -50,24 +55,36 @@ export function createPost(endpoint: Endpoint): Post {
           else resolve(Buffer.concat(chunks).toString());
         });
       });
-      call.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+      call.on('error', (error: NodeJS.ErrnoException) => {
+        if (signal.aborted) reject(signal.reason);
+        // The other side may close a kept connection at the very moment that it is used again.
+        else if (call.reusedSocket && !isRetry && error.code === 'ECONNRESET') resolve(post(json, signal, true));
+        else reject(error);
+      });
       call.end(json);
     });
   };
+  return (json, signal) => post(json, signal, false);
 }
 
-function transportTo({ server, ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Endpoint) {
+function transportTo(endpoint: Endpoint) {
+  const { server, ca, cert, key, tlsServerName, insecureSkipTlsVerify, connect } = endpoint;
   const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
   const { protocol } = new URL(server);
   if (protocol === 'http:') return { send: http.request, agent: new http.Agent(options) };
   if (protocol !== 'https:') throw new Error(`${server} is not a URL of a webhook: it must be http or https`);
-  const agent = new https.Agent({
-    ...options,
+  const tls = {
     ...(ca ? { ca } : {}),
     ...(cert && key ? { cert, key } : {}),
     ...(tlsServerName ? { servername: tlsServerName } : {}),
     rejectUnauthorized: !insecureSkipTlsVerify,
-  });
+  };
+  if (!connect) return { send: https.request, agent: new https.Agent({ ...options, ...tls }) };
+  const agent = new https.Agent(options);
+  agent.createConnection = (_, done) => {
+    connect().then((socket) => done?.(null, connectTls({ ...tls, socket })), done as (error: Error) => void);
+    return undefined;
+  };
   return { send: https.request, agent };
 }
 

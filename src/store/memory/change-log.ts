@@ -1,21 +1,28 @@
 import { type Change, type Row, StoreAhead, StoreCompacted } from '../store.ts';
 import type { History, HistoryPage } from '../watchers.ts';
 
-interface Entry {
+export interface TimedChange {
   readonly change: Change;
+  /** When it was committed: milliseconds since the epoch. */
   readonly time: number;
 }
 
 /** The changes in history, oldest first. */
 export class ChangeLog implements History {
   /** The newest revision: 1 before the first commit, as in etcd, because 0 means "any" to API clients. */
-  revision = 1;
+  revision: number;
   /** The oldest revision that can still be read. */
-  compacted = 0;
+  compacted: number;
   /** Entries before #head are discarded, and removed from the array when they are its larger half. */
-  #entries: Entry[] = [];
+  #entries: TimedChange[] = [];
   #head = 0;
   #bytes = 0;
+
+  /** `image` is the revision of the content that the store starts with; absent: it starts empty. */
+  constructor(image?: number) {
+    this.revision = image ?? 1;
+    this.compacted = image ?? 0;
+  }
 
   append(changes: readonly Change[], time: number): void {
     for (const change of changes) {
@@ -67,22 +74,27 @@ export class ChangeLog implements History {
   before(revision: number): Map<string, Row | undefined> {
     const rows = new Map<string, Row | undefined>();
     for (let i = this.#entries.length - 1; i >= this.#head && this.#revisionAt(i) > revision; i--) {
-      const { change } = this.#entries[i] as Entry;
+      const { change } = this.#entries[i] as TimedChange;
       rows.set(change.key, change.previous);
     }
     return rows;
   }
 
+  /** The changes of one key, oldest first. */
+  of(key: string): TimedChange[] {
+    return this.#entries.slice(this.#head).filter(({ change }) => change.key === key);
+  }
+
   /** Discards the entries before this index. */
   #drop(head: number): void {
-    for (; this.#head < head; this.#head++) this.#bytes -= heldBy((this.#entries[this.#head] as Entry).change);
+    for (; this.#head < head; this.#head++) this.#bytes -= heldBy((this.#entries[this.#head] as TimedChange).change);
     if (this.#head * 2 <= this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#head);
     this.#head = 0;
   }
 
   #revisionAt(index: number): number {
-    return (this.#entries[index] as Entry).change.revision;
+    return (this.#entries[index] as TimedChange).change.revision;
   }
 
   /** The index of the first change after a revision. */

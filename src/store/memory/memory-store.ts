@@ -15,20 +15,36 @@ import {
   type Write,
 } from '../store.ts';
 import { Watchers } from '../watchers.ts';
-import { ChangeLog } from './change-log.ts';
+import { ChangeLog, type TimedChange } from './change-log.ts';
 import { SortedKeys } from './sorted-keys.ts';
+
+/** The content of a memory store at one revision. It never changes. */
+export interface StoreImage {
+  readonly revision: number;
+  /** In the order of their keys. */
+  readonly rows: readonly Row[];
+}
+
+export interface MemoryStoreOptions extends HistoryOptions {
+  /** What the store contains from the start; its history begins there. */
+  readonly image?: StoreImage | undefined;
+}
 
 /** A store in memory, for tests and throw-away clusters. */
 export class MemoryStore implements Store {
   readonly #options: HistoryOptions;
-  readonly #rows = new Map<string, Row>();
-  readonly #keys = new SortedKeys();
-  readonly #changes = new ChangeLog();
+  readonly #rows: Map<string, Row>;
+  readonly #keys: SortedKeys;
+  readonly #changes: ChangeLog;
   readonly #watchers: Watchers;
   #closed = false;
 
-  constructor(options: HistoryOptions) {
+  constructor(options: MemoryStoreOptions) {
+    const { image } = options;
     this.#options = options;
+    this.#rows = new Map(image?.rows.map((row) => [row.key, row]));
+    this.#keys = new SortedKeys(image?.rows.map(({ key }) => key));
+    this.#changes = new ChangeLog(image?.revision);
     this.#watchers = new Watchers(this.#changes, options.log ?? silent);
   }
 
@@ -64,6 +80,17 @@ export class MemoryStore implements Store {
     await undefined;
     this.#watchers.publish(changes);
     return revision;
+  }
+
+  /** The content of this moment. */
+  image(): StoreImage {
+    const rows = Array.from(this.#keys.scan(''), (key) => this.#rows.get(key)!);
+    return { revision: this.#changes.revision, rows };
+  }
+
+  /** The changes of a key that are in history, oldest first. */
+  historyOf(key: string): TimedChange[] {
+    return this.#changes.of(key);
   }
 
   #compare(key: string, wanted: number): void {

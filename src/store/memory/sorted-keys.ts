@@ -2,7 +2,12 @@ import { compareKeys } from '../keys.ts';
 
 /** Keys in store order. Inserting moves the keys after it, which is cheap up to some hundred thousand keys. */
 export class SortedKeys {
-  readonly #keys: string[] = [];
+  readonly #keys: string[];
+
+  /** `keys` must be in order. */
+  constructor(keys: readonly string[] = []) {
+    this.#keys = [...keys];
+  }
 
   add(key: string): void {
     this.#keys.splice(this.#lowerBound(key), 0, key);

@@ -9,16 +9,13 @@ import { type LogFields, silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { issue, newIssuer } from '../../../src/base/x509/certificate.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
-import { CONTROLLER_MANAGER, controllerUser } from '../../../src/client/component-users.ts';
-import { InformerFactory } from '../../../src/client/informer/informer-factory.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
-import { allControllers } from '../../../src/controllers/all.ts';
-import { runControllers } from '../../../src/controllers/loop/loop.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import type { User, WatchConsumer, WatchReply } from '../../../src/server/api.ts';
 import type { DirectHandle } from '../../../src/server/direct.ts';
 import { createServer, type Server, type ServerOptions } from '../../../src/server/index.ts';
 import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
+import { startControllers } from '../../../src/testing/cluster/components.ts';
 
 const DAY_MS = 86_400_000;
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
@@ -30,6 +27,8 @@ export interface Cluster {
   /** As the administrator, over a connection that never breaks. */
   readonly client: Client;
   readonly clock: ControlledClock;
+  /** The way into the server for a component; denied calls are recorded in `refusals`. */
+  readonly directFor: (user: User) => DirectHandle;
   /** Acts as a component; denied calls are recorded in `refusals`. */
   readonly clientFor: (user: User) => Client;
   /** Between the controllers and the server. */
@@ -59,26 +58,22 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
   const refusals: string[] = [];
   const directFor = (user: User): DirectHandle => noting(server.direct(user), refusals);
   const link = new Link();
-  const stop = new AbortController();
   const complaints: LogFields[] = [];
   const complain = (message: string, fields: LogFields = {}) => void complaints.push({ message, ...fields });
   const log = { ...silent, with: () => log, warn: complain, error: complain };
-  const common = { clock, random: systemRandom, log, signal: stop.signal };
-  const clientOf = (account: string) => createClient(directTransport(link.through(directFor(controllerUser(account)))));
-  const informers = new InformerFactory({ ...common, client: clientOf(CONTROLLER_MANAGER) });
-  const controllers = allControllers({
-    kinds: () => server.registry.kinds,
-    onKindsChange: (listener) => server.registry.onChange(listener),
-    authority: AUTHORITY,
-    reservedNames: ['kubernetes.default.svc'],
-    server: 'https://192.0.2.1:6443',
-    signCertificate: async () => anyCertificate(clock.now()),
-    mintToken: async ({ namespace, name, uid, secretName }) => `token ${namespace}/${name} ${uid} ${secretName}`,
-  });
-  const running = runControllers(controllers, { ...common, clientOf, informers });
+  const common = { server, clock, random: systemRandom, log };
+  const stopControllers = startControllers(
+    { ...common, directFor: (user) => link.through(directFor(user)) },
+    {
+      authority: AUTHORITY,
+      signCertificate: async () => anyCertificate(clock.now()),
+      mintToken: async ({ namespace, name, uid, secretName }) => `token ${namespace}/${name} ${uid} ${secretName}`,
+    },
+  );
   return {
     server,
     client: createClient(directTransport(server.direct(ADMIN))),
+    directFor,
     clientFor: (user) => createClient(directTransport(directFor(user))),
     clock,
     link,
@@ -92,9 +87,7 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
       throw new Error('it did not happen within 20 seconds of the clock');
     },
     async stop() {
-      stop.abort();
-      await running;
-      await informers.stopped();
+      await stopControllers();
       server.close();
       await store.close();
       if (refusals.length > 0) throw new Error(`components were refused:\n${refusals.join('\n')}`);

@@ -1,14 +1,15 @@
+import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
 import { allControllers } from '../../../controllers/all.ts';
+import { signingAuthority } from '../../../controllers/identity/certificates/authority.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
+import { legacyTokenSigner } from '../../../server/authn/legacy-token-signer.ts';
 import type { Server } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Say } from '../../output/steps.ts';
-import { signingAuthority } from '../../pki/authority.ts';
 import type { Pki } from '../../pki/pki.ts';
 import type { StartContext } from '../context.ts';
 import { serverUrl } from '../identity/kubeconfig.ts';
-import { tokenSigner } from '../identity/service-account-tokens.ts';
 import { reachableAddress, servingNames } from '../listeners/addresses.ts';
 import { chosen, isChosen, SCHEDULER } from './choice.ts';
 import { startControllers } from './controllers.ts';
@@ -64,7 +65,7 @@ function controllersFor(
     podRange: hasOwnRanges(inputs.nodes) ? undefined : inputs.nodes.clusterCidr,
     volumesDirectory: settings.volumesDir ?? join(directory, 'volumes'),
     authority: pki.authority,
-    mintToken: tokenSigner(pki.serviceAccountKey),
+    mintToken: legacyTokenSigner(createPrivateKey(pki.serviceAccountKey)),
     signCertificate: signingAuthority({ ...pki.signing, maxLifetime: settings.clusterSigningDuration, clock, random }),
     reservedNames: servingNames(settings, hasRealPods(inputs.nodes)),
     serverPort: port,

@@ -1,10 +1,11 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ControlledClock, systemClock } from '../../../base/clock.ts';
 import { systemRandom } from '../../../base/random.ts';
 import type { Kind } from '../../../kinds/kind.ts';
+import { legacyTokenSigner } from '../../../server/authn/legacy-token-signer.ts';
 import { ServiceAccountTokens } from '../../../server/authn/service-account-tokens.ts';
-import { tokenSettings, tokenSigner } from './service-account-tokens.ts';
+import { tokenSettings } from './service-account-tokens.ts';
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;
 const pemOf = (key = newKey()) => key.export({ type: 'pkcs8', format: 'pem' }) as string;
@@ -24,12 +25,12 @@ function userOf(token: string, key = pem) {
 }
 
 test('a token from a Secret is authenticated as its account', async () => {
-  const token = await tokenSigner(pem)(account);
+  const token = await legacyTokenSigner(createPrivateKey(pem))(account);
   expect(userOf(token)).toMatchObject({ name: 'system:serviceaccount:shop:web', uid: 'u-1' });
 });
 
 test('a token signed with another key is rejected', async () => {
-  expect(userOf(await tokenSigner(pem)(account), pemOf())).toBeUndefined();
+  expect(userOf(await legacyTokenSigner(createPrivateKey(pem))(account), pemOf())).toBeUndefined();
 });
 
 test('bound tokens have the first issuer and the configured audiences, and are accepted with any key that was in use', () => {

@@ -1,9 +1,6 @@
 /** How service account tokens are signed, and what is needed to verify them. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Random } from '../../../base/random.ts';
-import type { MintToken } from '../../../controllers/identity/service-account/observe.ts';
-import { jwtSigner } from '../../../server/authn/jwt.ts';
-import { LEGACY_ISSUER } from '../../../server/authn/service-account-tokens.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../../server/authn/token-issuer.ts';
 import type { Pki } from '../../pki/pki.ts';
 import type { IdentityFlags } from './flags.ts';
@@ -61,18 +58,4 @@ export function tokenSettings(flags: Flags, pki: TokenKeys, random: Random): Tok
       current = from(next);
     },
   };
-}
-
-/** Signs tokens that are kept in Secrets and are valid as long as the Secret and the account exist. `key` is PEM. */
-export function tokenSigner(key: string): MintToken {
-  const sign = jwtSigner(createPrivateKey(key));
-  return async ({ namespace, name, uid, secretName }) =>
-    sign({
-      iss: LEGACY_ISSUER,
-      'kubernetes.io/serviceaccount/namespace': namespace,
-      'kubernetes.io/serviceaccount/secret.name': secretName,
-      'kubernetes.io/serviceaccount/service-account.name': name,
-      'kubernetes.io/serviceaccount/service-account.uid': uid,
-      sub: `system:serviceaccount:${namespace}:${name}`,
-    });
 }

@@ -5,8 +5,8 @@ import { systemRandom } from '../../../base/random.ts';
 import { issue, newIssuer, newKey } from '../../../base/x509/certificate.ts';
 import { newRequest } from '../../../base/x509/new-request.ts';
 import { parseRequest } from '../../../base/x509/request.ts';
-import { signingAuthority } from '../../../cli/pki/authority.ts';
 import { isOwnServing, planApproval } from './approving.ts';
+import { signingAuthority } from './authority.ts';
 import { planCleaning } from './cleaning.ts';
 import { outcomeOf, planSigning, type SignCertificate } from './signing.ts';
 

@@ -37,6 +37,8 @@ export interface FleetOptions {
   readonly nodes: Informer<Node>;
   readonly machines: readonly Machine[];
   readonly rules: readonly NodeRule[];
+  /** Milliseconds between two renewals of a lease; undefined: by the number of nodes. */
+  readonly renewalMs: number | undefined;
   readonly signal: AbortSignal;
   /** Called when a node is up again. */
   readonly onUp: (node: SimulatedNode) => void;
@@ -55,10 +57,10 @@ export class Fleet {
   readonly #pending = new Set<Promise<void>>();
 
   constructor(options: FleetOptions) {
-    const { clock, machines } = options;
+    const { clock, machines, renewalMs } = options;
     this.#options = options;
-    this.#interval = renewalInterval(machines.length);
-    this.#leases = new Leases(clock, machines.length);
+    this.#interval = renewalMs ?? renewalInterval(machines.length);
+    this.#leases = new Leases(clock, this.#interval);
     for (const machine of machines) this.#nodes.set(machine.name, this.#newNode(machine));
   }
 

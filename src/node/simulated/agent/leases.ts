@@ -24,9 +24,10 @@ export class Leases {
   readonly #clock: Clock;
   readonly #seconds: number;
 
-  constructor(clock: Clock, nodes: number) {
+  /** `interval`: milliseconds between two renewals. */
+  constructor(clock: Clock, interval: number) {
     this.#clock = clock;
-    this.#seconds = Math.ceil((renewalInterval(nodes) * RENEWALS_PER_LEASE) / 1_000);
+    this.#seconds = Math.ceil((interval * RENEWALS_PER_LEASE) / 1_000);
   }
 
   /** Renews the node's lease, or creates it. */

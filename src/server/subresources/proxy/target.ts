@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, badRequest, notFound } from '../../../base/errors.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -9,6 +7,7 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { ApiRequest } from '../../api-request.ts';
 import type { Core } from '../../core.ts';
+import { dialAddress, type EndpointAddress, serviceEndpoints } from '../../nodes/service-endpoints.ts';
 import { nodeFor } from '../pods/pod-stream.ts';
 
 /** Where a request is passed on to. */
@@ -69,18 +68,10 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 function serviceTarget(core: Core, service: Service, { scheme, name, port }: ProxyName, id: string): ProxyTarget {
   const namespace = service.metadata.namespace ?? '';
   const portName = servicePortName(service, port);
-  const { subsets = [] } = found(core, Endpoints, namespace, name);
-  const choices = subsets.flatMap(({ addresses = [], ports = [] }) =>
-    ports
-      .filter((each) => (each.name ?? '') === portName)
-      .flatMap((each) =>
-        addresses
-          .filter((address) => isProxied(core, namespace, address))
-          .map(({ ip, nodeName }) => ({ address: ip, node: nodeName ?? '', port: each.port })),
-      ),
-  );
+  const endpoints = found(core, Endpoints, namespace, name);
+  const choices = serviceEndpoints(endpoints, portName, (address) => isProxied(core, namespace, address));
   if (choices.length === 0) {
-    const missing = JSON.stringify(subsets.length === 0 ? name : id);
+    const missing = JSON.stringify(endpoints.subsets?.length ? id : name);
     throw new ApiError('ServiceUnavailable', `no endpoints available for service ${missing}`);
   }
   const choice = choices[core.random.int(choices.length)]!;
@@ -100,8 +91,6 @@ function servicePortName({ metadata, spec: { ports = [] } }: Service, port: stri
   const message = `no service port ${port} found for service ${JSON.stringify(metadata.name)}`;
   throw new ApiError('ServiceUnavailable', message);
 }
-
-type EndpointAddress = NonNullable<NonNullable<Endpoints['subsets']>[number]['addresses']>[number];
 
 /** Only administrators write Endpoints there: parts of the cluster that are no pods have their services there. */
 const SYSTEM_NAMESPACE = 'kube-system';
@@ -150,12 +139,6 @@ interface Address {
 
 function hostOf({ address, port }: Address): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
-async function dialAddress({ address, port }: Address, signal: AbortSignal): Promise<Duplex> {
-  const socket = connect({ host: address, port, allowHalfOpen: true, signal });
-  await once(socket, 'connect');
-  return socket;
 }
 
 function portOf(text: string): number | undefined {

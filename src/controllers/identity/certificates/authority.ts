@@ -1,7 +1,7 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
-import type { SignCertificate } from '../../controllers/identity/certificates/signing.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import type { SignCertificate } from './signing.ts';
 
 export interface AuthorityOptions {
   readonly certificate: string;
@@ -22,7 +22,7 @@ const MIN_LIFETIME_MS = 10 * 60_000;
 export function signingAuthority(options: AuthorityOptions): SignCertificate {
   const { certificate, key, maxLifetime, clock, random } = options;
   return async ({ seconds, ...content }) => {
-    const { issuerOf, signCertificate } = await import('../../base/x509/certificate.ts');
+    const { issuerOf, signCertificate } = await import('../../../base/x509/certificate.ts');
     const now = clock.now();
     const lifetime =
       seconds === undefined ? maxLifetime : Math.min(maxLifetime, Math.max(MIN_LIFETIME_MS, seconds * 1000));

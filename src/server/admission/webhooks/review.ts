@@ -1,0 +1,129 @@
+/** AdmissionReviews: what a webhook is sent, and what its response says. */
+import { isTree } from '../../../base/tree.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import type { CallOptions } from '../../api.ts';
+import type { AdmissionOperation, AdmissionRequest } from '../request.ts';
+import { type AdmittedForm, typeOf } from './form.ts';
+
+const GROUP = 'admission.k8s.io';
+const KNOWN_VERSIONS = ['v1', 'v1beta1'];
+
+/** What a webhook decided. */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** A JSON patch as base64; undefined when nothing is to be changed. */
+  readonly patch: string | undefined;
+  readonly result: RejectionStatus | undefined;
+  readonly warnings: readonly string[];
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+}
+
+export interface RejectionStatus {
+  readonly code?: number;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: object;
+}
+
+/** The first version that the webhook accepts and this server knows. */
+export function reviewVersion(accepted: readonly string[]): string | undefined {
+  return accepted.find((version) => KNOWN_VERSIONS.includes(version));
+}
+
+export function reviewOf(request: AdmissionRequest, form: AdmittedForm, { uid, version }: ReviewIdentity): object {
+  const { resource, subresource = '', user, operation, dryRun, kind, name } = request;
+  const requested = resource.version;
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: `${GROUP}/${version}`,
+    request: {
+      uid,
+      kind: form.type,
+      resource: { group: form.version.group, version: form.version.version, resource: kind.plural },
+      ...(subresource ? { subResource: subresource } : {}),
+      requestKind: typeOf(request, requested),
+      requestResource: { group: requested.group, version: requested.version, resource: kind.plural },
+      ...(subresource ? { requestSubResource: subresource } : {}),
+      ...(name ? { name } : {}),
+      ...namespaceOf(request),
+      operation,
+      userInfo: {
+        username: user.name,
+        ...(user.uid ? { uid: user.uid } : {}),
+        groups: user.groups,
+        ...(user.extra ? { extra: user.extra } : {}),
+      },
+      object: form.object ?? null,
+      oldObject: form.old ?? null,
+      dryRun,
+      options: optionsOf(operation, request.options),
+    },
+  };
+}
+
+interface ReviewIdentity {
+  readonly uid: string;
+  readonly version: string;
+}
+
+/** Requests for a Namespace are in it. */
+function namespaceOf({ kind, namespace, name }: AdmissionRequest): { namespace?: string } {
+  const own = kind === Namespace ? name : namespace;
+  return own ? { namespace: own } : {};
+}
+
+const OPTIONS_KINDS = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
+
+function optionsOf(operation: AdmissionOperation, options: CallOptions = {}): object | null {
+  if (operation === 'CONNECT') return null;
+  const type = { kind: OPTIONS_KINDS[operation], apiVersion: 'meta.k8s.io/v1' };
+  const { dryRun, fieldManager, fieldValidation, gracePeriodSeconds, propagationPolicy } = options;
+  if (operation === 'DELETE') return { ...type, dryRun, gracePeriodSeconds, propagationPolicy };
+  return { ...type, dryRun, fieldManager, fieldValidation };
+}
+
+/** Reads a response. Throws an Error that says what is wrong with it. */
+export function verdictOf(text: string, { uid, version }: ReviewIdentity, mayPatch: boolean): Verdict {
+  const review: unknown = JSON.parse(text);
+  if (!isTree(review) || !isTree(review.response)) throw new Error('webhook response was absent');
+  const { response } = review;
+  if (version === 'v1') checkEnvelope(review, uid);
+  const { patch, patchType } = response;
+  if (version === 'v1') checkPatch(patch, patchType, mayPatch);
+  if (patchType !== undefined && patchType !== null && patchType !== 'JSONPatch' && mayPatch) {
+    throw new Error(`unsupported patch type ${JSON.stringify(patchType)}`);
+  }
+  return {
+    allowed: response.allowed === true,
+    patch: mayPatch && typeof patch === 'string' && patch !== '' ? patch : undefined,
+    result: isTree(response.status) ? (response.status as RejectionStatus) : undefined,
+    warnings: Array.isArray(response.warnings) ? response.warnings.filter((each) => typeof each === 'string') : [],
+    auditAnnotations: stringsOf(response.auditAnnotations),
+  };
+}
+
+function checkEnvelope({ kind = '', apiVersion = '', response }: Record<string, unknown>, uid: string): void {
+  const given = (response as { uid?: unknown }).uid ?? '';
+  if (given !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
+  if (kind === 'AdmissionReview' && apiVersion === `${GROUP}/v1`) return;
+  const got = String(apiVersion).includes('/') ? apiVersion : `/${apiVersion}`;
+  throw new Error(`expected webhook response of ${GROUP}/v1, Kind=AdmissionReview, got ${got}, Kind=${kind}`);
+}
+
+function checkPatch(patch: unknown, patchType: unknown, mayPatch: boolean): void {
+  const hasPatch = patch !== undefined && patch !== null && patch !== '';
+  const hasType = patchType !== undefined && patchType !== null;
+  if (!mayPatch) {
+    if (hasPatch) throw new Error('validating webhook may not return response.patch');
+    if (hasType) throw new Error('validating webhook may not return response.patchType');
+    return;
+  }
+  if (hasPatch && !hasType) throw new Error('webhook returned response.patch but not response.patchType');
+  if (!hasPatch && hasType) throw new Error('webhook returned response.patchType but not response.patch');
+  if (hasType && patchType === '') throw new Error('webhook returned invalid response.patchType of ""');
+}
+
+function stringsOf(value: unknown): Record<string, string> {
+  if (!isTree(value)) return {};
+  return Object.fromEntries(Object.entries(value).filter((row): row is [string, string] => typeof row[1] === 'string'));
+}

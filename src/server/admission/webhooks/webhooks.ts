@@ -1,0 +1,55 @@
+/** The webhooks of all configurations, in the order in which they are asked. */
+import {
+  type MutatingWebhook,
+  MutatingWebhookConfiguration,
+} from '../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
+import {
+  type ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+} from '../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import type { Core } from '../../core.ts';
+import { derivedFrom } from '../lookup.ts';
+import { connectionTo, type WebhookConnection } from './connection.ts';
+
+/** One webhook of a configuration. */
+export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebhook> {
+  /** The name of the configuration. */
+  readonly configuration: string;
+  readonly webhook: W;
+  /** Made when the webhook is called for the first time, and kept. */
+  connection(core: Core): WebhookConnection;
+}
+
+const byName = (a: KubeObject, b: KubeObject) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
+
+function webhooksOf<W extends ValidatingWebhook, T extends KubeObject & { webhooks?: W[] }>(kind: Kind<T>) {
+  return derivedFrom(kind, (configurations): readonly RegisteredWebhook<W>[] =>
+    configurations
+      .toSorted(byName)
+      .flatMap(({ metadata, webhooks = [] }) => webhooks.map((webhook) => registered(metadata.name ?? '', webhook))),
+  );
+}
+
+function registered<W extends ValidatingWebhook>(configuration: string, webhook: W): RegisteredWebhook<W> {
+  let connection: WebhookConnection | undefined;
+  return {
+    configuration,
+    webhook,
+    connection(core) {
+      connection ??= connectionTo(core, webhook.clientConfig, webhook.timeoutSeconds);
+      return connection;
+    },
+  };
+}
+
+export const validatingWebhooks = webhooksOf<ValidatingWebhook, ValidatingWebhookConfiguration>(
+  ValidatingWebhookConfiguration,
+);
+
+export const mutatingWebhooks = webhooksOf<MutatingWebhook, MutatingWebhookConfiguration>(MutatingWebhookConfiguration);
+
+/** Nobody may be kept from repairing what decides about writes. */
+export function isExempt({ group, plural }: Kind): boolean {
+  return group === 'admissionregistration.k8s.io' && plural !== '';
+}

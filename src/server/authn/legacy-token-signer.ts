@@ -1,0 +1,25 @@
+import type { KeyObject } from 'node:crypto';
+import { jwtSigner } from './jwt.ts';
+import { LEGACY_ISSUER } from './service-account-tokens.ts';
+
+/** The account and Secret that a legacy token is for. */
+export interface LegacyTokenRequest {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly secretName: string;
+}
+
+/** Signs tokens that are kept in Secrets and are valid as long as the Secret and the account exist. */
+export function legacyTokenSigner(key: KeyObject): (request: LegacyTokenRequest) => Promise<string> {
+  const sign = jwtSigner(key);
+  return async ({ namespace, name, uid, secretName }) =>
+    sign({
+      iss: LEGACY_ISSUER,
+      'kubernetes.io/serviceaccount/namespace': namespace,
+      'kubernetes.io/serviceaccount/secret.name': secretName,
+      'kubernetes.io/serviceaccount/service-account.name': name,
+      'kubernetes.io/serviceaccount/service-account.uid': uid,
+      sub: `system:serviceaccount:${namespace}:${name}`,
+    });
+}

@@ -1,0 +1,111 @@
+/** Starts a test cluster: the server, all controllers, the scheduler and simulated nodes. */
+import { createHash } from 'node:crypto';
+import { ControlledClock, systemClock } from '../../base/clock.ts';
+import { silent } from '../../base/log.ts';
+import { SeededRandom, systemRandom } from '../../base/random.ts';
+import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
+import { readRules } from '../../node/simulated/rules/read-rules.ts';
+import { admissionPlugins } from '../../server/admission/all.ts';
+import { legacyTokenSigner } from '../../server/authn/legacy-token-signer.ts';
+import { createTokenIssuer } from '../../server/authn/token-issuer.ts';
+import { FaultInjector } from '../../server/faults/fault-injector.ts';
+import { createServer, type Server } from '../../server/index.ts';
+import { MemoryStore } from '../../store/memory/memory-store.ts';
+import type { ClusterOptions } from '../contract.ts';
+import { type StoreGate, storeGate } from '../faults/store-gate.ts';
+import { ADMIN } from '../objects/client.ts';
+import { Activity } from '../time/activity.ts';
+import { startControllers, startNodes, startScheduler } from './components.ts';
+import { TOKEN_ISSUER } from './https.ts';
+import { initialImage, SERVER_OPTIONS } from './initial-image.ts';
+import { type ClusterKeys, clusterKeys } from './keys.ts';
+import { ClusterSnapshot, type ClusterState } from './snapshot.ts';
+
+const DEFAULT_START = '2030-01-01T00:00:00Z';
+const MAX_SEED = 2 ** 32;
+const DAY_MS = 86_400_000;
+const MAX_CERTIFICATE_MS = 365 * DAY_MS;
+
+/** What a test cluster consists of. */
+export interface Parts {
+  readonly seed: number;
+  readonly nodes: readonly string[];
+  readonly simulation: object;
+  readonly clock: ControlledClock;
+  readonly random: SeededRandom;
+  readonly keys: ClusterKeys;
+  readonly store: MemoryStore;
+  readonly gate: StoreGate;
+  readonly server: Server;
+  readonly activity: Activity;
+  readonly faults: FaultInjector;
+  stop(): Promise<void>;
+}
+
+export async function startParts(options: ClusterOptions): Promise<Parts> {
+  const { seed, nodes, simulation, image, ...beginning } = await beginningOf(options);
+  const clock = new ControlledClock(beginning.now);
+  const keys = clusterKeys();
+  const random = new SeededRandom(beginning.random);
+  const store = new MemoryStore({ clock, image, historyMilliseconds: Number.POSITIVE_INFINITY });
+  const gate = storeGate(store);
+  const activity = new Activity(systemClock);
+  const faults = new FaultInjector({ clock, random, isExempt: ({ name }) => name === ADMIN.name });
+  const server = await createServer({
+    ...{ ...SERVER_OPTIONS, store: gate.store, clock, random, admission: admissionPlugins() },
+    tokenIssuer: createTokenIssuer({ key: keys.tokens, issuer: TOKEN_ISSUER, audiences: [TOKEN_ISSUER], random }),
+    intercept: (handle) => faults.intercept(activity.counted(handle)),
+  });
+  const component = { server, clock, random, log: silent, directFor: server.direct };
+  const { certificate: authority } = keys.authority;
+  const stops = [
+    startControllers(component, {
+      authority,
+      mintToken: legacyTokenSigner(keys.tokens),
+      signCertificate: signingAuthority({ ...keys.authority, maxLifetime: MAX_CERTIFICATE_MS, clock, random }),
+    }),
+    startScheduler(component),
+  ];
+  const stop = async () => {
+    await Promise.all(stops.map((end) => end()));
+    server.close();
+    await store.close();
+  };
+  try {
+    stops.push(await startNodes(component, { names: nodes, rules: readRules(simulation) }));
+    await activity.idle();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { seed, nodes, simulation, clock, random, keys, store, gate, server, activity, faults, stop };
+}
+
+async function beginningOf(options: ClusterOptions): Promise<ClusterState> {
+  const { from } = options;
+  if (from === undefined) {
+    const seed = seedOf(options.seed);
+    const simulation = options.simulation ?? {};
+    const now = timeOf(options.now);
+    return { seed, random: seed, now, nodes: nodeNames(options.nodes), simulation, image: await initialImage(now) };
+  }
+  if (typeof from === 'string') return (await ClusterSnapshot.load(from)).state;
+  if (from instanceof ClusterSnapshot) return from.state;
+  throw new TypeError('`from` must be a snapshot of a test cluster, or the path of one that was saved');
+}
+
+function seedOf(seed: number | string | undefined): number {
+  if (seed === undefined) return systemRandom.int(MAX_SEED);
+  if (typeof seed === 'number' && Number.isInteger(seed) && seed >= 0 && seed < MAX_SEED) return seed;
+  return createHash('sha256').update(String(seed)).digest().readUInt32BE(0);
+}
+
+function timeOf(time: ClusterOptions['now'] = DEFAULT_START): number {
+  const value = typeof time === 'number' ? time : new Date(time).getTime();
+  if (!Number.isFinite(value)) throw new TypeError(`${time} is not a time`);
+  return value;
+}
+
+function nodeNames(nodes: ClusterOptions['nodes'] = 1): readonly string[] {
+  return typeof nodes === 'number' ? Array.from({ length: nodes }, (_, index) => `node-${index + 1}`) : nodes;
+}

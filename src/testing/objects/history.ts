@@ -1,0 +1,15 @@
+import { keyOf } from '../../server/cache/keys.ts';
+import type { MemoryStore } from '../../store/memory/memory-store.ts';
+import type { HistoryEntry, KubeObject } from '../contract.ts';
+import type { Located } from './kinds.ts';
+
+/** What became of an object, as far as the store's history reaches. Objects are in the stored version. */
+export function historyOf(store: MemoryStore, { kind, namespace = '', name }: Located): HistoryEntry[] {
+  return store.historyOf(keyOf(kind, namespace, name)).map(({ change, time }) => {
+    const { value, previous, revision } = change;
+    const type = !value ? 'deleted' : previous ? 'updated' : 'created';
+    const object = JSON.parse((value ?? previous?.value ?? '{}').toString()) as KubeObject;
+    object.metadata.resourceVersion = String(revision);
+    return { type, resourceVersion: String(revision), time: new Date(time), object };
+  });
+}

@@ -1,0 +1,253 @@
+/** A cluster inside a test, as users of `quarterdeck/testing` have it. */
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ClusterOptions, Cluster as ClusterType } from '../../src/testing/contract.ts';
+import { Cluster } from '../../src/testing/index.ts';
+
+const started: ClusterType[] = [];
+async function start(options?: ClusterOptions): Promise<ClusterType> {
+  const cluster = await Cluster.start(options);
+  started.push(cluster);
+  return cluster;
+}
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((cluster) => cluster.stop()));
+});
+
+const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx' }] } };
+const deployment = (replicas = 3) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: { replicas, selector: { matchLabels: { app: 'web' } }, template },
+});
+const cronJob = (schedule: string) => ({
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  metadata: { name: 'tick' },
+  spec: {
+    schedule,
+    jobTemplate: {
+      spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox' }] } } },
+    },
+  },
+});
+const pods = async (cluster: ClusterType) => (await cluster.client.of('Pod').in('default').list()).items;
+
+describe('a cluster inside a test', () => {
+  test('runs a Deployment: controllers, scheduler and nodes', async () => {
+    const cluster = await start({ nodes: 2 });
+    await cluster.apply(deployment());
+    const found = await cluster.waitFor('deployment/web', 'Available');
+    expect(found.status.availableReplicas).toBe(3);
+    expect((await pods(cluster)).map(({ status }) => status.phase)).toEqual(['Running', 'Running', 'Running']);
+  });
+
+  test('applies YAML with several documents, and changes what it applied before', async () => {
+    const cluster = await start();
+    const yaml = (value: string) => `
+apiVersion: v1
+kind: Namespace
+metadata: { name: shop }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: settings, namespace: shop }
+data: { key: ${value} }
+`;
+    await cluster.apply(yaml('one'));
+    await cluster.apply(yaml('two'));
+    expect((await cluster.get('cm/shop/settings')).data).toEqual({ key: 'two' });
+    await expect(cluster.apply('apiVersion: v1\nkind: Nothing\nmetadata: { name: x }')).rejects.toThrow(
+      'v1 has no kind Nothing',
+    );
+    await expect(cluster.get('cm/shop')).rejects.toMatchObject({ code: 404, reason: 'NotFound' });
+  });
+
+  test('settles when nothing more would happen, and says what goes on to change', async () => {
+    const cluster = await start();
+    await cluster.apply(deployment());
+    await cluster.settle();
+    expect((await cluster.get('deployment/web')).status.readyReplicas).toBe(3);
+    const before = cluster.now;
+    await cluster.settle();
+    expect(cluster.now.getTime() - before.getTime()).toBeLessThanOrEqual(10_000);
+    await cluster.apply(cronJob('* * * * *'));
+    await expect(cluster.settle({ quiet: '2m', within: '10m' })).rejects.toThrow(/not settled within 10m.*batch|core/);
+  });
+
+  test('a day of a CronJob takes no day', async () => {
+    const cluster = await start();
+    await cluster.apply(cronJob('0 * * * *'));
+    await cluster.advance('1d');
+    const { status } = await cluster.get('cronjob/tick');
+    expect(status.lastScheduleTime).toBe('2030-01-02T00:00:00Z');
+    const history = await cluster.history('cronjob/tick');
+    const runs = new Set(history.map(({ object }) => object.status.lastScheduleTime).filter(Boolean));
+    expect(runs.size).toBe(24);
+  });
+
+  test('the history of an object has all its versions', async () => {
+    const cluster = await start();
+    const map = (value: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data: { value } });
+    await cluster.apply(map('1'));
+    await cluster.advance('10m');
+    await cluster.apply(map('2'));
+    await cluster.client.of('ConfigMap').in('default').delete('m');
+    const history = await cluster.history('configmap/m');
+    expect(
+      history.map(({ type, time, object }) => [type, time.toISOString().slice(11, 16), object.data.value]),
+    ).toEqual([
+      ['created', '00:00', '1'],
+      ['updated', '00:10', '2'],
+      ['deleted', '00:10', '2'],
+    ]);
+  });
+
+  test('a failed node loses its pods after the usual time, and comes back', async () => {
+    const cluster = await start({ nodes: 2, seed: 3 });
+    await cluster.apply(deployment(4));
+    await cluster.settle();
+    await cluster.failNode('node-1');
+    await cluster.waitFor('node/node-1', ({ status }) =>
+      status.conditions.some((each: any) => each.type === 'Ready' && each.status === 'Unknown'),
+    );
+    await cluster.waitFor(
+      async () => (await pods(cluster)).filter(({ spec }) => spec.nodeName === 'node-2').length === 4,
+      { within: '10m' },
+    );
+    await cluster.recoverNode('node-1');
+    expect((await cluster.waitFor('node/node-1', 'Ready')).spec.taints ?? []).toEqual([]);
+  });
+
+  test('a crashed container is restarted, each time anew', async () => {
+    const cluster = await start();
+    await cluster.apply(deployment(1));
+    await cluster.settle();
+    const [pod] = await pods(cluster);
+    for (const restarts of [1, 2]) {
+      await cluster.crashPod(pod!, { exitCode: 3, reason: 'OutOfLuck' });
+      const found = await cluster.waitFor(pod!, ({ status }) => status.containerStatuses[0].restartCount === restarts);
+      expect(found.status.containerStatuses[0].lastState.terminated).toMatchObject({
+        exitCode: 3,
+        reason: 'OutOfLuck',
+      });
+      await cluster.waitFor(pod!, 'Ready');
+    }
+  });
+
+  test('the official client joins over TLS', async () => {
+    const cluster = await start();
+    const config = new KubeConfig();
+    config.loadFromString(await cluster.kubeconfig());
+    expect(await cluster.kubeconfig()).toBe(await cluster.kubeconfig());
+    const api = config.makeApiClient(CoreV1Api);
+    const namespaces = await api.listNamespace();
+    expect(namespaces.items.map(({ metadata }) => metadata?.name)).toContain('kube-system');
+    await cluster.apply(deployment(2));
+    await cluster.settle();
+    expect((await api.listNamespacedPod({ namespace: 'default' })).items).toHaveLength(2);
+  });
+
+  test('a user has only their rights', async () => {
+    const cluster = await start();
+    await expect(cluster.client.as('eve').of('Secret').in('default').list()).rejects.toMatchObject({ code: 403 });
+  });
+
+  test('await using stops the cluster', async () => {
+    let outer: ClusterType;
+    {
+      await using cluster = await Cluster.start();
+      outer = cluster;
+    }
+    await expect(
+      outer.client
+        .of('Pod')
+        .in('default')
+        .create({ metadata: { name: 'x' } }),
+    ).rejects.toThrow();
+  });
+});
+
+describe('snapshots', () => {
+  test('a fork goes on where the cluster was, and neither sees the other', async () => {
+    const cluster = await start();
+    await cluster.apply(deployment());
+    await cluster.settle();
+    const fork = await cluster.fork();
+    started.push(fork);
+    expect(fork.now).toEqual(cluster.now);
+    await fork.apply(deployment(5));
+    await fork.settle();
+    expect(await pods(fork)).toHaveLength(5);
+    expect(await pods(cluster)).toHaveLength(3);
+    const before = (await pods(cluster)).map(({ metadata }) => metadata.uid);
+    expect((await pods(fork)).map(({ metadata }) => metadata.uid)).toEqual(expect.arrayContaining(before));
+  });
+
+  test('a snapshot is saved to a file, and a cluster starts from it', async () => {
+    const file = join(tmpdir(), 'saved.snapshot');
+    const cluster = await start({ nodes: ['a', 'b'] });
+    await cluster.apply(deployment());
+    await cluster.settle();
+    const snapshot = await cluster.snapshot();
+    await snapshot.save(file);
+    const other = await start({ from: file });
+    await rm(file);
+    expect(await pods(other)).toEqual(await pods(cluster));
+    await other.apply(deployment(6));
+    await other.waitFor('deployment/web', ({ status }) => status.readyReplicas === 6);
+    expect(new Set((await pods(other)).map(({ spec }) => spec.nodeName))).toEqual(new Set(['a', 'b']));
+    await expect(Cluster.start({ from: import.meta.filename })).rejects.toThrow('is not a snapshot');
+  });
+});
+
+describe('faults', () => {
+  test('requests of components fail as often as they should, and are tried again', async () => {
+    const cluster = await start({ seed: 5 });
+    const fault = cluster.addFault({ verbs: ['create'], resources: ['pods'], error: 500, rate: 0.5 });
+    await cluster.apply(deployment(10));
+    await cluster.waitFor('deployment/web', 'Available');
+    expect(fault.hits).toBeGreaterThan(2);
+    fault.remove();
+    const before = fault.hits;
+    await cluster.apply(deployment(12));
+    await cluster.waitFor('deployment/web', ({ status }) => status.readyReplicas === 12);
+    expect(fault.hits).toBe(before);
+  });
+
+  test.each([409, 429, 503] as const)('a fault of %s ends after its number of times', async (error) => {
+    const cluster = await start();
+    cluster.addFault({ users: ['admin'], error, times: 1 });
+    await expect(cluster.get('node/node-1')).rejects.toMatchObject({ code: error });
+    await cluster.get('node/node-1');
+  });
+
+  test('latency and late watches move with the clock; dropped watches are resumed', async () => {
+    const cluster = await start();
+    cluster.addFault({ verbs: ['create'], resources: ['pods'], latency: '30s' });
+    cluster.addFault({ verbs: ['watch'], dropWatches: '5s' });
+    await cluster.advance('20m');
+    const begin = cluster.now.getTime();
+    await cluster.apply(deployment(1));
+    await cluster.waitFor('deployment/web', 'Available');
+    expect(cluster.now.getTime() - begin).toBeGreaterThanOrEqual(30_000);
+  });
+
+  test('a store that stalls holds writes back until it goes on', async () => {
+    const cluster = await start();
+    const go = cluster.stallStore();
+    let isDone = false;
+    const applying = cluster.apply(deployment(1)).then(() => {
+      isDone = true;
+    });
+    await cluster.advance('1m');
+    expect(isDone).toBe(false);
+    go();
+    await applying;
+    await cluster.waitFor('deployment/web', 'Available');
+  });
+});
