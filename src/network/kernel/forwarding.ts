@@ -3,14 +3,14 @@ import { isIPv6 } from 'node:net';
 import { runProgram } from '../../base/run-program.ts';
 
 /** The contract. `owner` marks the rules: a name of letters, digits, dots and dashes. */
-export interface Forwarding {
+interface Forwarding {
   /** Replaces the rules of the owner: packets from and to these ranges pass, and those that services have redirected. */
   admit(owner: string, ranges: readonly string[]): Promise<void>;
   /** Removes them. */
   remove(owner: string): Promise<void>;
 }
 
-export interface ForwardingOptions {
+interface ForwardingOptions {
   /** Path of `nft`. */
   readonly nft: string;
   /** Paths of `iptables` and `ip6tables`; undefined where they are not installed. */
