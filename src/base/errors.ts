@@ -18,6 +18,8 @@ export const reasons = {
   Invalid: { code: 422, retryable: false },
   TooManyRequests: { code: 429, retryable: true },
   InternalError: { code: 500, retryable: false },
+  /** What Kubernetes has no reason for: its Status leaves the reason out. */
+  Unknown: { code: 500, retryable: false },
   ServiceUnavailable: { code: 503, retryable: true },
   ServerTimeout: { code: 500, retryable: true },
   StorageReadError: { code: 500, retryable: false },
@@ -90,7 +92,7 @@ export class ApiError extends Error {
       metadata: this.metadata,
       status: 'Failure',
       message: this.message,
-      reason: this.reason,
+      ...(this.reason === 'Unknown' ? {} : { reason: this.reason }),
       ...(this.details ? { details: this.details } : {}),
       code: this.code,
     };

@@ -14,13 +14,18 @@ export function errorOfCode(code: number, text: string): ApiError {
   return new ApiError(reasonOf({ code }), `the server answered ${code}${shown ? `: ${shown}` : ''}`);
 }
 
+/** Reasons that share their code with a more general one: 409 is a Conflict, 410 is Expired, 500 is an InternalError. */
+const SPECIFIC: ReadonlySet<string> = new Set<Reason>([
+  'AlreadyExists',
+  'Gone',
+  'ServerTimeout',
+  'StorageReadError',
+  'Unknown',
+]);
+
 const byCode = new Map<number, Reason>(
-  // Of reasons with the same code, the most general one: 409 is a Conflict, 410 is Expired, 500 is an InternalError.
   (Object.keys(reasons) as Reason[])
-    .filter(
-      (reason) =>
-        reason !== 'AlreadyExists' && reason !== 'Gone' && reason !== 'ServerTimeout' && reason !== 'StorageReadError',
-    )
+    .filter((reason) => !SPECIFIC.has(reason))
     .map((reason) => [reasons[reason].code, reason]),
 );
 

@@ -1,7 +1,8 @@
 import { isTree } from '../../base/tree.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
-import { type AnySchema, containerOf, DEDUCED, itemElement, schemaAt } from './container.ts';
+import { type AnySchema, containerOf, DEDUCED, isFreeForm, itemElement, schemaAt } from './container.ts';
 import { elementText, fieldElement } from './element.ts';
+import { goSyntax, goType, goValue } from './go-text.ts';
 
 /** Further errors are left out. */
 const MAX_ERRORS = 100;
@@ -20,7 +21,7 @@ export function errorText(errors: readonly string[]): string {
 
 function check(schema: AnySchema, value: unknown, path: string, errors: string[]): void {
   if (value === null || value === undefined || errors.length >= MAX_ERRORS) return;
-  if (schema !== DEDUCED) {
+  if (schema !== DEDUCED && !isFreeForm(schema)) {
     const wrong = wrongType(schema, value);
     if (wrong) {
       errors.push(path ? `${path}: ${wrong}` : wrong);
@@ -38,8 +39,12 @@ function check(schema: AnySchema, value: unknown, path: string, errors: string[]
   for (const key in value) {
     const at = path + elementText(fieldElement(key));
     const child = container.type === 'map' ? schemaAt(container, key) : inLeaf(schema, key);
-    if (child) check(child, value[key], at, errors);
-    else errors.push(`${at}: field not declared in schema`);
+    if (!child) {
+      // Like Kubernetes, which looks no further into the same map.
+      errors.push(`${at}: field not declared in schema`);
+      return;
+    }
+    check(child, value[key], at, errors);
   }
 }
 
@@ -91,36 +96,23 @@ function wrongType(schema: Schema, value: unknown): string | undefined {
   switch (schema.type) {
     case 'object':
     case 'map':
-      return isTree(value) ? undefined : `expected map, got ${shown(value)}`;
+      return isTree(value) ? undefined : `expected map, got ${goValue(value)}`;
     case 'list':
-      return Array.isArray(value) ? undefined : `expected list, got ${shown(value)}`;
+      return Array.isArray(value) ? undefined : `expected list, got ${goValue(value)}`;
     case 'integer':
     case 'number':
       return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`;
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `expected boolean, got ${shown(value)}`;
+      return typeof value === 'boolean' ? undefined : `expected boolean, got ${goValue(value)}`;
     case 'string':
       if (schema.format && schema.format !== 'bytes')
-        return isScalar ? undefined : `expected any scalar, got ${shown(value)}`;
-      return typeof value === 'string' ? undefined : `expected string, got ${shown(value)}`;
+        return isScalar ? undefined : `expected any scalar, got ${goValue(value)}`;
+      return typeof value === 'string' ? undefined : `expected string, got ${goSyntax(value)}`;
     case 'intOrString':
-      return isScalar ? undefined : `expected any scalar, got ${shown(value)}`;
+      return isScalar ? undefined : `expected any scalar, got ${goValue(value)}`;
     case 'lazy':
       return wrongType(schema.resolve(), value);
     case 'any':
       return undefined;
   }
-}
-
-const MAX_SHOWN_CHARACTERS = 100;
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}...` : text;
-}
-
-function goType(value: unknown): string {
-  if (typeof value === 'string') return 'string';
-  if (typeof value === 'boolean') return 'bool';
-  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
 }

@@ -358,9 +358,19 @@ describe('an apply is refused', () => {
 
   it('with unknown fields, wrong types, and items that cannot be told apart', async () => {
     await refused({ ...map({}), spec: 1 }).toMatchObject({
-      code: 400,
+      code: 500,
       message:
         'failed to create typed patch object (default/m; v1, Kind=ConfigMap): .spec: field not declared in schema',
+    });
+    const failure = await apply('configmaps', { ...map({}), spec: 1, more: 2 }).catch((error) => error);
+    expect(failure.toStatus()).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message:
+        'failed to create typed patch object (default/m; v1, Kind=ConfigMap): .spec: field not declared in schema',
+      code: 500,
     });
     const containers = [
       { name: 'c', image: 'one' },
@@ -372,6 +382,20 @@ describe('an apply is refused', () => {
     });
     await refused(deployment({ replicas: 'x' }), { plural: 'deployments' }).toMatchObject({
       message: expect.stringContaining('.spec.replicas: expected numeric (int or float), got string'),
+    });
+    const wrong = {
+      data: { a: 1, b: { x: ['y'] } },
+      binaryData: 'none',
+      immutable: 'yes',
+    };
+    await refused({ ...map({}), ...wrong }).toMatchObject({
+      message: [
+        'failed to create typed patch object (default/m; v1, Kind=ConfigMap): errors:',
+        '  .data.a: expected string, got &value.valueUnstructured{Value:1}',
+        '  .data.b: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"x":[]interface {}{"y"}}}',
+        '  .binaryData: expected map, got &{none}',
+        '  .immutable: expected boolean, got &{yes}',
+      ].join('\n'),
     });
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, data: { a: { hidden: 'x' } } };
     await refused(secret, { plural: 'secrets' }).toMatchObject({ message: expect.not.stringContaining('hidden') });

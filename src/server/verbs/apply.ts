@@ -1,4 +1,4 @@
-import { badRequest, conflict, isApiError } from '../../base/errors.ts';
+import { ApiError, badRequest, conflict, isApiError } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { isTree, type Tree } from '../../base/tree.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
@@ -143,7 +143,7 @@ function configurationOf({ resource: { kind, version }, call }: ApiRequest): Tre
   const { namespace = '', name = '' } = call;
   const what = `${namespace}/${name}; ${version.apiVersion}, Kind=${kind.kind}`;
   const shown = kind.confidential ? REDACTED : errorText(errors);
-  throw badRequest(`failed to create typed patch object (${what}): ${shown}`);
+  throw new ApiError('Unknown', `failed to create typed patch object (${what}): ${shown}`);
 }
 
 function checkType(body: Tree, kind: string, apiVersion: string): void {

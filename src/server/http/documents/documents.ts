@@ -75,6 +75,8 @@ export class Documents {
   prepare(): void {
     const [newest] = aggregatedForms;
     for (const path of AGGREGATED) {
+      // The other form of the same path is built to know that there is one.
+      this.#options.discovery.document(path);
       const tree = newest && this.#options.discovery.aggregated(path, newest.version);
       if (tree) this.#publish(tree, newest);
     }
