@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -91,8 +91,12 @@ class FederatedWorld {
         `--cluster-monitor-period=${MONITOR_MS}ms`,
         '--leader-elect=false',
       ];
+      // No service is published: nothing has to answer there.
+      const dnsConfig = join(directory, 'dns.conf');
+      writeFileSync(dnsConfig, '[Global]\nzones = example.com.\n');
       await world.#qdfed(
-        ...['init', 'fed', '--dns-provider', 'coredns', '--dns-zone-name', 'example.com.'],
+        ...['init', 'fed', '--dns-provider', 'coredns', '--dns-provider-config', dnsConfig],
+        ...['--dns-zone-name', 'example.com.'],
         ...['--api-server-service-type', 'NodePort', '--controllermanager-arg-overrides', overrides.join(',')],
       );
       await (await world.client('fed')).of(Namespace).create({ metadata: { name: 'default' } });
