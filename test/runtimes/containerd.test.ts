@@ -57,7 +57,9 @@ async function prepare(changes: Partial<ContainerdOptions> = {}) {
 }
 
 describe.skipIf(missing)('on a real containerd', () => {
-  describeRuntime('containerd', () => prepare());
+  const isSystemd = existsSync('/run/systemd/system') && existsSync('/sys/fs/cgroup/cgroup.controllers');
+  const lacks = isSystemd ? { 'pod cgroups': 'systemd manages the cgroups' } : {};
+  describeRuntime('containerd', () => prepare(), lacks);
 
   describe('an own containerd', () => {
     async function inWorld(test: (world: World, options: ContainerdOptions) => Promise<void>): Promise<void> {

@@ -24,7 +24,7 @@ export interface HousekeepingOptions {
   readonly signal: AbortSignal;
   readonly nodeName: string;
   readonly machine: Pick<LocalMachine, 'observe'>;
-  readonly runtime: Pick<Runtime, 'usage' | 'containers' | 'sandboxes' | 'images'>;
+  readonly runtime: Pick<Runtime, 'podUsage' | 'usage' | 'containers' | 'sandboxes' | 'images'>;
   /** The pods that the node runs. */
   pods(): readonly SeenPod[];
   /** Bytes by volume of a pod. */
@@ -68,8 +68,12 @@ export class Housekeeping {
   async step(): Promise<void> {
     const { machine, runtime, clock, rotateLogs } = this.#options;
     await rotateLogs();
-    const [observation, usage] = await Promise.all([machine.observe(), runtime.usage()]);
-    this.#samples = addSamples(this.#samples, observation.usage, usage);
+    const [observation, usage, ofPods = []] = await Promise.all([
+      machine.observe(),
+      runtime.usage(),
+      runtime.podUsage?.(),
+    ]);
+    this.#samples = addSamples(this.#samples, observation.usage, [...usage, ...ofPods]);
     const lacksDisk = observation.crossed.some(({ signal }) => CONDITION_OF[signal] === 'DiskPressure');
     const isDue = lacksDisk || clock.now() - this.#imagesAt >= IMAGE_INTERVAL_MS;
     const removed = isDue ? await this.#removeImages(observation) : 0;

@@ -1,5 +1,6 @@
 /** The document of `/stats/summary`. */
 import { timestamp } from '../../../base/timestamp.ts';
+import type { ContainerUsage } from '../../runtime/runtime.ts';
 import type { FileSystemUsage } from '../host.ts';
 import type { MachineUsage } from '../observe.ts';
 import type { ContainerStats, PodStats } from './running-pods.ts';
@@ -46,25 +47,27 @@ export function summary(input: SummaryInput): object | undefined {
 }
 
 function podSummary(
-  { name, namespace, uid, startedAt, containers }: PodStats,
+  { name, namespace, uid, startedAt, containers, usage, nanocores }: PodStats,
   node: MachineUsage,
   volumes: ReadonlyMap<string, number> | undefined,
 ): object {
   const time = timestamp(node.time);
   const total = (of: (container: ContainerStats) => number) => containers.reduce((sum, each) => sum + of(each), 0);
   const isMeasured = containers.every(({ nanocores }) => nanocores !== undefined);
-  const written = total(({ usage }) => usage.writableBytes ?? 0);
+  const written = total((container) => container.usage.writableBytes ?? 0);
   const inVolumes = [...(volumes?.values() ?? [])].reduce((sum, bytes) => sum + bytes, 0);
   return {
     podRef: { name, namespace, uid },
     startTime: timestamp(startedAt),
     containers: containers.map((container) => containerSummary(container, node.nodeDisk)),
-    cpu: cpu(
-      node.time,
-      total(({ usage }) => usage.cpuNanoseconds),
-      isMeasured ? total(({ nanocores }) => nanocores ?? 0) : undefined,
-    ),
-    memory: { time, workingSetBytes: total(({ usage }) => usage.workingSet) },
+    cpu: usage
+      ? cpu(usage.time, usage.cpuNanoseconds, nanocores)
+      : cpu(
+          node.time,
+          total((container) => container.usage.cpuNanoseconds),
+          isMeasured ? total((container) => container.nanocores ?? 0) : undefined,
+        ),
+    memory: usage ? memoryOf(usage) : { time, workingSetBytes: total((container) => container.usage.workingSet) },
     ...(volumes && {
       volume: [...volumes].map(([volume, bytes]) => ({ ...fileSystem(time, node.nodeDisk, bytes), name: volume })),
     }),
@@ -78,13 +81,13 @@ function containerSummary({ name, startedAt, usage, nanocores }: ContainerStats,
     name,
     startTime: timestamp(startedAt),
     cpu: cpu(usage.time, usage.cpuNanoseconds, nanocores),
-    memory: {
-      time,
-      workingSetBytes: usage.workingSet,
-      ...(usage.rss !== undefined && { rssBytes: usage.rss }),
-    },
+    memory: memoryOf(usage),
     ...(usage.writableBytes !== undefined && { rootfs: fileSystem(time, disk, usage.writableBytes) }),
   };
+}
+
+function memoryOf({ time, workingSet, rss }: ContainerUsage): object {
+  return { time: timestamp(time), workingSetBytes: workingSet, ...(rss !== undefined && { rssBytes: rss }) };
 }
 
 function cpu(time: number, nanoseconds: number, nanocores: number | undefined): object {
