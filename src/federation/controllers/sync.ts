@@ -24,6 +24,8 @@ export interface SyncOptions {
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly recorder: EventRecorder;
+  /** A cluster whose objects cannot be read for this long is down, for this kind. */
+  readonly downAfterMs: number;
   /** How long pods wait for a node before their replicas go elsewhere. */
   readonly unschedulableAfterMs: number;
   readonly clock: Clock;
@@ -48,8 +50,8 @@ export class Sync {
   readonly #federated: Informer<AnyObject>;
   readonly #autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
   readonly #settled = new Settled();
-  /** Members whose objects are followed. */
-  readonly #followed = new Set<Member>();
+  /** Members whose objects are followed, and since when. */
+  readonly #followed = new Map<Member, number>();
   readonly #synced = new Set<Member>();
 
   constructor(options: SyncOptions) {
@@ -69,8 +71,12 @@ export class Sync {
         this.#queue.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
       }
     });
-    members.onChange((member) => this.#memberChanged(member));
-    await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    const unfollow = members.onChange((member) => this.#memberChanged(member));
+    try {
+      await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    } finally {
+      unfollow();
+    }
   }
 
   #memberChanged(member: Member): void {
@@ -91,7 +97,7 @@ export class Sync {
     }
     const informer = member.informer(this.#options.kind.kind);
     if (!informer || this.#followed.has(member)) return;
-    this.#followed.add(member);
+    this.#followed.set(member, this.#options.clock.now());
     informer.onChange(({ object }) => {
       const key = keyOf(object);
       const { name = '', namespace } = object.metadata;
@@ -152,10 +158,13 @@ export class Sync {
     );
   }
 
-  /** A member that answers and whose objects are not known yet is not ready. */
+  /** A member that answers and whose objects are not known yet is not ready; one that does not let them be read is down. */
   #healthOf(member: Member): MemberState['health'] {
     const { health } = member;
-    return health === 'ready' && !this.#synced.has(member) ? 'unknown' : health;
+    if (health !== 'ready' || this.#synced.has(member)) return health;
+    const { clock, downAfterMs } = this.#options;
+    const since = this.#followed.get(member) ?? clock.now();
+    return clock.now() - since >= downAfterMs ? 'down' : 'unknown';
   }
 
   async #capacityOf(key: string, member: Member, actual: FederatedObject): Promise<number | undefined> {
