@@ -1,6 +1,5 @@
 import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
-import { zeroObject } from '../../schema/fields/zero.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import { fromHub } from '../conversion/convert.ts';
@@ -20,25 +19,6 @@ export interface TrackedUpdate {
   /** The `managedFields` that the request results in, before the server has looked at them. */
   readonly given: Entries;
   readonly now: () => string;
-}
-
-/**
- * The `managedFields` of a new object that is not applied. Objects are tracked from their creation on if the client says who
- * it is, as kubectl does; see docs/decisions/0022-managed-fields.md.
- */
-export function trackCreate({ call, resource }: ApiRequest, object: KubeObject, now: string): Entries {
-  if (!call.options?.fieldManager || call.subresource) return undefined;
-  const { kind } = resource;
-  const version = trackedVersion(kind, resource.version);
-  const change = {
-    kind,
-    version,
-    before: new VersionedTree(kind, version, zeroObject(version.schema)),
-    after: new VersionedTree(kind, version, version === kind.hub ? object : fromHub({ kind, version }, object)),
-    ownable: (asked: Version) => ownableFields(kind, asked, ''),
-  };
-  const updater = { manager: managerOf(call), apiVersion: version.apiVersion, subresource: '', time: now };
-  return listManagers(afterUpdate(change, NO_MANAGERS, updater));
 }
 
 /**

@@ -57,68 +57,6 @@ const managers = ({ metadata }: any) =>
 
 const second = () => api.clock.advance(1000);
 
-describe('a new object', () => {
-  const created = (config: any, fieldManager?: string, asked: Omit<Asked, 'options'> = {}) => {
-    const plural = config.kind === 'ConfigMap' ? 'configmaps' : 'deployments';
-    const options = fieldManager ? { fieldManager } : {};
-    return api.create(plural, structuredClone(config), { apiVersion: config.apiVersion, ...asked, options });
-  };
-
-  it('belongs to the manager that its client names, with everything that was defaulted', async () => {
-    const made = await created(deployment({}, { labels: { x: 'y' } }), 'kubectl-create');
-    expect(made.metadata.managedFields).toMatchObject([
-      { apiVersion: 'apps/v1', time: made.metadata.creationTimestamp, fieldsType: 'FieldsV1' },
-    ]);
-    expect(managers(made)).toEqual([
-      'kubectl-create Update: {"f:metadata":{"f:labels":{".":{},"f:x":{}}},"f:spec":{"f:progressDeadlineSeconds":{},' +
-        '"f:replicas":{},"f:revisionHistoryLimit":{},"f:selector":{},"f:strategy":{"f:rollingUpdate":{".":{},' +
-        '"f:maxSurge":{},"f:maxUnavailable":{}},"f:type":{}},"f:template":{"f:metadata":{"f:labels":{".":{},"f:app":{}}},' +
-        '"f:spec":{"f:containers":{"k:{\\"name\\":\\"c\\"}":{".":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},' +
-        '"f:resources":{},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},"f:dnsPolicy":{},' +
-        '"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}}}',
-    ]);
-  });
-
-  it('is tracked in the version of the request', async () => {
-    const made = await created({ ...deployment({}), apiVersion: 'apps/v1beta1' }, 'old');
-    expect(made.metadata.managedFields).toMatchObject([{ manager: 'old', apiVersion: 'apps/v1beta1' }]);
-  });
-
-  it('has a manager that conflicts are about', async () => {
-    await created(map({ a: '1' }), 'kubectl-client-side-apply');
-    await expect(apply('configmaps', map({ a: '2' }))).rejects.toMatchObject({
-      message: 'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.a',
-    });
-  });
-
-  it('gets further managers by later writes', async () => {
-    const made = await created(deployment({}), 'kubectl-create');
-    await second();
-    const status = { ...made, status: { replicas: 1, observedGeneration: 1 } };
-    await api.update('deployments', status, { apiVersion: 'apps/v1', subresource: 'status' });
-    const patched = await api.patch(
-      'deployments',
-      'd',
-      { spec: { replicas: 3 } },
-      {
-        apiVersion: 'apps/v1',
-        patchType: 'merge',
-        options: { fieldManager: 'kubectl-scale' },
-      },
-    );
-    const [first, ...others] = managers(patched);
-    expect(first).not.toContain('f:replicas');
-    expect(others).toEqual([
-      'kubectl-scale Update: {"f:spec":{"f:replicas":{}}}',
-      'unknown Update status: {"f:status":{"f:observedGeneration":{},"f:replicas":{}}}',
-    ]);
-  });
-
-  it('has no managers when its client does not say who it is', async () => {
-    expect(managers(await created(map({ a: '1' })))).toEqual([]);
-  });
-});
-
 describe('a configuration', () => {
   it('creates the object, and its manager owns what it says', async () => {
     const made = await apply('configmaps', map({ a: '1' }, { labels: { x: 'y' } }));
