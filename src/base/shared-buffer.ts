@@ -5,7 +5,7 @@ const MIN_SHARED_BYTES = 128 * 1024;
 /** From this size on, giving memory to another thread costs less than a copy. */
 const MIN_MOVABLE_BYTES = 16 * 1024;
 /** Of shared memory in this thread, in use or not. */
-const MAX_UNCOLLECTED_BYTES = 24 * 1024 * 1024;
+const MAX_UNCOLLECTED_BYTES = 40 * 1024 * 1024;
 /** The number of the memory, before its content. */
 const HEADER_BYTES = 8;
 
