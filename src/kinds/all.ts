@@ -2,6 +2,7 @@
 
 import { MutatingWebhookConfiguration } from './groups/admissionregistration/mutating-webhook-configuration.ts';
 import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
+import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
 import { Deployment } from './groups/apps/deployment.ts';
@@ -86,6 +87,7 @@ export const allKinds: readonly Kind[] = [
   Job,
   Lease,
   CertificateSigningRequest,
+  CustomResourceDefinition,
   EndpointSlice,
   FlowSchema,
   PriorityLevelConfiguration,

@@ -44,7 +44,7 @@ const NOT_RUN: readonly { readonly document: string; readonly command: string; r
     return { document: 'bench/README.md', command, reason: 'it measures for minutes' };
   }),
   ...[
-    'qdfed init fed --host-cluster-context host --dns-provider coredns --dns-zone-name example.com. --api-server-service-type NodePort',
+    'qdfed init fed --host-cluster-context host --dns-provider rfc2136 --dns-provider-config dns.conf --dns-zone-name example.com. --api-server-service-type NodePort',
     'kubectl --context fed create namespace default',
     'qdfed join east --host-cluster-context host',
     'qdfed join west --host-cluster-context host',

@@ -36,7 +36,7 @@ let id = 0;
 let name = '';
 
 beforeAll(async () => {
-  federation = await startFederation(['east', 'west'], [Boat]);
+  federation = await startFederation(['east', 'west'], { extraKinds: [Boat] });
   [east, west] = ['east', 'west'].map((each) => federation.members.get(each)!.client) as [Client, Client];
 });
 afterAll(() => federation.stop());

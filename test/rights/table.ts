@@ -10,6 +10,8 @@ export type Word = '-' | 'read' | 'write' | 'all';
 export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': '- - -',
   'admissionregistration.k8s.io/validatingwebhookconfigurations': '- - -',
+  'apiextensions.k8s.io/customresourcedefinitions': '- - -',
+  'apiextensions.k8s.io/customresourcedefinitions/status': '- - -',
   'apps/controllerrevisions': '- read read',
   'apps/daemonsets': '- read all',
   'apps/daemonsets/status': '- read read',

@@ -1,5 +1,6 @@
 /** The flags of the federation tool. */
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
+import { DNS_PROVIDERS } from '../../federation/dns/provider-names.ts';
 import { parseOverrides } from '../../federation/tool/argument-overrides.ts';
 import * as value from '../flags/values.ts';
 
@@ -18,12 +19,15 @@ export const initFlags = [
   dryRun,
   flag('--host-cluster-context <name>', { help: 'context of the host cluster; required' }),
   flag('--dns-provider <name>', {
-    help: 'DNS provider that federated services are to be published to; required, and none works yet',
+    help: `DNS provider that federated services are published to; required: ${DNS_PROVIDERS.join(', ')}`,
   }),
   flag('--dns-zone-name <domain>', {
     help: 'existing domain that the DNS provider can program, with a trailing dot; required',
   }),
-  flag('--dns-provider-config <file>', { help: 'configuration of the DNS provider', parse: value.file }),
+  flag('--dns-provider-config <file>', {
+    help: 'configuration of the DNS provider: an INI file with the section [Global]',
+    parse: value.file,
+  }),
   flag('--apiserver-enable-basic-auth [bool]', {
     help: 'also enable basic authentication on the federation API server',
     parse: value.boolean,

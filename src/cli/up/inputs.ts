@@ -34,6 +34,9 @@ export interface Inputs {
 export async function readInputs(settings: Settings, options: PlanOptions): Promise<Inputs> {
   const { kubeconfig, encryptionKeyFile, volumesDir } = settings;
   checkControllers(settings);
+  if (settings.clock === 'manual' && settings.runtime !== 'simulated' && settings.nodes !== 0) {
+    throw new CliError('--clock manual needs --runtime simulated: real pods do not wait for it');
+  }
   checkRanges(settings);
   await checkNodeFlags(settings);
   const inputs = {

@@ -9,11 +9,14 @@ import { federatedKinds } from '../plan/federated-kinds.ts';
 import { Members, type MembersOptions } from './members.ts';
 import { NamedKinds } from './named-kinds.ts';
 import { runNamespaceContents } from './namespace-contents.ts';
+import { type DnsPublication, ServiceDns } from './service-dns/service-dns.ts';
 import { Sync } from './sync.ts';
 
 export interface FederationOptions extends Omit<MembersOptions, 'informers'> {
   /** How long pods wait for a node before their replicas go to other clusters. */
   readonly unschedulableAfterMs: number;
+  /** Undefined: names of services are not published. */
+  readonly dns?: DnsPublication;
 }
 
 /** Runs until the signal is aborted; resolves when the last action has ended. */
@@ -43,6 +46,7 @@ export async function runFederation(options: FederationOptions): Promise<void> {
   await Promise.all([
     ...federatedKinds.map((kind) => propagate(kind, signal)),
     named.run(),
+    ...(options.dns ? [new ServiceDns({ ...options, ...common, dns: options.dns, members, recorder }).run()] : []),
     runNamespaceContents({ ...common, kinds, queue: new WorkQueue({ clock, random }) }),
   ]);
   await Promise.all([members.stopped(), informers.stopped(), recorder.flushed()]);

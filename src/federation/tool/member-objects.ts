@@ -29,7 +29,8 @@ const roleName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
 
 /**
  * In the member, in the order of creation: an account that may do with federated kinds what the federation does, and look at
- * nodes and pods; `named` are the kinds that FederatedTypes name. The namespace is left when the cluster leaves: it may be that of the control plane.
+ * nodes, pods and endpoints; `named` are the kinds that FederatedTypes name. The namespace is left when the cluster leaves: it
+ * may be that of the control plane.
  */
 export function accountObjects(
   membership: Membership,
@@ -60,7 +61,7 @@ const WRITE = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 const rulesFor = (kinds: readonly Pick<FederatedKind, 'kind'>[]) => [
   ...kinds.map(({ kind }) => ({ apiGroups: [kind.group], resources: [kind.plural], verbs: WRITE })),
-  { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['nodes', 'pods', 'endpoints'], verbs: ['get', 'list', 'watch'] },
 ];
 
 interface MemberAccess {

@@ -76,7 +76,7 @@ async function connected(
     images: new CriImages({
       connection,
       pauseImage: settings.sandboxImage,
-      load: (archive) => loadArchive(archive, { connection, clock }),
+      load: (archive) => loadArchive(archive, { connection, clock, unpacks: true }),
     }),
     configureNetwork: (podCIDRs) => writeNetwork(network, podCIDRs),
     clock,

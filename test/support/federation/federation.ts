@@ -8,6 +8,7 @@ import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
 import { runFederation } from '../../../src/federation/controllers/run.ts';
+import type { DnsPublication } from '../../../src/federation/controllers/service-dns/service-dns.ts';
 import { federationKinds } from '../../../src/federation/kinds.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
@@ -42,10 +43,10 @@ export interface TestFederation {
   stop(): Promise<void>;
 }
 
-/** With a namespace `x`, which is propagated. Members have `extraKinds`, too. */
+/** With a namespace `x`, which is propagated. Members have `extraKinds`, too; with `dns`, names of services are published. */
 export async function startFederation(
   names: readonly string[],
-  extraKinds: readonly Kind[] = [],
+  { extraKinds = [], dns }: { extraKinds?: readonly Kind[]; dns?: DnsPublication } = {},
 ): Promise<TestFederation> {
   const clock = new ControlledClock();
   const servers: { server: Server; store: MemoryStore }[] = [];
@@ -65,6 +66,7 @@ export async function startFederation(
     runFederation({
       ...{ client, clock, random: systemRandom, log: silent, signal: stop.signal },
       ...{ periodMs: PERIOD_MS, timeoutMs: 500, downAfterMs: DOWN_AFTER_MS, unschedulableAfterMs: 10_000 },
+      ...(dns ? { dns } : {}),
       connect: async ({ metadata }) => ({
         client: createClient(members.get(metadata.name ?? '')!.transport),
         close: () => undefined,
