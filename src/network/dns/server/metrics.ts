@@ -6,7 +6,7 @@ import { ResponseCode } from '../../../base/dns-message/codes.ts';
 import type { DnsCounters } from './counters.ts';
 import type { Listening } from './udp.ts';
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly address: string;
   /** Where that is taken, any free port is used. */
   readonly port: number;
@@ -17,7 +17,7 @@ export interface MetricsOptions {
 const CODE_NAMES = new Map<number, string>(Object.entries(ResponseCode).map(([name, code]) => [code, name]));
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-export function metricsText(counters: DnsCounters): string {
+function metricsText(counters: DnsCounters): string {
   const { queries, malformed, own, remembered, forwarded, dropped, codes } = counters;
   const server = 'server="dns://:53"';
   const responses = [...codes].map(([code, count]) => [`{${server},rcode="${CODE_NAMES.get(code) ?? code}"}`, count]);
