@@ -18,6 +18,7 @@ import { HorizontalPodAutoscaler } from './groups/autoscaling/horizontal-pod-aut
 import { CronJob } from './groups/batch/cron-job.ts';
 import { Job } from './groups/batch/job.ts';
 import { CertificateSigningRequest } from './groups/certificates/certificate-signing-request.ts';
+import { ClusterTrustBundle } from './groups/certificates/cluster-trust-bundle.ts';
 import { Lease } from './groups/coordination/lease.ts';
 import { Binding } from './groups/core/binding.ts';
 import { ComponentStatus } from './groups/core/component-status.ts';
@@ -87,6 +88,7 @@ export const allKinds: readonly Kind[] = [
   Job,
   Lease,
   CertificateSigningRequest,
+  ClusterTrustBundle,
   CustomResourceDefinition,
   EndpointSlice,
   FlowSchema,

@@ -51,10 +51,8 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     describeCertificates(opened, say);
     return opened;
   });
-  if (settings.restore !== undefined) {
-    const { restore } = settings;
-    await steps.run('objects', (say) => restoreInto(store, restore, say));
-  }
+  const { restore } = inputs;
+  if (restore) await steps.run('objects', (say) => restoreInto(store, restore, say));
   const metrics = new Metrics(machineClock);
   metrics.add(environment.eventLoops);
   const tokens = tokenSettings(settings, pki, random);

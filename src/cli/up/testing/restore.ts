@@ -1,18 +1,27 @@
 /** Fills an empty store with the objects of a saved test cluster. */
 import { readImage } from '../../../store/memory/image-file.ts';
+import type { StoreImage } from '../../../store/memory/memory-store.ts';
 import type { Row, Store } from '../../../store/store.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
+import type { TestingFlags } from './flags.ts';
 
 const BATCH_ROWS = 100;
 const ROOT = '/registry/';
 /** Its keys differ from those of this cluster; the controller issues new tokens. */
 const TOKEN_SECRET = 'kubernetes.io/service-account-token';
 
-export async function restoreInto(store: Store, file: string, say: Say): Promise<void> {
-  const { image } = await readImage(file).catch((cause: Error) => {
-    throw new CliError(`--restore ${file} cannot be used: ${cause.message}`, { cause });
-  });
+/** Reads the file of `--restore`; undefined when there is none. */
+export async function readRestore({ restore: file }: Pick<TestingFlags, 'restore'>): Promise<StoreImage | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return (await readImage(file)).image;
+  } catch (cause) {
+    throw new CliError(`--restore ${file} cannot be used: ${(cause as Error).message}`, { cause });
+  }
+}
+
+export async function restoreInto(store: Store, image: StoreImage, say: Say): Promise<void> {
   const { rows: present } = await store.list(ROOT, { limit: 1 });
   if (present.length > 0) {
     throw new CliError('--restore needs an empty store, and this cluster has objects; choose another --data-dir');
@@ -21,7 +30,7 @@ export async function restoreInto(store: Store, file: string, say: Say): Promise
   for (let at = 0; at < rows.length; at += BATCH_ROWS) {
     await store.commit(rows.slice(at, at + BATCH_ROWS).map(({ key, value }) => ({ key, value, expect: 0 })));
   }
-  say(`${rows.length} objects of ${file}`);
+  say(`${rows.length} restored`);
 }
 
 function isTokenSecret({ key, value }: Row): boolean {
