@@ -15,6 +15,7 @@ const DEBIAN = {
   wrk: 'wrk',
   dnsperf: 'dnsperf',
   dig: 'bind9-dnsutils',
+  named: 'bind9',
   containerd: 'containerd',
   runc: 'runc',
   cni: 'containernetworking-plugins',

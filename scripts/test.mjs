@@ -9,7 +9,7 @@ import { CONTAINER_TOOLS, ensurePackages, ensureTools, local, run } from './setu
 
 ensurePackages();
 const missing = [
-  ...ensureTools(['etcd', 'dig', ...CONTAINER_TOOLS]).map((name) => `${name} is not installed`),
+  ...ensureTools(['etcd', 'dig', 'named', ...CONTAINER_TOOLS]).map((name) => `${name} is not installed`),
   ...ensureKubectls(),
   ...ensureNodeReleases(),
 ];

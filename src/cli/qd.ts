@@ -1,9 +1,11 @@
 /** The program `qd`: all of its commands. The work of a command is loaded when the command runs. */
 import { agentCommand } from './agent/command.ts';
 import { certsCommand } from './certs/command.ts';
+import { clockCommand } from './clock/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
+import { faultCommand } from './fault/command.ts';
 import { federationServerCommand } from './federation/apiserver/command.ts';
 import { federationManagerCommand } from './federation/controller-manager/command.ts';
 import { imageCommand } from './image/command.ts';
@@ -28,6 +30,8 @@ void runProgram('qd', DESCRIPTION, [
   encryptionCommand(),
   snapshotCommand(),
   imageCommand(),
+  clockCommand(),
+  faultCommand(),
   explainPodCommand(),
   federationServerCommand(),
   federationManagerCommand(),

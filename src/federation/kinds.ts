@@ -10,11 +10,13 @@ import { Namespace } from '../kinds/groups/core/namespace.ts';
 import { Secret } from '../kinds/groups/core/secret.ts';
 import { Service } from '../kinds/groups/core/service/service.ts';
 import { Cluster } from '../kinds/groups/federation/cluster.ts';
+import { FederatedType } from '../kinds/groups/federation/federated-type.ts';
 import { Ingress } from '../kinds/groups/networking/ingress.ts';
 import type { Kind } from '../kinds/kind.ts';
 
 export const federationKinds: readonly Kind[] = [
   Cluster,
+  FederatedType,
   Namespace,
   ConfigMap,
   Secret,

@@ -2,6 +2,7 @@
 
 import { MutatingWebhookConfiguration } from './groups/admissionregistration/mutating-webhook-configuration.ts';
 import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
+import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
 import { Deployment } from './groups/apps/deployment.ts';
@@ -17,6 +18,7 @@ import { HorizontalPodAutoscaler } from './groups/autoscaling/horizontal-pod-aut
 import { CronJob } from './groups/batch/cron-job.ts';
 import { Job } from './groups/batch/job.ts';
 import { CertificateSigningRequest } from './groups/certificates/certificate-signing-request.ts';
+import { ClusterTrustBundle } from './groups/certificates/cluster-trust-bundle.ts';
 import { Lease } from './groups/coordination/lease.ts';
 import { Binding } from './groups/core/binding.ts';
 import { ComponentStatus } from './groups/core/component-status.ts';
@@ -86,6 +88,8 @@ export const allKinds: readonly Kind[] = [
   Job,
   Lease,
   CertificateSigningRequest,
+  ClusterTrustBundle,
+  CustomResourceDefinition,
   EndpointSlice,
   FlowSchema,
   PriorityLevelConfiguration,

@@ -82,7 +82,7 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly categories?: readonly string[];
   readonly scope: 'Namespaced' | 'Cluster';
   readonly description: string;
-  /** Served versions by `group/version` (core: `v1`), the stored one first, then newest first. */
+  /** Versions by `group/version` (core: `v1`), the stored one first, then newest first. */
   readonly versions: Readonly<Record<string, VersionDefinition<T>>>;
   /** Top-level fields besides apiVersion, kind and metadata. */
   readonly fields: F;
@@ -152,6 +152,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * through that path. By the name of the subresource; `object` is the object itself.
    */
   readonly resetFields?: Readonly<Record<string, readonly string[]>>;
+  /** Whether finalizers need no domain. Only custom kinds and their definitions may have such, which clients are warned of. */
+  readonly bareFinalizers?: boolean;
   /** Whether a replace must name the resourceVersion that it replaces. */
   readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */
@@ -207,6 +209,10 @@ export interface Version<T = KubeObject> {
   readonly subresources: KindSubresources;
   readonly orphansByDefault: boolean;
   readonly deprecated: string | undefined;
+  /** False for a version that objects may be stored in, and that no client can use. */
+  readonly served?: boolean;
+  /** Columns of tables, where they are not those of the kind. */
+  readonly columns?: readonly Column<KubeObject>[] | undefined;
 }
 
 /** Properties that a Kind has in another form than its definition. */
@@ -246,6 +252,12 @@ const objectMetadata = s.use(ObjectMeta, {
     'Standard metadata of the object: its name, namespace, labels, annotations and bookkeeping by the server.',
 });
 
+/** The schema of a whole object: that of its own fields, and of those that every object has. */
+export function objectSchema(kind: string, own: Fields, description: string): ObjectSchema<KubeObject> {
+  const fields = { ...typeFields, metadata: objectMetadata, ...own };
+  return s.object(kind, fields, { description }) as unknown as ObjectSchema<KubeObject>;
+}
+
 export function defineKind<const F extends Fields>(definition: KindDefinition<F>): Kind<KubeObject & ObjectType<F>> {
   const versions = Object.entries(definition.versions).map(([apiVersion, version]): Version => {
     const [group, name] = splitApiVersion(apiVersion);
@@ -253,16 +265,11 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
       apiVersion,
       group,
       version: name,
-      schema: s.object(
+      schema: objectSchema(
         definition.kind,
-        {
-          ...typeFields,
-          metadata: objectMetadata,
-          ...without(definition.fields, version.omits),
-          ...version.fields,
-        },
-        { description: definition.description },
-      ) as unknown as ObjectSchema<KubeObject>,
+        { ...without(definition.fields, version.omits), ...version.fields },
+        definition.description,
+      ),
       toHub: version.toHub,
       fromHub: version.fromHub,
       selectable: version.selectable ?? definition.selectable,

@@ -3,10 +3,10 @@
  * form and fills in defaults. The code for a schema is generated when it is first used.
  *
  * A decoded tree does not distinguish what Kubernetes does not distinguish: an optional list or map that is empty is
- * absent, and so is an empty string in a field with an enum or a default. The options `nullable`, `keepEmpty` and
- * `preserveUnknown` change that for single fields, as the structural schemas of custom kinds need it.
+ * absent, and so is an empty string in a field with an enum or a default. The options `nullable`, `keepEmpty`,
+ * `preserveUnknown` and `lenient` change that for single fields, as the structural schemas of custom kinds need it.
  */
-import { isTree, put } from '../base/tree.ts';
+import { clone, isTree, put } from '../base/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import { errorsOf, exceedsMore, excessOf, LimitError, maxItemsOf } from './limits.ts';
@@ -102,7 +102,8 @@ const optionalDecoders = new WeakMap<object, Decoder>();
 
 function decoderOf(schema: Schema, optional = false): Decoder {
   const known = optional ? optionalDecoders : decoders;
-  const key = schema.type === 'object' && !schema.preserveUnknown ? schema.fields : schema;
+  const isShape = schema.type === 'object' && !schema.preserveUnknown && !schema.lenient;
+  const key = isShape ? schema.fields : schema;
   let decoder = known.get(key);
   if (!decoder) {
     decoder = deferred(() => decodeOf(schema, optional));
@@ -122,6 +123,7 @@ function deferred(generate: () => Decode): Decoder {
 }
 
 function decodeOf(schema: Schema, optional: boolean): Decode {
+  if (schema.lenient && isScalar(schema)) return decodeAny;
   switch (schema.type) {
     case 'object':
       return objectDecode(schema);
@@ -138,12 +140,21 @@ function decodeOf(schema: Schema, optional: boolean): Decode {
   }
 }
 
-function objectDecode({ name, fields, preserveUnknown }: ObjectSchema): Decode {
+const isScalar = ({ type }: Schema) => type !== 'object' && type !== 'list' && type !== 'map' && type !== 'lazy';
+
+/** What happens to an input that is not of the type of the schema. */
+const mismatchCode = (code: Code, schema: Schema): string =>
+  schema.lenient
+    ? `return ${code.constant(decodeAny)}(input);`
+    : `throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`;
+
+function objectDecode(schema: ObjectSchema): Decode {
+  const { name, fields, preserveUnknown } = schema;
   const code = new Code();
   const known = code.constant(new Set(Object.keys(fields)));
   const entries = Object.entries(fields);
   code.add(
-    `if (!${code.constant(isTree)}(input)) throw ${code.constant(mismatch)}(input, ${quote(`v1.${name}`)});`,
+    `if (!${code.constant(isTree)}(input)) ${mismatchCode(code, schema)}`,
     "const out = {}; let v, at = '';",
     'try {',
     'for (const key in input) {',
@@ -204,6 +215,7 @@ function dropsEmpty(schema: Schema): boolean {
 
 /** The condition on `v` for types whose values need no conversion. */
 function typeCondition(schema: Schema): string | undefined {
+  if (schema.lenient) return undefined;
   if (schema.type === 'string' && !schema.format) return "typeof v === 'string'";
   if (schema.type === 'boolean') return "typeof v === 'boolean'";
   if (schema.type === 'integer' && schema.format === 'int32') return "typeof v === 'number' && (v | 0) === v";
@@ -259,6 +271,9 @@ function defaultOf(code: Code, schema: Schema): string | undefined {
 /** A fresh copy of a constant on each evaluation, with defaults applied inside it. */
 function constantOf(code: Code, schema: Schema, constant: unknown): string {
   if (typeof constant !== 'object' || constant === null) return code.constant(constant);
+  // What is kept as it is would be shared by all objects.
+  if (schema.lenient)
+    return `${code.constant(decoderOf(schema))}.decode(${code.constant(clone)}(${code.constant(constant)}))`;
   return `${code.constant(decoderOf(schema))}.decode(${code.constant(constant)})`;
 }
 
@@ -276,7 +291,7 @@ function presetOf(preset: Preset, schema: Schema): Preset {
 function listDecode(schema: ListSchema, optional: boolean): Decode {
   const code = new Code();
   code.add(
-    `if (!Array.isArray(input)) throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`,
+    `if (!Array.isArray(input)) ${mismatchCode(code, schema)}`,
     'const length = input.length;',
     ...(optional ? ['if (length === 0) return undefined;'] : []),
     `if (length > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}();`,
@@ -295,9 +310,10 @@ function listDecode(schema: ListSchema, optional: boolean): Decode {
 function mapDecode(schema: MapSchema, optional: boolean): Decode {
   const code = new Code();
   code.add(
-    `if (!${code.constant(isTree)}(input)) throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`,
+    `if (!${code.constant(isTree)}(input)) ${mismatchCode(code, schema)}`,
     'const out = {}; let v, count = 0;',
     'for (const key in input) {',
+    ...(schema.lenient && !schema.values.nullable ? ['  if (input[key] === null) continue;'] : []),
     `  if (++count > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}();`,
     '  v = input[key];',
     `  ${nullItemCode(code, schema.values)}`,
@@ -317,7 +333,7 @@ const withinField = (error: unknown, shape: string, field: string) =>
 /** Replaces a null item of a list or value of a map by the zero value, unless the item is nullable. */
 function nullItemCode(code: Code, schema: Schema): string {
   const zero = `v = ${code.constant(zeroItem(schema))}();`;
-  return schema.nullable
+  return schema.nullable || schema.lenient
     ? `if (v === undefined) ${zero} else if (v === null);`
     : `if (v === null || v === undefined) ${zero}`;
 }

@@ -42,6 +42,10 @@ export const required = (field: string, detail = '') => error('FieldValueRequire
 export const invalid = (field: string, value: unknown, detail: string) =>
   error('FieldValueInvalid', field, `Invalid value: ${show(value)}`, cut(detail));
 
+/** A value of another type; `value` is the value, or the name of its type. */
+export const typeInvalid = (field: string, value: unknown, detail: string) =>
+  error('FieldValueTypeInvalid', field, `Invalid value: ${show(value)}`, cut(detail));
+
 export const notSupported = (field: string, value: unknown, supported: readonly string[]) =>
   error(
     'FieldValueNotSupported',

@@ -59,6 +59,11 @@ export interface FieldOptions<T = unknown, D = T> {
   readonly nullable?: boolean;
   /** An empty list, map or string that a client sent is kept. Without this, it may count as absent. */
   readonly keepEmpty?: boolean;
+  /**
+   * A value of another type is kept as it is, for a rule to report, and so is a null item of a list. Without this, decoding
+   * fails. The schemas of custom kinds have it everywhere.
+   */
+  readonly lenient?: boolean;
   /** The value that the field always has, whatever was sent; the fields described before it are already filled in. */
   readonly derive?: Compute<T>;
   /** A changed value is an error on update: `field is immutable`. */
@@ -148,6 +153,11 @@ export interface ObjectSchema<T = unknown, P extends Presence = Presence> extend
   readonly preserveUnknown?: boolean;
   /** The object is itself an API object; its fields include apiVersion, kind and metadata. */
   readonly embedded?: boolean;
+  /**
+   * The body of the published definition in OpenAPI 2 or 3, where it is not derived from the fields. `metadata` is the
+   * schema of the object's metadata there.
+   */
+  readonly published?: (version: 2 | 3, metadata: object) => Readonly<Record<string, unknown>>;
   /** Strategic merge: keys that the patch does not name in `$retainKeys` are dropped. */
   readonly retainKeys?: boolean;
   /** Strategic merge: the patch replaces the whole object. */

@@ -7,6 +7,7 @@ import { type Logger, silent } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { TurnBudget } from '../base/turn-budget.ts';
 import { unmonitored, type WorkMonitor } from '../base/watchdog.ts';
+import { CustomResourceDefinition as DEFINITIONS } from '../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import { AdmissionChain } from './admission/chain.ts';
@@ -30,6 +31,7 @@ import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
+import { CustomKinds } from './custom-kinds/custom-kinds.ts';
 import { type DirectHandle, directCalls } from './direct.ts';
 import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
 import type { FlowControl } from './fairness/flow-control.ts';
@@ -177,6 +179,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { intercept } = options;
   const intercepted = intercept ? intercept(open) : open;
   const handle = options.freeze ? freezing(intercepted) : intercepted;
+  const customKinds = registry.resource(DEFINITIONS.hub.apiVersion, DEFINITIONS.plural)
+    ? new CustomKinds({ cache, registry, handle, clock, log, core: () => core })
+    : undefined;
   const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;
   const peers =
@@ -220,6 +225,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
     close() {
       peers?.stop();
+      customKinds?.close();
       watches.close();
       cache.close();
     },

@@ -20,6 +20,8 @@ export interface ServedResource extends Resource {
 
 const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
+const isServed = ({ served = true }: Version) => served;
+
 export class Registry {
   readonly #kinds = new Set<Kind>();
   readonly #descriptors: ReadonlyMap<string, SubresourceDescriptor>;
@@ -35,29 +37,45 @@ export class Registry {
   }
 
   add(kind: Kind): void {
-    for (const version of kind.versions) {
+    this.#put(kind);
+    this.#changed();
+  }
+
+  /** Removes and adds kinds as one change. */
+  replace(removed: Iterable<Kind>, added: Iterable<Kind>): void {
+    for (const kind of removed) this.#take(kind);
+    for (const kind of added) this.#put(kind);
+    this.#changed();
+  }
+
+  remove(kind: Kind): void {
+    if (this.#take(kind)) this.#changed();
+  }
+
+  #put(kind: Kind): void {
+    const served = kind.versions.filter(isServed);
+    for (const version of served) {
       if (this.resource(version.apiVersion, kind.plural)) {
         throw new Error(`${kind.plural} of ${version.apiVersion} is served already`);
       }
     }
-    const resources = kind.versions.map((version) => this.#serve(kind, version));
+    const resources = served.map((version) => this.#serve(kind, version));
     this.#kinds.add(kind);
     for (const resource of resources) {
       const { apiVersion } = resource.version;
       const plurals = this.#resources.get(apiVersion) ?? new Map<string, ServedResource>();
       this.#resources.set(apiVersion, plurals.set(kind.plural, resource));
     }
-    this.#changed();
   }
 
-  remove(kind: Kind): void {
-    if (!this.#kinds.delete(kind)) return;
-    for (const version of kind.versions) {
+  #take(kind: Kind): boolean {
+    if (!this.#kinds.delete(kind)) return false;
+    for (const version of kind.versions.filter(isServed)) {
       const plurals = this.#resources.get(version.apiVersion);
       plurals?.delete(kind.plural);
       if (plurals?.size === 0) this.#resources.delete(version.apiVersion);
     }
-    this.#changed();
+    return true;
   }
 
   resource(apiVersion: string, plural: string): ServedResource | undefined {

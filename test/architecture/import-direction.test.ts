@@ -13,7 +13,8 @@ const EVERYTHING_BELOW = [...COMPONENT, 'store', 'server', 'controllers', 'sched
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   schema: ['base'],
-  kinds: ['base', 'schema'],
+  'json-schema': ['base', 'schema'],
+  kinds: ['base', 'schema', 'json-schema'],
   store: ['base'],
   server: ['base', 'schema', 'kinds', 'store'],
   client: ['base', 'schema', 'kinds'],

@@ -32,6 +32,8 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#delayed': 'stored objects',
     '#failures': 'stored objects',
   },
+  'src/kinds/custom/custom-kind.ts': { '#schemas': 'served kinds' },
+  'src/kinds/groups/apiextensions/json-schema-props.ts': { unions: 'served kinds' },
   'src/kinds/quota/pods.ts': { NO_STATUSES: 'one call' },
   'src/kinds/shapes/pod/resource-claims.ts': { NO_CLAIMS: 'one call' },
   'src/schema/json-document.ts': { '#own': 'one call' },
@@ -59,6 +61,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/server/cache/definition-marks.ts': { '#marks': 'served kinds' },
   'src/server/cache/fingerprint.ts': { '#recursive': 'one call' },
   'src/server/cache/table.ts': { byName: 'stored objects', '#namespaces': 'stored objects', listeners: 'in progress' },
+  'src/server/custom-kinds/custom-kinds.ts': { '#followed': 'stored objects', '#waiting': 'stored objects' },
   'src/server/discovery/discovery.ts': { '#documents': 'served kinds' },
   'src/server/fairness/flow-schemas.ts': {
     rejections: 'served kinds',

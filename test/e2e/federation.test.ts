@@ -1,4 +1,6 @@
 /** A federation by its tool: a host cluster that runs the control plane as real pods, and two member clusters. */
+import { writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -7,11 +9,16 @@ import { connectionOf, loadKubeconfig } from '../../src/client/kubeconfig/kubeco
 import { writeContext } from '../../src/client/kubeconfig/kubeconfig-file.ts';
 import { httpsTransport } from '../../src/client/transport/https-transport.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Endpoints } from '../../src/kinds/groups/core/endpoints.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Secret } from '../../src/kinds/groups/core/secret.ts';
+import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
+import { bindMissing, dig, TestBind } from '../support/federation/bind.ts';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -19,13 +26,19 @@ if (!isRoot) console.log('skipped: the pods of a control plane need a network of
 
 /** Ranges that no other test uses. */
 const RANGES = { host: 154, east: 155, west: 156 };
-const INIT = ['init', 'fed', '--dns-provider', 'coredns', '--dns-zone-name', 'example.com.'];
+/** This provider needs no configuration on a machine of its cloud. */
+const INIT = ['init', 'fed', '--dns-provider', 'google-clouddns', '--dns-zone-name', 'example.com.'];
+const CHECKED = ['init', 'fed', '--dns-zone-name', 'example.com.'];
 const HOST = ['--host-cluster-context', 'host'];
 
-describe.skipIf(!isRoot)('a federation', () => {
+const bindIsMissing = bindMissing();
+if (bindIsMissing) console.log(bindIsMissing);
+
+describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
   const clusters = new Map<string, Qd>();
   const transports: { close(): void }[] = [];
   let kubeconfig = '';
+  let bind: TestBind;
 
   const qdfed = (...args: string[]) => runQd([...args, '--kubeconfig', kubeconfig], { program: 'qdfed' });
 
@@ -57,15 +70,71 @@ describe.skipIf(!isRoot)('a federation', () => {
 
   afterAll(async () => {
     for (const transport of transports) transport.close();
+    await bind?.stop();
     for (const { directory } of clusters.values())
       await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')]);
     for (const cluster of clusters.values()) await cluster.stop();
   }, 60_000);
 
+  /** Resolves when the name, below example.com, leads to these addresses; BIND does not say when a name changes. */
+  async function untilResolved(name: string, ...addresses: readonly string[]): Promise<void> {
+    let seen: readonly string[] = [];
+    await expect
+      .poll(
+        () => {
+          seen = bind.dig(`${name}.example.com`);
+          return seen.filter((line) => isIP(line)).join();
+        },
+        { timeout: 30_000, interval: 200 },
+      )
+      .toBe(addresses.join());
+  }
+
+  /** The names of a service follow it: to both members, away from one that dies, and away with the service. */
+  async function followNames(federation: Client): Promise<void> {
+    const metadata = { name: 'web', namespace: 'default' };
+    await federation.of(Service).create({
+      ...{ metadata, spec: { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { app: 'web' } } },
+    } as never);
+    for (const [index, name] of ['east', 'west'].entries()) {
+      const member = await clientOf(name);
+      const node = (await member.of(Node).list()).items[0]!;
+      const labels = { 'topology.kubernetes.io/zone': `${name}-1`, 'topology.kubernetes.io/region': 'earth' };
+      await member.of(Node).patch(node.metadata.name ?? '', { type: 'merge', changes: { metadata: { labels } } });
+      await clusters.get(name)!.until('/api/v1/namespaces/default/services', (each) => each.metadata.name === 'web');
+      // Simulated clusters have no load balancers.
+      const changes = { status: { loadBalancer: { ingress: [{ ip: `192.0.2.${index + 1}` }] } } };
+      await member.of(Service).in('default').patchStatus('web', { type: 'merge', changes });
+    }
+    await untilResolved('web.default.fed.svc', '192.0.2.1', '192.0.2.2');
+    await untilResolved('web.default.fed.svc.east-1.earth', '192.0.2.1');
+    await clusters.get('east')!.stop('SIGKILL');
+    await untilResolved('web.default.fed.svc', '192.0.2.2');
+    await untilResolved('web.default.fed.svc.east-1.earth', '192.0.2.2');
+    expect(bind.dig('web.default.fed.svc.east-1.earth.example.com', 'CNAME')).toEqual([
+      'web.default.fed.svc.earth.example.com.',
+    ]);
+    await federation.of(Service).in('default').delete('web', { propagationPolicy: 'Background' });
+    await untilResolved('web.default.fed.svc');
+  }
+
   test.each([
     [['init', 'fed'], 'required: --host-cluster-context, --dns-provider, --dns-zone-name'],
     [[...INIT, '--host-cluster-context', 'none'], '--host-cluster-context: there is no context "none"'],
     [['init', 'fed', ...HOST, '--dns-provider', 'x', '--dns-zone-name', 'example.com'], 'must end with a dot'],
+    [
+      [...CHECKED, ...HOST, '--dns-provider', 'x'],
+      '--dns-provider x is unknown; known: coredns, rfc2136, google-clouddns',
+    ],
+    [
+      [...CHECKED, ...HOST, '--dns-provider', 'coredns'],
+      '--dns-provider-config (none was given): the key "zones" of the section [Global] is required',
+    ],
+    [
+      [...INIT, ...HOST, '--dns-provider-config', 'package.json'],
+      '--dns-provider-config: the service account: the file is not the key of a service account',
+    ],
+    [[...INIT, ...HOST, '--dns-provider-config', '/none'], '--dns-provider-config /none cannot be read'],
     [['init', 'host', ...INIT.slice(2), ...HOST], 'the client configuration has a context "host" already'],
     [['init', 'Fed', ...INIT.slice(2), ...HOST], 'the federation name "Fed" is invalid'],
     [['join', 'nowhere', ...HOST], 'there is no context "nowhere"'],
@@ -89,10 +158,34 @@ describe.skipIf(!isRoot)('a federation', () => {
     expect((await (await clientOf('host')).of(Namespace).list()).items).toHaveLength(4);
   });
 
+  test('the DNS of a cluster leads to its own services while they are healthy, and else to the federation', async () => {
+    const host = await clientOf('host');
+    const metadata = { name: 'kube-dns', namespace: 'kube-system' };
+    await host.of(ConfigMap).create({ metadata, data: { federations: 'fed=example.com' } });
+    const [subset] = (await host.of(Endpoints).in('kube-system').get('kube-dns')).subsets ?? [];
+    const server = { address: subset!.addresses![0]!.ip, port: subset!.ports![0]!.port };
+    await expect
+      .poll(() => dig(server, 'web.default.fed.svc.cluster.local', 'CNAME'))
+      .toEqual(['web.default.fed.svc.example.com.']);
+    const own = dig(server, 'kubernetes.default.svc.cluster.local');
+    expect(own).toHaveLength(1);
+    await expect.poll(() => dig(server, 'kubernetes.default.fed.svc.cluster.local')).toEqual(own);
+  });
+
   test('is created, joined, used, left and deleted', { timeout: 180_000 }, async () => {
     const auth = ['--apiserver-enable-basic-auth', '--apiserver-enable-token-auth'];
     const before = (await loadKubeconfig([kubeconfig])).currentContext;
-    const created = await qdfed(...INIT, ...HOST, '--api-server-service-type', 'NodePort', ...auth);
+    const host = await clientOf('host');
+    const node = (await host.of(Node).list()).items[0]!;
+    const { address } = node.status!.addresses!.find(({ type }) => type === 'InternalIP')!;
+    bind = await TestBind.start({ zone: 'example.com.', address });
+    const configFile = join(await newDirectory(), 'dns.conf');
+    await writeFile(configFile, bind.config());
+    const created = await qdfed(
+      ...[...CHECKED, '--dns-provider', 'rfc2136', '--dns-provider-config', configFile, ...HOST],
+      ...['--api-server-service-type', 'NodePort', ...auth],
+      '--controllermanager-arg-overrides=--cluster-unavailable-delay=2s,--cluster-monitor-period=500ms',
+    );
     expect(created).toMatchObject({ code: 0, stderr: '' });
     const config = await loadKubeconfig([kubeconfig]);
     expect(config.currentContext).toBe(before);
@@ -107,7 +200,6 @@ describe.skipIf(!isRoot)('a federation', () => {
       await qdfed('join', 'w', '--cluster-context', 'west', '--secret-name', 'west.secret', ...HOST),
     ).toMatchObject({ code: 0 });
     expect((await qdfed('join', 'east', ...HOST)).stderr).toContain('is a member of the federation fed already');
-    const host = await clientOf('host');
     await host.of(Secret).in('federation-system').get('west.secret');
     expect((await federation.of(Cluster).list()).items.map(({ metadata }) => metadata.name)).toEqual(['east', 'w']);
 
@@ -124,6 +216,25 @@ describe.skipIf(!isRoot)('a federation', () => {
         .until(collection, ({ metadata, spec }) => metadata.name === 'web' && spec.replicas === 2);
       expect(found.status).toBeDefined();
     }
+    const listed = await qdfed('get', 'clusters', ...HOST);
+    expect(listed.stdout).toMatch(/^NAME +STATUS +VERSION +REGION +ZONES +AGE/);
+    expect(listed.stdout).toMatch(/^east +Ready +v1\.\d+\S* +- +- +\d+s$/m);
+    const shown = await qdfed('status', 'deploy', 'web', ...HOST);
+    expect(shown.stdout).toMatch(/^Deployment default\/web\nCLUSTER +STATE +DESIRED +ACTUAL +READY +OVERRIDES +WHY/);
+    expect(shown.stdout).toMatch(/^w +in sync +2 +2 +\d +0 +weight 1$/m);
+    expect((await qdfed('status', 'deploy', 'none', ...HOST)).stderr).toContain(
+      'Deployment default/none does not exist',
+    );
+
+    expect((await qdfed('federate', 'boats.example.com', ...HOST)).stderr).toContain('has no kind boats.example.com');
+    const federated = await qdfed('federate', 'statefulsets.apps', ...HOST);
+    expect(federated).toMatchObject({ code: 0, stdout: expect.stringContaining('w has no context: add statefulsets') });
+
+    const set = { serviceName: 'a', replicas: 4, selector: { matchLabels: labels }, template };
+    await federation.of(StatefulSet).create({ metadata: { name: 'db', namespace: 'default' }, spec: set });
+    await clusters.get('east')!.until('/apis/apps/v1/namespaces/default/statefulsets', ({ spec }) => spec.replicas > 0);
+    await followNames(federation);
+
     const dns = async () => (await clientOf('west')).of(ConfigMap).in('kube-system').get('kube-dns');
     expect((await dns()).data).toEqual({ federations: 'fed=example.com' });
     expect(await qdfed('unjoin', 'w', '--cluster-context', 'west', ...HOST)).toMatchObject({ code: 0 });

@@ -87,6 +87,8 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--audit-policy-file': [FILE],
   '--audit-log-path': [`${FILE}/below`],
   '--audit-log-maxage': ['old'],
+  '--clock': ['manual', '--runtime', 'process', '--nodes', '1'],
+  '--restore': [FILE],
   '--audit-log-maxbackup': ['some'],
   '--audit-log-maxsize': ['0'],
   '--audit-log-format': ['legacy'],

@@ -1,15 +1,32 @@
 /** A federation in this process: real servers and controllers, without nodes. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isApiError } from '../../src/base/errors.ts';
 import type { Client } from '../../src/client/client.ts';
+import { allKinds } from '../../src/kinds/all.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
 import { Job } from '../../src/kinds/groups/batch/job.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
+import { FederatedType } from '../../src/kinds/groups/federation/federated-type.ts';
+import { defineKind, type Kind } from '../../src/kinds/kind.ts';
+import { s } from '../../src/schema/builders.ts';
 import { startFederation, type TestFederation } from '../support/federation/federation.ts';
+
+/** A kind that the members have, and the federation does not know. */
+const Boat = defineKind({
+  ...{ group: 'example.com', kind: 'Boat', plural: 'boats', scope: 'Namespaced', description: 'A boat.' },
+  versions: { 'example.com/v1': {} },
+  fields: {
+    spec: s.object('BoatSpec', { berths: s.int32(), colour: s.string() }),
+    status: s.object('BoatStatus', { sailors: s.int32(), weather: s.string() }),
+  },
+  subresources: { status: true },
+  generation: true,
+}) as Kind<any>;
 
 let federation: TestFederation;
 let east: Client;
@@ -19,7 +36,7 @@ let id = 0;
 let name = '';
 
 beforeAll(async () => {
-  federation = await startFederation(['east', 'west']);
+  federation = await startFederation(['east', 'west'], { extraKinds: [Boat] });
   [east, west] = ['east', 'west'].map((each) => federation.members.get(each)!.client) as [Client, Client];
 });
 afterAll(() => federation.stop());
@@ -180,6 +197,85 @@ it('a job is complete when the jobs of all members are', async () => {
   });
 });
 
+describe('a kind that a FederatedType names', () => {
+  const types = () => federation.client.of(FederatedType);
+  const condition = async (type: string) => (await types().get(type)).status.conditions?.[0];
+  const isServed = (type: string) => federation.eventually(async () => (await condition(type))?.status === 'True');
+
+  it('is served and propagated, its replicas are divided and its status is gathered', async () => {
+    await types().create({ metadata: { name: 'statefulsets.apps' } });
+    await isServed('statefulsets.apps');
+    const { metadata, spec } = deployment(9, {
+      'federation.kubernetes.io/replica-preferences': '{"clusters":{"east":{"weight":2},"west":{"weight":1}}}',
+    });
+    await federation.client.of(StatefulSet).create({ metadata, spec: { ...spec, serviceName: 'a' } });
+    const setIn = (client: Client) => found(client.of(StatefulSet).in('x').get(name));
+    await federation.eventually(
+      async () => (await setIn(east))?.spec.replicas === 6 && (await setIn(west))?.spec.replicas === 3,
+    );
+    for (const client of [east, west]) {
+      const status = { replicas: 3, readyReplicas: 2 };
+      await client.of(StatefulSet).in('x').patchStatus(name, { type: 'merge', changes: { status } });
+    }
+    await federation.eventually(async () => (await setIn(federation.client))?.status?.readyReplicas === 4);
+    await federation.client.of(StatefulSet).in('x').delete(name, { propagationPolicy: 'Background' });
+    await federation.eventually(async () => !(await setIn(federation.client)) && !(await setIn(east)));
+  });
+
+  it('may be one that only the members know, until the FederatedType is deleted', async () => {
+    const boats = (client: Client) => client.of(Boat).in('x');
+    await types().create({
+      metadata: { name: 'boats.example.com' },
+      spec: { version: 'v1', kind: 'Boat', replicasPath: 'spec.berths' },
+    });
+    await isServed('boats.example.com');
+    const spec = { berths: 4, colour: 'grey' };
+    await boats(federation.client).create({ metadata: { name, namespace: 'x' }, spec });
+    const specs = () => Promise.all([east, west].map(async (each) => (await found(boats(each).get(name)))?.spec));
+    await federation.eventually(async () => (await specs()).every((each) => each?.berths === 2));
+    expect((await specs())[0]).toEqual({ berths: 2, colour: 'grey' });
+    for (const [client, weather] of [
+      [east, 'fair'],
+      [west, 'foul'],
+    ] as const) {
+      await boats(client).patchStatus(name, { type: 'merge', changes: { status: { sailors: 1, weather } } });
+    }
+    await federation.eventually(async () => (await boats(federation.client).get(name)).status?.sailors === 2);
+    expect((await boats(federation.client).get(name)).status).toEqual({ sailors: 2 });
+    await types().delete('boats.example.com');
+    await federation.eventually(async () => !(await found(boats(federation.client).get(name))));
+    await boats(east).patch(name, { type: 'merge', changes: { spec: { colour: 'red' } } });
+    await federation.clock.advance(2_000);
+    expect((await boats(east).get(name)).spec.colour).toBe('red');
+  });
+
+  it('is divided between the clusters that have it', async () => {
+    const plain = await federation.join('plain', {}, allKinds);
+    await types().create({
+      metadata: { name: 'boats.example.com' },
+      spec: { version: 'v1', kind: 'Boat', replicasPath: 'spec.berths' },
+    });
+    await isServed('boats.example.com');
+    const boats = (client: Client) => client.of(Boat).in('x');
+    await boats(federation.client).create({ metadata: { name, namespace: 'x' }, spec: { berths: 4 } });
+    const berths = () =>
+      Promise.all([east, west].map(async (each) => (await found(boats(each).get(name)))?.spec.berths));
+    await federation.eventually(async () => (await berths()).join() === '2,2');
+    await federation.client.of(Cluster).delete('plain');
+    await expect(boats(plain.client).list()).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
+  it.each([
+    ['configmaps', 'configmaps is federated already, without this object'],
+    ['none.example.com', 'Quarterdeck has no kind none.example.com: spec.version and spec.kind are required'],
+    ['bindings', 'objects of bindings cannot be propagated: no get'],
+  ])('%s: its status says why it is not served', async (type, message) => {
+    await types().create({ metadata: { name: type } });
+    await federation.eventually(async () => (await condition(type))?.status === 'False');
+    expect((await condition(type))?.message).toContain(message);
+  });
+});
+
 it('controllers that start again change nothing that is right, and put right what is not', async () => {
   await federation.client.of(Deployment).create(deployment(10));
   await federation.eventually(async () => (await replicas()).join() === '5,5');
@@ -233,7 +329,7 @@ it('a deleted namespace goes with everything in it, also in the members', async 
   // No controller finishes the deletion of namespaces in these members, so that the federation waits.
   await federation.eventually(async () => (await east.of(Namespace).get('gone')).status.phase === 'Terminating');
   expect((await federation.client.of(Namespace).get('gone')).metadata.deletionTimestamp).toBeDefined();
-  for (const { client } of federation.members.values()) {
+  for (const client of [east, west]) {
     const left = await client.of(Namespace).get('gone');
     await client
       .of(Namespace)

@@ -18,8 +18,11 @@ const definitions = new Definitions(registry);
 const bodies = new ProtobufBodies(registry, 100);
 const encoder = new Encoder(definitions);
 
-/** Versions of Kubernetes' groups without a protobuf form: 1.7's clients of the first use JSON, and clients only read the second. */
-const WITHOUT = new Set(['batch/v2alpha1', 'metrics.k8s.io/v1beta1']);
+/**
+ * Versions of Kubernetes' groups without a protobuf form: 1.7's clients of the first use JSON, clients only read the second,
+ * and those that define kinds use JSON.
+ */
+const WITHOUT = new Set(['batch/v2alpha1', 'metrics.k8s.io/v1beta1', 'apiextensions.k8s.io/v1']);
 
 /** Kinds outside Kubernetes' groups are JSON and YAML only. */
 function isKubernetesGroup(apiVersion: string): boolean {

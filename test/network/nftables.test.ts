@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
+import { LocalForwarding } from '../../src/network/kernel/forwarding.ts';
 import { LocalKernel } from '../../src/network/kernel/local-kernel.ts';
 import { NftablesProxy } from '../../src/network/nftables/nftables-proxy.ts';
 import { type Destination, type ExternalTraffic, NO_RULES, type PortRules } from '../../src/network/rules/rule-set.ts';
@@ -119,6 +120,49 @@ describe.skipIf(!canRun)('nftables (needs root, nft, ip and perl)', () => {
       expect(await ask(lab.node, 'fd00:96::10', 80)).toContain('pod-1');
       await apply(rules([to(0)]), rules(endpoints, { ...own, affinitySeconds: 60 }));
       expect(await ask(lab.node, 'fd00:96::10', 80)).toContain('pod-1');
+    });
+
+    describe.each([
+      ['iptables', ['/usr/sbin/iptables', '-P', 'FORWARD', 'DROP'], ['/usr/sbin/iptables', '-S', 'FORWARD']],
+      [
+        'nftables',
+        [NFT, 'add table inet fw; add chain inet fw passing { type filter hook forward priority 5; policy drop; }'],
+        [NFT, 'list', 'table', 'inet', 'fw'],
+      ],
+    ])('behind a firewall of the machine that forwards nothing: %s', (_name, close, show) => {
+      const run = (command: readonly string[]) =>
+        execFileSync(lab.enter[0]!, [...lab.enter.slice(1), ...command], { encoding: 'utf8' });
+      const OWNER = 'qd-test-forwarding';
+
+      it('pods reach services, each other and the outside, and are reached from there', async () => {
+        const [first, second] = lab.pods;
+        const outside = await lab.outside.listen(9090).catch(() => 9090);
+        const forwarding = new LocalForwarding({
+          ...{ nft: NFT, iptables: '/usr/sbin/iptables', ip6tables: '/usr/sbin/ip6tables', enter: lab.enter },
+        });
+        await apply(
+          rules([to(1)], {
+            external: external({ nodePort: 30_080 }),
+          }),
+        );
+        const requests = (timeout: number) =>
+          [
+            ask(first!.peer, CLUSTER_IP, 80, timeout),
+            ask(first!.peer, second!.address, 8080, timeout),
+            ask(first!.peer, '192.168.77.2', outside, timeout),
+            ask(lab.outside, lab.nodeAddress, 30_080, timeout),
+          ] as const;
+        run(close);
+        const before = run(show);
+        for (const { status } of await Promise.allSettled(requests(500))) expect(status).toBe('rejected');
+        await forwarding.admit(OWNER, lab.podRanges);
+        await forwarding.admit(OWNER, lab.podRanges);
+        const answers = await Promise.all(requests(3_000));
+        expect(answers.map((answer) => answer.split(' ')[0])).toEqual(['pod-1', 'pod-1', 'outside', 'pod-0']);
+        await forwarding.remove(OWNER);
+        expect(run(show)).toBe(before);
+        run(show[0] === NFT ? [NFT, 'delete', 'table', 'inet', 'fw'] : [show[0]!, '-P', 'FORWARD', 'ACCEPT']);
+      });
     });
 
     it('replaces the whole table after somebody has changed it', async () => {

@@ -75,7 +75,7 @@ function wordsOf(property: Tree): Tree {
 function* references(tree: unknown): Generator<string> {
   if (typeof tree !== 'object' || tree === null) return;
   for (const [key, value] of Object.entries(tree)) {
-    if (key === '$ref') yield String(value).slice('#/definitions/'.length);
+    if (key === '$ref' && typeof value === 'string') yield value.slice('#/definitions/'.length);
     else yield* references(value);
   }
 }

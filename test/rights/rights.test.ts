@@ -15,7 +15,7 @@ import { allSubresources } from '../../src/server/subresources/all.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import { testAuthority } from '../support/tls.ts';
 import { type Route, routesOf } from './routes.ts';
-import { paths, rights, type Word } from './table.ts';
+import { ofServiceAccounts, paths, rights, type Word } from './table.ts';
 
 const HOME = 'home';
 const ELSEWHERE = 'elsewhere';
@@ -105,7 +105,7 @@ function mayUse(identity: Identity, { row, verb, namespace }: Route): boolean {
     case 'reader':
       return holds(reader, verb);
     case 'writer':
-      return holds(account, verb) || (namespace === HOME && holds(writer, verb));
+      return (!ofServiceAccounts.has(row) && holds(account, verb)) || (namespace === HOME && holds(writer, verb));
     case 'admin':
       return true;
     case 'none':

@@ -7,9 +7,14 @@
 /** `all` is what the resource has: `read` and `write` together. */
 export type Word = '-' | 'read' | 'write' | 'all';
 
+/** What service accounts may use as such: other users have no part in it. */
+export const ofServiceAccounts: ReadonlySet<string> = new Set(['certificates.k8s.io/clustertrustbundles']);
+
 export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': '- - -',
   'admissionregistration.k8s.io/validatingwebhookconfigurations': '- - -',
+  'apiextensions.k8s.io/customresourcedefinitions': '- - -',
+  'apiextensions.k8s.io/customresourcedefinitions/status': '- - -',
   'apps/controllerrevisions': '- read read',
   'apps/daemonsets': '- read all',
   'apps/daemonsets/status': '- read read',
@@ -36,6 +41,7 @@ export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'batch/jobs': '- read all',
   'batch/jobs/status': '- read read',
   bindings: '- - -',
+  'certificates.k8s.io/clustertrustbundles': 'read - -',
   'certificates.k8s.io/certificatesigningrequests': '- - -',
   'certificates.k8s.io/certificatesigningrequests/approval': '- - -',
   'certificates.k8s.io/certificatesigningrequests/status': '- - -',

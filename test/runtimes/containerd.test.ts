@@ -57,7 +57,9 @@ async function prepare(changes: Partial<ContainerdOptions> = {}) {
 }
 
 describe.skipIf(missing)('on a real containerd', () => {
-  describeRuntime('containerd', () => prepare());
+  const isSystemd = existsSync('/run/systemd/system') && existsSync('/sys/fs/cgroup/cgroup.controllers');
+  const lacks = isSystemd ? { 'pod cgroups': 'systemd manages the cgroups' } : {};
+  describeRuntime('containerd', () => prepare(), lacks);
 
   describe('an own containerd', () => {
     async function inWorld(test: (world: World, options: ContainerdOptions) => Promise<void>): Promise<void> {
@@ -101,6 +103,29 @@ describe.skipIf(missing)('on a real containerd', () => {
         const opened = await Promise.all([openContainerd(options), openContainerd(options)]);
         for (const runtime of opened) await runtime.close();
         expect(await (await world.run('sleep 1000')).status()).toMatchObject({ state: 'running' });
+      }));
+
+    it('unpacks what is loaded, so that the first container does not wait for it', () =>
+      inWorld(async (world, options) => {
+        const archive = join(options.directory, 'note.tar');
+        await writeImage(archive, { name: 'docker.io/library/note:1', note: 'another layer' });
+        const address = join(options.directory, 'containerd.sock');
+        const ctr = (...args: string[]) =>
+          execFileSync('ctr', ['--address', address, '--namespace', 'k8s.io', ...args], { encoding: 'utf8' });
+        for (const _ of ['first', 'second']) {
+          await world.runtime.images.load(archive);
+          expect(ctr('images', 'check', 'name==docker.io/library/note:1')).toMatch(/ true\s*$/);
+        }
+        const layers = () => ctr('snapshots', 'list').split('Committed').length - 1;
+        const before = layers();
+        const { id: imageId = '' } = (await world.runtime.images.find('note:1')) ?? {};
+        const container = await world.run('cat /note', { image: 'note:1', imageId });
+        expect(await container.output()).toBe('another layer');
+        // The image of the sandbox is unpacked when it is used.
+        expect(layers()).toBe(before + 1);
+        await world.removeAll();
+        await world.runtime.images.remove(imageId);
+        await expect.poll(layers, { timeout: 20_000 }).toBe(before);
       }));
 
     it('is left as it is by a program beside the agent', () =>

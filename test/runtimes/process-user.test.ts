@@ -21,6 +21,7 @@ describe.skipIf(missing)('without root', () => {
   describeRuntime('process', () => prepareProcess(), {
     'pod network': 'a user who is not root cannot make one',
     resources: 'cgroups belong to root',
+    'pod cgroups': 'cgroups belong to root',
     groups: 'a user who is not root cannot choose them',
   });
 });

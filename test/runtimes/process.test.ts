@@ -136,35 +136,6 @@ describe.skipIf(missing)('on this machine', () => {
       expect(await Promise.all([text(streams.stdout!), text(streams.stderr!)])).toEqual(['in\n', 'err\n']);
     });
 
-    it('limits a pod as a whole, whatever its containers have, and changes its limits', async () => {
-      const MI = 2 ** 20;
-      const limited = (memory: number, cpuQuota: number) => ({
-        ...{ ...NO_RESOURCES, memoryBytes: memory * MI, cpuQuota, cpuPeriod: 100_000 },
-      });
-      const cgroupResources = limited(64, 50_000);
-      const resources = limited(32, 20_000);
-      const { id, sandboxId } = await world.run('sleep 1000', { resources }, world.sandbox({ cgroupResources }));
-      const cgroup = `quarterdeck-${under.name}/${sandboxId}`;
-      const limits = () =>
-        execFileSync(
-          'sh',
-          ['-c', `cat memory/$0/memory.limit_in_bytes cpu/$0/cpu.cfs_quota_us || cat $0/memory.max $0/cpu.max`, cgroup],
-          { cwd: '/sys/fs/cgroup', encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
-        ).split(/\s/);
-      expect(limits().slice(0, 2)).toEqual([String(64 * MI), '50000']);
-      for (const [memory, quota] of [
-        [128, 80_000],
-        [48, 10_000],
-      ] as const) {
-        await world.runtime.updateResources(id, limited(memory / 2, quota), limited(memory, quota));
-        expect(limits().slice(0, 2)).toEqual([String(memory * MI), String(quota)]);
-      }
-      const sums = await world.run('sleep 1000', {}, world.sandbox({ resources }));
-      expect(await readFile(memoryLimit(`quarterdeck-${under.name}/${sums.sandboxId}`), 'utf8')).not.toContain(
-        String(32 * MI),
-      );
-    });
-
     it('keeps exit codes, and removes pods, on a full disk', async () => {
       const small = await prepareProcess();
       const runtime = join(small.directory, 'runtime');
@@ -212,12 +183,6 @@ describe.skipIf(missing)('on this machine', () => {
       expect(await readdir(join(directory, 'runtime', 'sandboxes'))).toEqual([]);
       await stop();
     });
-
-    /** The file of a cgroup with its memory limit, in either version. */
-    function memoryLimit(cgroup: string): string {
-      const first = join('/sys/fs/cgroup/memory', cgroup, 'memory.limit_in_bytes');
-      return existsSync(first) ? first : join('/sys/fs/cgroup', cgroup, 'memory.max');
-    }
 
     /** Whatever in this machine carries the name of a runtime. */
     function traces(name: string): string[] {

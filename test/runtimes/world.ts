@@ -16,6 +16,8 @@ type Ability =
   | 'pod network'
   /** Limits of memory and processor time, and changing them. */
   | 'resources'
+  /** A cgroup around all containers of a pod. */
+  | 'pod cgroups'
   /** Namespaces of processes, and names of hosts. */
   | 'namespaces'
   /** Capabilities and a root that cannot be written to. */
@@ -192,7 +194,7 @@ export class World {
         seccomp: { type: 'runtime-default' },
         selinux: undefined,
       },
-      cgroupParent: undefined,
+      qosClass: 'Burstable',
       overhead: undefined,
       resources: undefined,
       cgroupResources: undefined,

@@ -1,6 +1,6 @@
 /** `qd agent`: a node in a process of its own. */
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -22,6 +22,7 @@ import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags } from './flags.ts';
 import { checkNodeFlags, nodeConfig } from './node-config.ts';
 import type { RealRuntime } from './open-runtime.ts';
+import { Rejoin } from './rejoin.ts';
 import { runNode } from './run-node.ts';
 
 /** Watches end after this time, so that a dead connection is noticed. */
@@ -32,23 +33,79 @@ const DNS_TIMEOUT_MS = 5_000;
 export async function agent(flags: AgentFlags): Promise<void> {
   const { server, nodeName: node, dataDir: directory } = flags;
   if (server === undefined) throw new CliError('--server is needed: qd token create prints the command');
-  const clock = systemClock;
-  const random = systemRandom;
   const log = createLogger('info');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await checkNodeFlags(flags);
   const runtime = await runtimeOf(flags);
-  const ca = await authorityOf(flags, server);
-  const cluster: Connection = { server, ca };
-  const purpose = 'client';
-  const stored = await storedCertificate({ purpose, directory, authority: ca }, clock.now());
-  const certificate = stored ?? (await requestFirst(flags, cluster));
+  let membership = await joinCluster(flags, server);
   const stop = new AbortController();
-  const signalled = untilStopSignal(clock).then((signal) => {
+  const signalled = untilStopSignal(systemClock).then((signal) => {
     log.info('stopping', { signal });
     stop.abort(new Error('the agent stops'));
   });
-  const transport = httpsTransport({ ...cluster, ...certificate, clock, userAgent: 'qd-agent' });
+  const options = { flags, server, runtime, log, signal: stop.signal };
+  let next = await runMember(membership, options, () => process.stdout.write(`Node ${node} joined ${server}.\n`));
+  while (next) {
+    membership = next;
+    next = await runMember(membership, options, () =>
+      log.info('the node has joined the cluster again', { node, server }),
+    );
+  }
+  await signalled;
+}
+
+/** What makes a machine a node of a cluster. */
+interface Membership {
+  /** Certificates of the cluster's authorities, as PEM. */
+  readonly ca: string;
+  readonly certificate: NodeCertificate;
+}
+
+async function joinCluster(flags: AgentFlags, server: string): Promise<Membership> {
+  const ca = await authorityOf(flags, server);
+  const options = { purpose: 'client', directory: flags.dataDir, authority: ca } as const;
+  const stored = await storedCertificate(options, systemClock.now());
+  return { ca, certificate: stored ?? (await requestFirst(flags, { server, ca })) };
+}
+
+/** For a node whose certificate the server refuses. */
+async function joinAgain(flags: AgentFlags, server: string): Promise<Membership> {
+  const ca = await authorityOf(flags, server);
+  const certificate = await requestFirst(flags, { server, ca });
+  // That of its endpoint was refused as well.
+  await rm(join(flags.dataDir, 'nodes', flags.nodeName, 'pki', 'serving.crt'), { force: true });
+  return { ca, certificate };
+}
+
+interface MemberOptions {
+  readonly flags: AgentFlags;
+  readonly server: string;
+  readonly runtime: RealRuntime;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the node until the agent is stopped; or until it has joined again, and is to be run with what is returned. */
+async function runMember(
+  { ca, certificate }: Membership,
+  { flags, server, runtime, log, signal }: MemberOptions,
+  onStart: () => void,
+): Promise<Membership | undefined> {
+  const { nodeName: node, dataDir: directory } = flags;
+  const clock = systemClock;
+  const random = systemRandom;
+  const end = new AbortController();
+  const onStop = () => end.abort(signal.reason);
+  signal.addEventListener('abort', onStop, { once: true });
+  let next: Membership | undefined;
+  const rejoin = new Rejoin({
+    ...{ clock, log },
+    join: async () => {
+      next = await joinAgain(flags, server);
+    },
+    joined: () => end.abort(new Error('the node joins again')),
+  });
+  const transport = rejoin.noticing(httpsTransport({ server, ca, ...certificate, clock, userAgent: 'qd-agent' }));
   const client = createClient(transport);
   const config = nodeConfig(flags);
   const running = await runNode({
@@ -71,14 +128,15 @@ export async function agent(flags: AgentFlags): Promise<void> {
     transport.close();
     throw error;
   });
-  process.stdout.write(`Node ${node} joined ${server}.\n`);
+  onStart();
   await keepCertificate({
-    ...{ client, purpose, node, directory, clock, random, log, signal: stop.signal, first: certificate },
+    ...{ client, purpose: 'client', node, directory, clock, random, log, signal: end.signal, first: certificate },
     use: (issued) => transport.renew(issued),
   });
+  signal.removeEventListener('abort', onStop);
   await running.stop();
   transport.close();
-  await signalled;
+  return signal.aborted ? undefined : next;
 }
 
 async function requestFirst(flags: AgentFlags, cluster: Connection): Promise<NodeCertificate> {

@@ -1,7 +1,20 @@
 /** The commands of the federation tool. Their work is loaded when they run. */
 import { Command } from 'commander';
 import { addFlags } from '../flags/add-flags.ts';
-import { type InitFlags, initFlags, type JoinFlags, joinFlags, type UnjoinFlags, unjoinFlags } from './flags.ts';
+import {
+  type FederateFlags,
+  type FederationFlags,
+  federateFlags,
+  federationFlags,
+  type InitFlags,
+  initFlags,
+  type JoinFlags,
+  joinFlags,
+  type StatusFlags,
+  statusFlags,
+  type UnjoinFlags,
+  unjoinFlags,
+} from './flags.ts';
 
 export function initCommand(): Command {
   const command = new Command('init')
@@ -29,5 +42,32 @@ export function unjoinCommand(): Command {
     .argument('<cluster-name>', 'name of the cluster in the federation');
   return addFlags(command, unjoinFlags).action(async (name: string, flags: UnjoinFlags) =>
     (await import('./unjoin.ts')).unjoin(name, flags),
+  );
+}
+
+export function federateCommand(): Command {
+  const command = new Command('federate')
+    .description('Federates a kind that is not federated by itself: its objects are propagated to the members.')
+    .argument('<type>', 'plural and group of the kind, such as statefulsets.apps');
+  return addFlags(command, federateFlags).action(async (name: string, flags: FederateFlags) =>
+    (await import('./federate.ts')).federate(name, flags),
+  );
+}
+
+export function getCommand(): Command {
+  const clusters = new Command('clusters').description('Lists the members of a federation, and how they are.');
+  addFlags(clusters, federationFlags).action(async (flags: FederationFlags) =>
+    (await import('./get.ts')).getClusters(flags),
+  );
+  return new Command('get').description('Lists the members of a federation.').addCommand(clusters);
+}
+
+export function statusCommand(): Command {
+  const command = new Command('status')
+    .description('Shows where a federated object is, and why: what each cluster should have, has, and refused.')
+    .argument('<kind>', 'kind of the object, such as deployment')
+    .argument('<name>', 'name of the object');
+  return addFlags(command, statusFlags).action(async (kind: string, name: string, flags: StatusFlags) =>
+    (await import('./status.ts')).status(kind, name, flags),
   );
 }

@@ -4,16 +4,18 @@ import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { CliError } from '../output/cli-error.ts';
 import type { ClusterAccess, Contexts } from './contexts.ts';
 import { find } from './ensure.ts';
-import type { UnjoinFlags } from './flags.ts';
+import type { FederationFlags } from './flags.ts';
 
-interface Federation {
+export interface Federation {
   readonly host: ClusterAccess;
   readonly federation: ClusterAccess;
   readonly federationName: string;
+  /** Of the control plane, on the host cluster. */
+  readonly namespace: string;
 }
 
 /** The namespace of the control plane says which federation it is; its context has the same name unless one is given. */
-export async function openFederation(contexts: Contexts, flags: UnjoinFlags): Promise<Federation> {
+export async function openFederation(contexts: Contexts, flags: FederationFlags): Promise<Federation> {
   const { federationSystemNamespace: namespace } = flags;
   const hostContext = flags.hostClusterContext ?? contexts.config.currentContext;
   if (!hostContext) {
@@ -31,5 +33,10 @@ export async function openFederation(contexts: Contexts, flags: UnjoinFlags): Pr
           : 'run qdfed init'),
     );
   }
-  return { host, federationName, federation: await contexts.open(flags.context ?? federationName, '--context') };
+  return {
+    host,
+    federationName,
+    namespace,
+    federation: await contexts.open(flags.context ?? federationName, '--context'),
+  };
 }

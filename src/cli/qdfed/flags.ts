@@ -1,5 +1,6 @@
 /** The flags of the federation tool. */
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
+import { DNS_PROVIDERS } from '../../federation/dns/provider-names.ts';
 import { parseOverrides } from '../../federation/tool/argument-overrides.ts';
 import * as value from '../flags/values.ts';
 
@@ -9,19 +10,24 @@ const common = [
     help: 'namespace of the control plane on the host cluster',
     default: 'federation-system',
   }),
-  flag('--dry-run', { help: 'print the objects, and create nothing' }),
 ] as const;
+
+const dryRun = flag('--dry-run', { help: 'print the objects, and create nothing' });
 
 export const initFlags = [
   ...common,
+  dryRun,
   flag('--host-cluster-context <name>', { help: 'context of the host cluster; required' }),
   flag('--dns-provider <name>', {
-    help: 'DNS provider that federated services are to be published to; required, and none works yet',
+    help: `DNS provider that federated services are published to; required: ${DNS_PROVIDERS.join(', ')}`,
   }),
   flag('--dns-zone-name <domain>', {
     help: 'existing domain that the DNS provider can program, with a trailing dot; required',
   }),
-  flag('--dns-provider-config <file>', { help: 'configuration of the DNS provider', parse: value.file }),
+  flag('--dns-provider-config <file>', {
+    help: 'configuration of the DNS provider: an INI file with the section [Global]',
+    parse: value.file,
+  }),
   flag('--apiserver-enable-basic-auth [bool]', {
     help: 'also enable basic authentication on the federation API server',
     parse: value.boolean,
@@ -71,7 +77,7 @@ export const initFlags = [
 
 export type InitFlags = ValuesOf<typeof initFlags>;
 
-const member = [
+export const federationFlags = [
   ...common,
   flag('--host-cluster-context <name>', {
     help: 'context of the host cluster',
@@ -81,6 +87,13 @@ const member = [
     help: 'context of the federation',
     defaultText: 'the one that has the name of the federation on the host cluster',
   }),
+] as const;
+
+export type FederationFlags = ValuesOf<typeof federationFlags>;
+
+const member = [
+  ...federationFlags,
+  dryRun,
   flag('--cluster-context <name>', { help: 'context of the cluster', defaultText: 'the name of the cluster' }),
 ] as const;
 
@@ -97,6 +110,31 @@ export type JoinFlags = ValuesOf<typeof joinFlags>;
 export const unjoinFlags = member;
 
 export type UnjoinFlags = ValuesOf<typeof unjoinFlags>;
+
+export const statusFlags = [
+  ...federationFlags,
+  flag('-n, --namespace <name>', { help: 'namespace of the object', default: 'default' }),
+] as const;
+
+export type StatusFlags = ValuesOf<typeof statusFlags>;
+
+export const federateFlags = [
+  ...federationFlags,
+  dryRun,
+  flag('--api-version <version>', { help: 'version of a kind that Quarterdeck does not have itself' }),
+  flag('--kind <kind>', { help: 'name of a kind that Quarterdeck does not have itself' }),
+  flag('--scope <scope>', {
+    help: 'whether objects of such a kind are in namespaces',
+    choices: ['Namespaced', 'Cluster'],
+    default: 'Namespaced',
+  }),
+  flag('--replicas-path <path>', {
+    help: 'field with a number that is divided between the clusters, such as spec.replicas',
+    defaultText: 'the one that the scale subresource of the kind names',
+  }),
+] as const;
+
+export type FederateFlags = ValuesOf<typeof federateFlags>;
 
 function overrides(text: string): ReadonlyMap<string, string> {
   try {

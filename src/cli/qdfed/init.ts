@@ -1,5 +1,4 @@
 /** `qdfed init`: deploys the control plane of a federation. Everything that can be refused is, before anything is created. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
@@ -12,6 +11,7 @@ import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { dnsLabel } from '../../schema/names.ts';
+import { openDnsProvider, readDnsConfig } from '../federation/dns-provider.ts';
 import { NODE_PATH, PROGRAM_PATH } from '../image/own-files.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createSteps } from '../output/steps.ts';
@@ -27,7 +27,8 @@ const BASIC_AUTH_USER = 'admin';
 
 export async function init(name: string, flags: InitFlags): Promise<void> {
   const checked = checkFlags(name, flags);
-  const config = flags.dnsProviderConfig === undefined ? undefined : await readConfig(flags.dnsProviderConfig);
+  const config = flags.dnsProviderConfig === undefined ? undefined : await readDnsConfig(flags.dnsProviderConfig);
+  openDnsProvider(checked.provider, checked.zone.toLowerCase(), config);
   const contexts = await loadContexts(flags.kubeconfig);
   try {
     const host = await contexts.open(checked.hostContext, '--host-cluster-context');
@@ -61,7 +62,7 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
     });
     steps.line(
       `\nThe federation API server is at ${server}.\n` +
-        `Names of services are not published to ${checked.provider} yet.\n\nNext:\n` +
+        `Services of type LoadBalancer are published as SERVICE.NAMESPACE.${name}.svc.${checked.zone}\n\nNext:\n` +
         `  kubectl --context ${name} create namespace default\n` +
         `  qdfed join CLUSTER --host-cluster-context ${host.context}`,
     );
@@ -93,12 +94,6 @@ function checkFlags(name: string, flags: InitFlags): CheckedFlags {
     throw new CliError('--api-server-advertise-address needs --api-server-service-type NodePort');
   }
   return { hostContext, provider, zone };
-}
-
-function readConfig(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: Error) => {
-    throw new CliError(`--dns-provider-config ${file} cannot be read: ${cause.message}`, { cause });
-  });
 }
 
 /** A namespace of the same federation is that of an attempt that was interrupted: it is continued. */

@@ -20,6 +20,7 @@ import { createSteps } from '../output/steps.ts';
 import { apiVersion } from '../version.ts';
 import { type ClusterAccess, loadContexts, releaseOf } from './contexts.ts';
 import { ensure, find } from './ensure.ts';
+import { federatedTypes } from './federate.ts';
 import { openFederation } from './federation.ts';
 import type { JoinFlags } from './flags.ts';
 import { printObjects } from './print.ts';
@@ -41,15 +42,16 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
     const namespace = flags.federationSystemNamespace;
     const membership: Membership = { cluster: name, federation: federationName, namespace, secret };
     const server = await reachableServer(member);
+    const account = accountObjects(membership, await federatedTypes(federation));
     if (flags.dryRun) {
       const access = { server, ca: member.connection.ca, token: '(made at run time)' };
-      const objects = [...accountObjects(membership), credentialsSecret(membership, access)];
+      const objects = [...account, credentialsSecret(membership, access)];
       return printObjects([...objects, clusterObject(membership, server)]);
     }
     const steps = createSteps(process.stdout, () => performance.now());
     steps.line(`Cluster "${name}" (${release.gitVersion}) joins the federation "${federationName}"`);
     const token = await steps.run('account', async (say) => {
-      for (const object of accountObjects(membership)) await ensure(member.client, object);
+      for (const object of account) await ensure(member.client, object);
       say(`service account in ${namespace} of ${member.context}`);
       return tokenOf(member, membership);
     });

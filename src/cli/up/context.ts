@@ -7,12 +7,18 @@ import type { Steps } from '../output/steps.ts';
 import type { Cleanup } from '../process/cleanup.ts';
 import type { Settings } from './flags.ts';
 import type { Inputs } from './inputs.ts';
+import type { ManualClock } from './testing/cluster-clock.ts';
 
 /** What the process gives to a start. */
 export interface Environment {
   readonly steps: Steps;
   readonly cleanup: Cleanup;
+  /** The clock of the cluster. */
   readonly clock: Clock;
+  /** The clock of the machine, for connections and certificates: other programs check them by their own time. */
+  readonly machineClock: Clock;
+  /** The clock of the cluster, when its users move it. */
+  readonly manual: ManualClock | undefined;
   readonly random: Random;
   readonly log: Logger;
   /** Is told what runs. */

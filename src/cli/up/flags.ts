@@ -11,6 +11,7 @@ import { identityFlags } from './identity/flags.ts';
 import { listenerFlags } from './listeners/flags.ts';
 import { auditFlags, logFlags } from './observability/flags.ts';
 import { storeFlags } from './store/flags.ts';
+import { testingFlags } from './testing/flags.ts';
 
 /** In the order of the help. */
 export const flagGroups = [
@@ -21,6 +22,7 @@ export const flagGroups = [
   { heading: 'API', flags: apiFlags },
   { heading: 'Controllers and nodes', flags: componentFlags },
   { heading: 'Audit', flags: auditFlags },
+  { heading: 'Tests', flags: testingFlags },
 ] as const;
 
 export const upFlags: readonly Flag[] = flagGroups.flatMap(({ flags }): readonly Flag[] => flags);

@@ -5,6 +5,7 @@
 
 import type { AdmissionPlugin } from '../../server/admission/plugin.ts';
 import type { FlowControlSettings } from '../../server/fairness/create-flow-control.ts';
+import type { StoreImage } from '../../store/memory/memory-store.ts';
 import { checkNodeFlags } from '../agent/node-config.ts';
 import { rangesOverlap } from '../flags/values.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -20,6 +21,7 @@ import { checkKubeconfig } from './identity/kubeconfig.ts';
 import { checkListeners } from './listeners/check.ts';
 import { type AuditInputs, readAuditInputs } from './observability/audit-inputs.ts';
 import { checkKeyFile } from './store/encryption.ts';
+import { readRestore } from './testing/restore.ts';
 
 export interface Inputs {
   readonly authentication: AuthenticationFiles;
@@ -28,12 +30,17 @@ export interface Inputs {
   readonly flowControl: FlowControlSettings;
   readonly audit: AuditInputs;
   readonly nodes: NodePlan;
+  /** The objects to start with. */
+  readonly restore: StoreImage | undefined;
 }
 
 /** Rejects when the settings cannot be used. */
 export async function readInputs(settings: Settings, options: PlanOptions): Promise<Inputs> {
   const { kubeconfig, encryptionKeyFile, volumesDir } = settings;
   checkControllers(settings);
+  if (settings.clock === 'manual' && settings.runtime !== 'simulated' && settings.nodes !== 0) {
+    throw new CliError('--clock manual needs --runtime simulated: real pods do not wait for it');
+  }
   checkRanges(settings);
   await checkNodeFlags(settings);
   const inputs = {
@@ -43,6 +50,7 @@ export async function readInputs(settings: Settings, options: PlanOptions): Prom
     authorization: await authorization(settings),
     audit: await readAuditInputs(settings),
     nodes: await planNodes(settings, options),
+    restore: await readRestore(settings),
   };
   if (encryptionKeyFile !== undefined) await checkKeyFile(encryptionKeyFile);
   if (volumesDir !== undefined) await checkWritableDirectory('--volumes-dir', volumesDir);

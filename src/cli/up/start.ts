@@ -29,10 +29,12 @@ import { openAudit } from './observability/audit.ts';
 import { prepare } from './prepare.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { openStore } from './store/open.ts';
+import { followClock } from './testing/clock.ts';
+import { restoreInto } from './testing/restore.ts';
 
 /** Resolves when the cluster is ready. */
 export async function start(given: GivenFlags, environment: Environment): Promise<void> {
-  const { steps, cleanup, clock, random, log } = environment;
+  const { steps, cleanup, machineClock, random, log } = environment;
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   const { directory, context } = await prepare(given, environment);
@@ -49,10 +51,12 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     describeCertificates(opened, say);
     return opened;
   });
-  const metrics = new Metrics(clock);
+  const { restore } = inputs;
+  if (restore) await steps.run('objects', (say) => restoreInto(store, restore, say));
+  const metrics = new Metrics(machineClock);
   metrics.add(environment.eventLoops);
   const tokens = tokenSettings(settings, pki, random);
-  const measured = metrics.store.measured(store, clock);
+  const measured = metrics.store.measured(store, machineClock);
   const server = await steps.run('API', (say) => startServer(context, { store: measured, tokens }, say));
   const audit = await openAudit(context, inputs.audit);
   let isReady = false;
@@ -61,7 +65,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     markReady = resolve;
   });
   const http = await steps.run('HTTPS', (say) => {
-    const checks = [answering('etcd', () => store.revision(), clock)];
+    const checks = [answering('etcd', () => store.revision(), machineClock)];
     const state = { metrics, audit, checks, isReady: () => isReady };
     return listenHttps(context, { server, pki, tokens, openListeners, ...state }, say);
   });
@@ -95,6 +99,8 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   collectWithoutHelpers();
   setImmediate(() => http.prepare());
   components.start();
+  environment.manual?.follow(store, await store.revision());
+  await followClock(context, server);
   markReady();
   renewCertificates(context, {
     pki,

@@ -12,6 +12,7 @@ import { ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
 import { reportReady } from './detach/ready.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { start } from './start.ts';
+import { manualClock } from './testing/cluster-clock.ts';
 
 /** A watchdog that reports what blocks this thread, and a clock whose timers it sees. */
 function watched(log: Logger) {
@@ -40,7 +41,10 @@ export async function up(flags: GivenFlags): Promise<void> {
   process.on(ROTATED_SIGNAL, () => undefined);
   const signalled = untilStopSignal(systemClock);
   try {
-    await start(flags, { steps, cleanup, log, ...watched(log), random: systemRandom });
+    const { clock: machineClock, ...monitoring } = watched(log);
+    const manual = manualClock(flags, machineClock);
+    const clocks = { clock: manual?.clock ?? machineClock, machineClock, manual };
+    await start(flags, { steps, cleanup, log, ...monitoring, ...clocks, random: systemRandom });
   } catch (error) {
     await cleanup
       .run()

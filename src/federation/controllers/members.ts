@@ -41,7 +41,7 @@ export interface MembersOptions {
   readonly signal: AbortSignal;
 }
 
-/** Called when a member came or went, or its health has changed. */
+/** Called when a member came or went, or its health, labels, zones or region have changed. */
 type MemberListener = (member: Member) => void;
 
 /** How many nodes are read to find the zones of a cluster. */
@@ -61,9 +61,11 @@ export class Members {
     return [...this.#members.values()];
   }
 
-  onChange(listener: MemberListener): void {
+  /** Returns what ends the notifications. */
+  onChange(listener: MemberListener): () => void {
     this.#listeners.add(listener);
     for (const member of this.#members.values()) listener(member);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Follows the clusters until the signal is aborted; resolves when the known clusters are members. */
@@ -82,9 +84,9 @@ export class Members {
     const name = cluster.metadata.name ?? '';
     const known = this.#members.get(name);
     if (known && !isGone && isSameConnection(known.cluster, cluster)) {
-      const hadLabels = JSON.stringify(known.cluster.metadata.labels);
+      const before = known.cluster;
       known.cluster = cluster;
-      if (JSON.stringify(cluster.metadata.labels) !== hadLabels) this.#notify(known);
+      if (!isSamePlace(before, cluster)) this.#notify(known);
       return;
     }
     if (known) {
@@ -109,6 +111,13 @@ export class Members {
 /** Whether a connection to the cluster stays as it is. */
 function isSameConnection(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolean {
   return a.metadata.uid === b.metadata.uid && JSON.stringify(a.spec) === JSON.stringify(b.spec);
+}
+
+/** Whether labels, zones and region are the same: what decides where objects go, and under which names they are found. */
+function isSamePlace(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolean {
+  const placeOf = ({ metadata, status }: DeepReadonly<Cluster>) =>
+    JSON.stringify([metadata.labels, status?.zones, status?.region]);
+  return placeOf(a) === placeOf(b);
 }
 
 export class Member {
@@ -150,11 +159,22 @@ export class Member {
     return this.#informers?.of(kind);
   }
 
+  /** Stops the cache of a kind that is no longer propagated. */
+  async forget(kind: KindRef): Promise<void> {
+    await this.#informers?.stop(kind);
+  }
+
   get health(): MemberHealth {
     if (this.#isAnswering) return 'ready';
     const silentFor = this.#options.clock.now() - (this.#answeredAt ?? this.#since);
     if (silentFor >= this.#options.downAfterMs) return 'down';
     return this.#answeredAt === undefined ? 'unknown' : 'away';
+  }
+
+  /** When a cluster that does not answer will be down, in milliseconds from now. */
+  get downAfterMs(): number {
+    const { clock, downAfterMs } = this.#options;
+    return Math.max(0, (this.#answeredAt ?? this.#since) + downAfterMs - clock.now());
   }
 
   stop(): void {
@@ -219,13 +239,14 @@ export class Member {
 
   async #writeStatus(probe: Probe, signal: AbortSignal): Promise<void> {
     const { client, clock, log } = this.#options;
-    const old = this.cluster.status;
-    const status = clusterStatus(old, probe, clock.now());
-    if (status === old) return;
+    const before = this.cluster;
+    const status = clusterStatus(before.status, probe, clock.now());
+    if (status === before.status) return;
     try {
       this.cluster = await client
         .of(Cluster)
         .patchStatus(this.name, { type: 'merge', changes: { status } }, { signal });
+      if (!isSamePlace(before, this.cluster)) this.#changed();
     } catch (error) {
       if (!signal.aborted && !isApiError(error, 'NotFound')) {
         log.warn('the status of a cluster could not be written', { cluster: this.name, error });
@@ -234,7 +255,7 @@ export class Member {
   }
 }
 
-function whenAborted(signal: AbortSignal): Promise<void> {
+export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

@@ -7,13 +7,14 @@ import type { InformerFactory } from '../../client/informer/informer-factory.ts'
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { federationKinds } from '../kinds.ts';
 import { ORPHAN } from '../plan/names.ts';
 
 export interface NamespaceContentsOptions {
   /** Of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
+  /** The kinds that the federation serves now. */
+  readonly kinds: () => readonly Kind[];
   readonly queue: WorkQueue;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -21,10 +22,10 @@ export interface NamespaceContentsOptions {
 
 /** How soon a namespace whose objects take time to go is looked at again. */
 const LOOK_AGAIN_MS = 200;
-const IN_NAMESPACES: readonly Kind[] = federationKinds.filter(({ scope }) => scope === 'Namespaced');
 
 /** Runs until the signal is aborted. */
-export async function runNamespaceContents({ client, informers, queue, log, signal }: NamespaceContentsOptions) {
+export async function runNamespaceContents(options: NamespaceContentsOptions) {
+  const { client, informers, queue, log, signal } = options;
   const namespaces = informers.of<Namespace>(Namespace);
   namespaces.onChange(({ type, object }) => {
     if (type !== 'delete' && object.metadata.deletionTimestamp) queue.add(object.metadata.name ?? '');
@@ -34,7 +35,7 @@ export async function runNamespaceContents({ client, informers, queue, log, sign
       const namespace = namespaces.lister.get(name);
       if (!namespace?.metadata.deletionTimestamp) return;
       try {
-        if (await emptied(client, namespace, signal)) await finalize(client, namespace, signal);
+        if (await emptied(options, namespace)) await finalize(client, namespace, signal);
         else queue.addAfter(name, LOOK_AGAIN_MS);
         queue.forget(name);
       } catch (error) {
@@ -48,15 +49,20 @@ export async function runNamespaceContents({ client, informers, queue, log, sign
 }
 
 /** Deletes everything in the namespace, in the members, too, unless the namespace is orphaned; returns whether it is empty. */
-async function emptied(client: Client, { metadata }: DeepReadonly<Namespace>, signal: AbortSignal): Promise<boolean> {
+async function emptied(
+  { client, kinds, signal }: NamespaceContentsOptions,
+  { metadata }: DeepReadonly<Namespace>,
+): Promise<boolean> {
   const propagationPolicy = metadata.finalizers?.includes(ORPHAN) ? 'Orphan' : 'Background';
   const left = await Promise.all(
-    IN_NAMESPACES.map(async (kind) => {
-      const resource = client.of(kind).in(metadata.name);
-      const { items } = await resource.list({ limit: 1, signal });
-      if (items.length > 0) await resource.deleteCollection({ propagationPolicy, signal });
-      return items.length;
-    }),
+    kinds()
+      .filter(({ scope }) => scope === 'Namespaced')
+      .map(async (kind) => {
+        const resource = client.of(kind).in(metadata.name);
+        const { items } = await resource.list({ limit: 1, signal });
+        if (items.length > 0) await resource.deleteCollection({ propagationPolicy, signal });
+        return items.length;
+      }),
   );
   return left.every((count) => count === 0);
 }

@@ -3,14 +3,20 @@ import { setMaxListeners } from 'node:events';
 import { WorkQueue } from '../../base/work-queue.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { federationKinds } from '../kinds.ts';
+import type { FederatedKind } from '../plan/federated-kind.ts';
 import { federatedKinds } from '../plan/federated-kinds.ts';
 import { Members, type MembersOptions } from './members.ts';
+import { NamedKinds } from './named-kinds.ts';
 import { runNamespaceContents } from './namespace-contents.ts';
+import { type DnsPublication, ServiceDns } from './service-dns/service-dns.ts';
 import { Sync } from './sync.ts';
 
 export interface FederationOptions extends Omit<MembersOptions, 'informers'> {
   /** How long pods wait for a node before their replicas go to other clusters. */
   readonly unschedulableAfterMs: number;
+  /** Undefined: names of services are not published. */
+  readonly dns?: DnsPublication;
 }
 
 /** Runs until the signal is aborted; resolves when the last action has ended. */
@@ -33,9 +39,15 @@ export async function runFederation(options: FederationOptions): Promise<void> {
   const members = new Members({ ...options, informers });
   await members.start();
   const common = { client, informers, log, signal };
+  const propagate = (kind: FederatedKind, until: AbortSignal) =>
+    new Sync({ ...options, ...common, kind, members, recorder, signal: until }).run();
+  const named = new NamedKinds({ ...common, members, propagate });
+  const kinds = () => [...federationKinds, ...named.kinds];
   await Promise.all([
-    ...federatedKinds.map((kind) => new Sync({ ...options, ...common, kind, members, recorder }).run()),
-    runNamespaceContents({ ...common, queue: new WorkQueue({ clock, random }) }),
+    ...federatedKinds.map((kind) => propagate(kind, signal)),
+    named.run(),
+    ...(options.dns ? [new ServiceDns({ ...options, ...common, dns: options.dns, members, recorder }).run()] : []),
+    runNamespaceContents({ ...common, kinds, queue: new WorkQueue({ clock, random }) }),
   ]);
   await Promise.all([members.stopped(), informers.stopped(), recorder.flushed()]);
 }

@@ -24,6 +24,8 @@ export interface SyncOptions {
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly recorder: EventRecorder;
+  /** A cluster whose objects cannot be read for this long is down, for this kind. */
+  readonly downAfterMs: number;
   /** How long pods wait for a node before their replicas go elsewhere. */
   readonly unschedulableAfterMs: number;
   readonly clock: Clock;
@@ -34,13 +36,14 @@ export interface SyncOptions {
 
 type FederatedObject = DeepReadonly<AnyObject>;
 
-const WORKERS = 20;
+/** Most of the time, a worker waits for members and for what it wrote to come back. */
+const WORKERS = 100;
 /** How long a plan waits for a cache to show what it wrote. */
 const OWN_WRITE_MS = 5_000;
 /** A write to a member that takes longer has failed: the other members do not wait for it. */
 const MEMBER_TIMEOUT_MS = 10_000;
-/** A member that is away counts as down after some time, which nobody announces. */
-const AWAY_LOOK_MS = 1_000;
+/** A member whose objects are not known counts as down after some time, which nobody announces. */
+const UNKNOWN_LOOK_MS = 1_000;
 
 export class Sync {
   readonly #options: SyncOptions;
@@ -48,8 +51,8 @@ export class Sync {
   readonly #federated: Informer<AnyObject>;
   readonly #autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
   readonly #settled = new Settled();
-  /** Members whose objects are followed. */
-  readonly #followed = new Set<Member>();
+  /** Members whose objects are followed, and since when. */
+  readonly #followed = new Map<Member, number>();
   readonly #synced = new Set<Member>();
 
   constructor(options: SyncOptions) {
@@ -69,13 +72,19 @@ export class Sync {
         this.#queue.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
       }
     });
-    members.onChange((member) => this.#memberChanged(member));
-    await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    const unfollow = members.onChange((member) => this.#memberChanged(member));
+    try {
+      await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+    } finally {
+      unfollow();
+    }
   }
 
   #memberChanged(member: Member): void {
     this.#follow(member);
-    this.#everything();
+    // What no plan depends on needs no new plans.
+    const { replicas, gather } = this.#options.kind;
+    if (replicas || gather || member.isStopped || member.health === 'ready') this.#everything();
   }
 
   #everything(): void {
@@ -91,7 +100,7 @@ export class Sync {
     }
     const informer = member.informer(this.#options.kind.kind);
     if (!informer || this.#followed.has(member)) return;
-    this.#followed.add(member);
+    this.#followed.set(member, this.#options.clock.now());
     informer.onChange(({ object }) => {
       const key = keyOf(object);
       const { name = '', namespace } = object.metadata;
@@ -142,7 +151,8 @@ export class Sync {
         const { name = '', namespace } = federated.metadata;
         const actual = member.informer(kind.kind)?.lister.get(name, namespace);
         const health = this.#healthOf(member);
-        if (health === 'away' || health === 'unknown') this.#queue.addAfter(key, AWAY_LOOK_MS);
+        if (health === 'unknown') this.#queue.addAfter(key, UNKNOWN_LOOK_MS);
+        if (health === 'away') this.#queue.addAfter(key, member.downAfterMs);
         return {
           ...{ name: member.name, labels: member.cluster.metadata.labels ?? {}, health, object: actual },
           capacity: health === 'ready' && actual ? await this.#capacityOf(key, member, actual) : undefined,
@@ -152,10 +162,13 @@ export class Sync {
     );
   }
 
-  /** A member that answers and whose objects are not known yet is not ready. */
+  /** A member that answers and whose objects are not known yet is not ready; one that does not let them be read is down. */
   #healthOf(member: Member): MemberState['health'] {
     const { health } = member;
-    return health === 'ready' && !this.#synced.has(member) ? 'unknown' : health;
+    if (health !== 'ready' || this.#synced.has(member)) return health;
+    const { clock, downAfterMs } = this.#options;
+    const since = this.#followed.get(member) ?? clock.now();
+    return clock.now() - since >= downAfterMs ? 'down' : 'unknown';
   }
 
   async #capacityOf(key: string, member: Member, actual: FederatedObject): Promise<number | undefined> {

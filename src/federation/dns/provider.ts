@@ -4,6 +4,7 @@
  *
  * Names are absolute and in lower case, with a trailing dot (`web.shop.fed.svc.example.com.`).
  */
+import type { Random } from '../../base/random.ts';
 
 /** The types of records that a federation publishes. Record sets of other types are neither listed nor changed. */
 export type RecordType = 'A' | 'AAAA' | 'CNAME';
@@ -45,13 +46,15 @@ export interface DnsProvider {
 interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
+  /** The zone that will be asked for, when it is known: a configuration that cannot serve it is refused at once. */
+  readonly zone?: string;
   /** Milliseconds since 1970, for signatures. */
   readonly now: () => number;
+  readonly random: Pick<Random, 'int'>;
 }
 
 /** A provider that `--dns-provider` can name. */
 export interface ProviderDriver {
-  readonly name: string;
   /** Reads the configuration; connects later. Throws a DnsError with reason `Invalid` when it cannot be used. */
   open(options: ProviderOptions): DnsProvider;
 }

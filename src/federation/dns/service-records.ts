@@ -17,12 +17,16 @@ export interface Shard {
   readonly addresses: readonly string[];
 }
 
-export interface FederatedServiceName {
-  readonly service: string;
-  readonly namespace: string;
+/** What the names of all services of a federation have in common. */
+export interface FederationDomain {
   readonly federation: string;
   /** Domain that the names end with: `example.com.` */
   readonly domain: string;
+}
+
+export interface FederatedServiceName extends FederationDomain {
+  readonly service: string;
+  readonly namespace: string;
 }
 
 /** As the first federation had it: short enough to move clients away from a cluster that fails. */
@@ -60,8 +64,19 @@ export function recordChanges(
 }
 
 /** Whether a record name is one of the service's: global, of a region, or of a zone. */
-function isOf({ domain, ...rest }: FederatedServiceName, record: string): boolean {
-  return record.startsWith(`${prefixOf(rest)}.`) && record.endsWith(`.${domain}`);
+function isOf(name: FederatedServiceName, record: string): boolean {
+  const owner = serviceOfRecord(name, record);
+  return owner?.service === name.service && owner.namespace === name.namespace;
+}
+
+/** The service that a record name belongs to; undefined when it is not one of the federation. */
+export function serviceOfRecord(
+  { federation, domain }: FederationDomain,
+  record: string,
+): FederatedServiceName | undefined {
+  if (!record.endsWith(`.${domain}`)) return undefined;
+  const [service = '', namespace = '', itsFederation, svc] = record.slice(0, -domain.length - 1).split('.');
+  return itsFederation === federation && svc === 'svc' ? { service, namespace, federation, domain } : undefined;
 }
 
 function prefixOf({ service, namespace, federation }: Omit<FederatedServiceName, 'domain'>): string {

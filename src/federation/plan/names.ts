@@ -5,6 +5,8 @@ export const CLUSTER_SELECTOR = 'federation.alpha.kubernetes.io/cluster-selector
 /** JSON patches by cluster: `{"east": [{"op": "replace", "path": "/spec/replicas", "value": 1}]}`. */
 export const OVERRIDES = 'federation.kubernetes.io/overrides';
 export const DEPLOYMENT_PREFERENCES = 'federation.kubernetes.io/deployment-preferences';
+/** Of kinds that FederatedTypes name. */
+export const REPLICA_PREFERENCES = 'federation.kubernetes.io/replica-preferences';
 export const REPLICA_SET_PREFERENCES = 'federation.kubernetes.io/replica-set-preferences';
 export const AUTOSCALER_PREFERENCES = 'federation.kubernetes.io/hpa-preferences';
 export const JOB_PREFERENCES = 'federation.kubernetes.io/job-preferences';

@@ -76,7 +76,7 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
 }
 
 /** What is planned for one member. */
-interface Placement {
+export interface Placement {
   readonly member: MemberState;
   /** Whether the selector of the object selects it. */
   readonly isSelected: boolean;
@@ -87,7 +87,7 @@ interface Placement {
 }
 
 /** In the order of the members. Throws an error that says what is wrong with an annotation of the object. */
-function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Placement[] {
+export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Placement[] {
   const { kind, members } = options;
   const { annotations } = federated.metadata;
   const isSelected = parseClusterSelector(annotations?.[CLUSTER_SELECTOR]);

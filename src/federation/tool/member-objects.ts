@@ -5,6 +5,7 @@ import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { ClusterRole } from '../../kinds/groups/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../kinds/groups/rbac/cluster-role-binding.ts';
+import type { FederatedKind } from '../plan/federated-kind.ts';
 import { federatedKinds } from '../plan/federated-kinds.ts';
 import { FEDERATION_NAME, type ObjectToCreate, objectOf } from './control-plane.ts';
 
@@ -28,9 +29,13 @@ const roleName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
 
 /**
  * In the member, in the order of creation: an account that may do with federated kinds what the federation does, and look at
- * nodes and pods. The namespace is left when the cluster leaves: it may be that of the control plane.
+ * nodes, pods and endpoints; `named` are the kinds that FederatedTypes name. The namespace is left when the cluster leaves: it
+ * may be that of the control plane.
  */
-export function accountObjects(membership: Membership): readonly ObjectToCreate[] {
+export function accountObjects(
+  membership: Membership,
+  named: readonly Pick<FederatedKind, 'kind'>[] = [],
+): readonly ObjectToCreate[] {
   const { federation, namespace } = membership;
   const annotations = { [FEDERATION_NAME]: federation };
   const metadata = (name: string, more: object = {}) => ({ name, namespace, annotations: { ...annotations, ...more } });
@@ -39,7 +44,7 @@ export function accountObjects(membership: Membership): readonly ObjectToCreate[
   return [
     objectOf(Namespace, { metadata: { name: namespace, annotations } }),
     objectOf(ServiceAccount, { metadata: metadata(account) }),
-    objectOf(ClusterRole, { metadata: { name: role, annotations }, rules: RULES }),
+    objectOf(ClusterRole, { metadata: { name: role, annotations }, rules: rulesFor([...federatedKinds, ...named]) }),
     objectOf(ClusterRoleBinding, {
       metadata: { name: role, annotations },
       subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
@@ -54,9 +59,9 @@ export function accountObjects(membership: Membership): readonly ObjectToCreate[
 
 const WRITE = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
-const RULES = [
-  ...federatedKinds.map(({ kind }) => ({ apiGroups: [kind.group], resources: [kind.plural], verbs: WRITE })),
-  { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
+const rulesFor = (kinds: readonly Pick<FederatedKind, 'kind'>[]) => [
+  ...kinds.map(({ kind }) => ({ apiGroups: [kind.group], resources: [kind.plural], verbs: WRITE })),
+  { apiGroups: [''], resources: ['nodes', 'pods', 'endpoints'], verbs: ['get', 'list', 'watch'] },
 ];
 
 interface MemberAccess {

@@ -7,4 +7,8 @@ export const certificates: FieldNumbers = {
     CertificateSigningRequestSpec: 'request username uid groups usages extra signerName expirationSeconds?',
     CertificateSigningRequestStatus: 'conditions certificate',
   },
+  'certificates.k8s.io/v1beta1': {
+    ClusterTrustBundle: 'metadata spec',
+    ClusterTrustBundleSpec: 'signerName trustBundle',
+  },
 };

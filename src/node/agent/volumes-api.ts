@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
+import { ClusterTrustBundle } from '../../kinds/groups/certificates/cluster-trust-bundle.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -11,8 +12,9 @@ import { Secret } from '../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
 import { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
+import { type LabelSelector, selectorMatches } from '../../kinds/shapes/meta/label-selector.ts';
 import type { Images } from '../runtime/runtime.ts';
-import type { IssuedToken, VolumesApi } from '../volumes/api.ts';
+import type { IssuedToken, TrustBundleSelector, VolumesApi } from '../volumes/api.ts';
 import { ImagePulls } from './images/pull.ts';
 import type { PullRecords } from './images/pull-records.ts';
 import { VolumePulls } from './images/volume-pulls.ts';
@@ -41,6 +43,7 @@ export function volumesApi(client: Client, { nodeName, images, pullRecords, cloc
     secret,
     claim: (namespace, name) => ifThere(client.of(PersistentVolumeClaim).in(namespace).get(name)),
     persistentVolume: (name) => ifThere(client.of(PersistentVolume).get(name)),
+    trustBundles: (selector) => trustBundles(client, selector),
     csiDriver: (name) => ifThere(client.of(CSIDriver).get(name)),
     csiDriverAdded: (driver) => addCsiDriver(client, nodeName, driver),
     csiDriverRemoved: (name) => removeCsiDriver(client, nodeName, name),
@@ -61,6 +64,21 @@ export function volumesApi(client: Client, { nodeName, images, pullRecords, cloc
     },
     pullImage: (pod, image, policy) => volumePulls.pull(pod, image, policy),
   };
+}
+
+/** A selector that is not given matches nothing, and an empty one everything, as with kubelet. */
+async function trustBundles(client: Client, selector: TrustBundleSelector): Promise<readonly string[]> {
+  if ('name' in selector) {
+    const bundle = await ifThere(client.of(ClusterTrustBundle).get(selector.name));
+    return bundle ? [bundle.spec.trustBundle] : [];
+  }
+  const { signerName, labelSelector } = selector;
+  if (!labelSelector) return [];
+  const { items } = await client.of(ClusterTrustBundle).list({ fieldSelector: `spec.signerName=${signerName}` });
+  const matching = items.filter(({ metadata }) =>
+    selectorMatches(labelSelector as LabelSelector, metadata.labels ?? {}),
+  );
+  return matching.map(({ spec }) => spec.trustBundle);
 }
 
 async function claimExpanded(client: Client, claim: DeepReadonly<PersistentVolumeClaim>, size: string): Promise<void> {

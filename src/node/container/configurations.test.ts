@@ -13,7 +13,6 @@ describe('a sandbox', () => {
       clusterDomain: 'cluster.local',
       node: { servers: [], searches: [], options: [] },
     },
-    cgroupParent: '/kubepods/u-1',
     runtimeHandler: 'kata',
     idMappings: undefined,
   };
@@ -36,7 +35,6 @@ describe('a sandbox', () => {
       },
       annotations: { a: 'b' },
       runtimeHandler: 'kata',
-      cgroupParent: '/kubepods/u-1',
     });
   });
 

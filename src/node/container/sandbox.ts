@@ -1,5 +1,7 @@
 /** The configuration of a pod's sandbox. */
 import { join } from 'node:path';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
+import { qosClass } from '../../kinds/shapes/pod/qos-class.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { PortMapping, SandboxConfig } from '../runtime/sandbox-config.ts';
@@ -16,7 +18,6 @@ export interface SandboxOptions {
   /** The directory that holds the log directories of all pods. */
   readonly logRoot: string;
   readonly dns: DnsOptions;
-  readonly cgroupParent: string | undefined;
   /** The handler of the pod's RuntimeClass; empty without one. */
   readonly runtimeHandler: string;
   /** For `hostUsers: false`; undefined: the pod uses the node's user namespace. */
@@ -47,7 +48,7 @@ export function sandboxConfigOf(
     },
     sysctls: sysctlsOf(pod),
     security: sandboxSecurity(pod),
-    cgroupParent: options.cgroupParent,
+    qosClass: qosClass(pod.spec as PodSpec),
     overhead: overheadResources(pod),
     resources: sandboxResources(pod),
     cgroupResources: podCgroupResources(pod),

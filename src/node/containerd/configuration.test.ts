@@ -40,7 +40,7 @@ const sandbox: SandboxConfig = {
     seccomp: { type: 'localhost', file: '/seccomp.json' },
     selinux,
   },
-  cgroupParent: '/pods',
+  qosClass: 'Burstable',
   overhead: resources,
   resources,
   cgroupResources: undefined,
@@ -98,7 +98,10 @@ const container: ContainerConfig = {
 };
 
 const encodeSandbox = (config: SandboxConfig) =>
-  RunSandboxRequest.encode({ config: sandboxMessage(config, 'node'), runtimeHandler: config.runtimeHandler });
+  RunSandboxRequest.encode({
+    config: sandboxMessage(config, { owner: 'node', cgroup: `/${config.qosClass}` }),
+    runtimeHandler: config.runtimeHandler,
+  });
 const encodeContainer = (config: ContainerConfig) =>
   ContainerMessage.encode(containerMessage(config, { sandbox, sandboxId: 'id', owner: 'node' }));
 
@@ -139,7 +142,9 @@ describe('what the agent asks for', () => {
   });
 
   it('is decoded as it was asked for', () => {
-    const decoded = SandboxMessage.decode(SandboxMessage.encode(sandboxMessage(sandbox, 'node')));
+    const decoded = SandboxMessage.decode(
+      SandboxMessage.encode(sandboxMessage(sandbox, { owner: 'node', cgroup: undefined })),
+    );
     expect(decoded.linux?.resources).toEqual(resources);
     expect(decoded.linux?.security?.runAsUser).toBe(0);
     expect(decoded.linux?.security?.namespaces?.user).toEqual({ mode: 'pod', uids: mappings, gids: mappings });
@@ -148,7 +153,7 @@ describe('what the agent asks for', () => {
 
   it('has no name of its own on the network of the node', () => {
     const onNode = { ...sandbox, namespaces: { ...sandbox.namespaces, network: 'node' as const } };
-    expect(sandboxMessage(onNode, 'node').hostname).toBe('');
+    expect(sandboxMessage(onNode, { owner: 'node', cgroup: undefined }).hostname).toBe('');
   });
 
   it('has a number for a user rather than a name', () => {

@@ -1,5 +1,6 @@
 /** Sandboxes and containers over CRI. */
 import type { Duplex } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
 import type { ProcessStreams } from '../../base/process-streams.ts';
 import type { ContainerConfig, ContainerResources } from '../runtime/container-config.ts';
 import type { RuntimeError } from '../runtime/errors.ts';
@@ -18,8 +19,9 @@ import type { Snapshot } from './changes.ts';
 import type { Connection } from './connection.ts';
 import { containerMessage } from './container-message.ts';
 import { startError } from './errors.ts';
-import { OWNER_LABEL } from './labels.ts';
+import { CGROUP_ANNOTATION, OWNER_LABEL } from './labels.ts';
 import { cri } from './methods.ts';
+import type { PodCgroups } from './pod-cgroups.ts';
 import { resourcesMessage, sandboxMessage } from './sandbox-message.ts';
 import { seenContainer, seenSandbox, seenUsage } from './seen.ts';
 import { attachTo, execIn, forwardTo } from './streams.ts';
@@ -28,6 +30,9 @@ interface ContainersOptions {
   readonly connection: Connection;
   /** The node whose sandboxes these are. */
   readonly owner: string;
+  /** Undefined: the runtime decides where the cgroups of containers are. */
+  readonly cgroups: PodCgroups | undefined;
+  readonly clock: Clock;
   /** Called after a call that has changed something. */
   readonly changed: () => void;
 }
@@ -41,19 +46,26 @@ const CONCURRENT_CALLS = 16;
 export class CriContainers implements Containers {
   readonly #connection: Connection;
   readonly #owner: string;
+  readonly #cgroups: PodCgroups | undefined;
+  readonly #clock: Clock;
   readonly #changed: () => void;
   /** What is known of sandboxes and containers, which does not change while their state is the same. */
   #sandboxes = new Map<string, Sandbox>();
   #containers = new Map<string, Container>();
+  /** By sandbox; undefined: one that was made without. */
+  readonly #podCgroups = new Map<string, string | undefined>();
 
-  constructor({ connection, owner, changed }: ContainersOptions) {
+  constructor({ connection, owner, cgroups, clock, changed }: ContainersOptions) {
     this.#connection = connection;
     this.#owner = owner;
+    this.#cgroups = cgroups;
+    this.#clock = clock;
     this.#changed = changed;
   }
 
   async runSandbox(config: SandboxConfig): Promise<string> {
-    const request = { config: sandboxMessage(config, this.#owner), runtimeHandler: config.runtimeHandler };
+    const request = { config: this.#message(config), runtimeHandler: config.runtimeHandler };
+    this.#cgroups?.create(config);
     return (await this.#change(() => this.#connection.call(cri.runSandbox, request, SANDBOX_TIMEOUT_MS))).id;
   }
 
@@ -62,7 +74,10 @@ export class CriContainers implements Containers {
   }
 
   async removeSandbox(id: string): Promise<void> {
+    const cgroup = await this.#cgroupOf(id);
     await this.#change(() => this.#connection.call(cri.removeSandbox, { id }, SANDBOX_TIMEOUT_MS).catch(ignoreGone));
+    if (cgroup) this.#cgroups?.remove(cgroup);
+    this.#podCgroups.delete(id);
   }
 
   async sandboxes(): Promise<readonly Sandbox[]> {
@@ -72,9 +87,11 @@ export class CriContainers implements Containers {
       const before = known.get(id);
       if (before && before.isReady === (state === 'ready')) return before;
       const response = await this.#connection.call(cri.sandboxStatus, { id }).catch(ignoreGone);
+      if (response?.status) this.#podCgroups.set(id, response.status.annotations[CGROUP_ANNOTATION]);
       return response?.status && seenSandbox(response.status);
     });
     this.#sandboxes = new Map(found.map((sandbox) => [sandbox.id, sandbox]));
+    for (const id of this.#podCgroups.keys()) if (!this.#sandboxes.has(id)) this.#podCgroups.delete(id);
     return found;
   }
 
@@ -83,7 +100,7 @@ export class CriContainers implements Containers {
     const request = {
       sandboxId,
       config: containerMessage(config, surroundings),
-      sandbox: sandboxMessage(sandbox, this.#owner),
+      sandbox: this.#message(sandbox),
     };
     return (await this.#change(() => this.#connection.call(cri.createContainer, request))).id;
   }
@@ -121,9 +138,14 @@ export class CriContainers implements Containers {
     return response?.status && seenContainer(response.status);
   }
 
-  async updateResources(id: string, resources: ContainerResources): Promise<void> {
+  async updateResources(id: string, resources: ContainerResources, ofPod?: ContainerResources): Promise<void> {
+    const { sandboxId } = (this.#containers.get(id) ?? (await this.container(id))) || {};
+    const cgroup = ofPod && sandboxId ? await this.#cgroupOf(sandboxId) : undefined;
+    // A pod grows before its containers and shrinks after them: version 1 of cgroups allows no more inside than outside.
+    const isFirst = cgroup !== undefined && this.#tryUpdate(cgroup, ofPod!);
     await this.#connection.call(cri.updateResources, { id, linux: resourcesMessage(resources) });
     this.#containers.delete(id);
+    if (cgroup && !isFirst) this.#cgroups?.update(cgroup, ofPod!);
   }
 
   async reopenLog(id: string): Promise<void> {
@@ -164,6 +186,37 @@ export class CriContainers implements Containers {
       ...items.map(({ id, state = '' }) => [id, { state, sandboxId: id }] as const),
       ...containers.map(({ id, sandboxId, state = '' }) => [id, { state, sandboxId }] as const),
     ]);
+  }
+
+  /** Of the sandboxes that were listed. */
+  async podUsage(): Promise<readonly ContainerUsage[]> {
+    const time = this.#clock.now();
+    return [...this.#podCgroups].flatMap(([id, cgroup]): ContainerUsage[] => {
+      const usage = cgroup && this.#cgroups?.usage(cgroup);
+      return usage ? [{ id, time, ...usage, writableBytes: undefined }] : [];
+    });
+  }
+
+  #message(config: SandboxConfig) {
+    return sandboxMessage(config, { owner: this.#owner, cgroup: this.#cgroups?.pathOf(config) });
+  }
+
+  async #cgroupOf(sandboxId: string): Promise<string | undefined> {
+    if (!this.#cgroups) return undefined;
+    if (!this.#podCgroups.has(sandboxId)) {
+      const response = await this.#connection.call(cri.sandboxStatus, { id: sandboxId }).catch(ignoreGone);
+      this.#podCgroups.set(sandboxId, response?.status?.annotations[CGROUP_ANNOTATION]);
+    }
+    return this.#podCgroups.get(sandboxId);
+  }
+
+  #tryUpdate(cgroup: string, resources: ContainerResources): boolean {
+    try {
+      this.#cgroups?.update(cgroup, resources);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #ownFilter() {

@@ -7,7 +7,10 @@ export const IMAGE_ANNOTATION = 'quarterdeck.kubernetes.io/image';
 /** The sandbox of a container, which the status of a container does not name. */
 export const SANDBOX_ANNOTATION = 'quarterdeck.kubernetes.io/sandbox';
 
-const MARKS: readonly string[] = [OWNER_LABEL, IMAGE_ANNOTATION, SANDBOX_ANNOTATION];
+/** The cgroup around all containers of a pod. */
+export const CGROUP_ANNOTATION = 'quarterdeck.kubernetes.io/cgroup';
+
+const MARKS: readonly string[] = [OWNER_LABEL, IMAGE_ANNOTATION, SANDBOX_ANNOTATION, CGROUP_ANNOTATION];
 
 type Texts = Readonly<Record<string, string>>;
 

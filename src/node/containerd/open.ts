@@ -1,4 +1,5 @@
 import type { Decoded } from '../../base/protobuf/message.ts';
+import { openCgroups } from '../cgroups/cgroups.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Images, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.ts';
 import { Changes } from './changes.ts';
@@ -16,6 +17,7 @@ import { ensureDaemon, findDaemon } from './own/daemon.ts';
 import { exists, findProgram } from './own/machine.ts';
 import { ownPaths } from './own/paths.ts';
 import { ensurePauseImage } from './pause.ts';
+import { PodCgroups } from './pod-cgroups.ts';
 import { refusalOf } from './refusal.ts';
 
 /** Connects to a containerd, and starts one if need be. Rejects with RuntimeError. */
@@ -70,10 +72,11 @@ async function connected(
     isOwn,
     connection,
     owner: name,
+    cgroups: podCgroups(name, settings.usesSystemdCgroups),
     images: new CriImages({
       connection,
       pauseImage: settings.sandboxImage,
-      load: (archive) => loadArchive(archive, { connection, clock }),
+      load: (archive) => loadArchive(archive, { connection, clock, unpacks: true }),
     }),
     configureNetwork: (podCIDRs) => writeNetwork(network, podCIDRs),
     clock,
@@ -87,6 +90,7 @@ interface ContainerdParts extends Pick<ContainerdRuntime, Described> {
   readonly features: Features;
   readonly connection: Connection;
   readonly owner: string;
+  readonly cgroups: PodCgroups | undefined;
   readonly images: Images;
   readonly clock: ContainerdOptions['clock'];
   readonly log: ContainerdOptions['log'];
@@ -105,7 +109,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
 
   constructor(parts: ContainerdParts) {
     const { connection, owner, clock, log } = parts;
-    super({ connection, owner, changed: () => this.#changes.hint() });
+    super({ connection, owner, clock, cgroups: parts.cgroups, changed: () => this.#changes.hint() });
     this.version = parts.version;
     this.handlers = parts.handlers;
     this.supplementalGroupsPolicy = parts.supplementalGroupsPolicy;
@@ -156,15 +160,36 @@ async function runningSocket({ directory }: ContainerdOptions): Promise<string |
   return (await findDaemon(paths)) ? paths.socket : undefined;
 }
 
-/** What containerd says about its own configuration. Other runtimes say nothing. */
-function settingsOf({ info }: Decoded<typeof StatusResponse>): {
+/** Undefined where systemd manages cgroups, or this process may not write them. */
+function podCgroups(name: string, usesSystemd: boolean | undefined): PodCgroups | undefined {
+  const cgroups = usesSystemd === false ? openCgroups() : undefined;
+  return cgroups && new PodCgroups(cgroups, name);
+}
+
+interface Settings {
   readonly sandboxImage: string | undefined;
   readonly cniFolder: string | undefined;
-} {
+  readonly usesSystemdCgroups: boolean | undefined;
+}
+
+/** Its configuration, as JSON. */
+interface CriConfig {
+  readonly sandboxImage?: string;
+  readonly cni?: { readonly confDir?: string };
+  readonly containerd?: {
+    readonly defaultRuntimeName?: string;
+    readonly runtimes?: Readonly<Record<string, { readonly options?: { readonly SystemdCgroup?: boolean } }>>;
+  };
+}
+
+/** What containerd says about its own configuration. Other runtimes say nothing. */
+function settingsOf({ info }: Decoded<typeof StatusResponse>): Settings {
   try {
-    const config = JSON.parse(info.config ?? '{}') as { sandboxImage?: string; cni?: { confDir?: string } };
-    return { sandboxImage: config.sandboxImage, cniFolder: config.cni?.confDir };
+    const { sandboxImage, cni, containerd } = JSON.parse(info.config ?? '{}') as CriConfig;
+    const runtime = containerd?.runtimes?.[containerd.defaultRuntimeName ?? 'runc'];
+    const usesSystemdCgroups = runtime && (runtime.options?.SystemdCgroup ?? false);
+    return { sandboxImage, cniFolder: cni?.confDir, usesSystemdCgroups };
   } catch {
-    return { sandboxImage: undefined, cniFolder: undefined };
+    return { sandboxImage: undefined, cniFolder: undefined, usesSystemdCgroups: undefined };
   }
 }

@@ -20,7 +20,7 @@ export async function ensurePauseImage(
   try {
     const archive = join(folder, 'pause.tar');
     await writePauseImage(archive, process.arch);
-    await loadArchive(archive, { connection, clock, as: wanted });
+    await loadArchive(archive, { connection, clock, as: wanted, unpacks: false });
   } finally {
     await rm(folder, { recursive: true });
   }

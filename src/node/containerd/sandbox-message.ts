@@ -1,12 +1,22 @@
 import type { Encodable } from '../../base/protobuf/message.ts';
 import type { ContainerResources, Seccomp } from '../runtime/container-config.ts';
 import type { PodNamespaces, SandboxConfig } from '../runtime/sandbox-config.ts';
-import { OWNER_LABEL } from './labels.ts';
+import { CGROUP_ANNOTATION, OWNER_LABEL } from './labels.ts';
 import type { SandboxMessage } from './messages/sandbox.ts';
 import type { NamespaceOption, Resources, SecurityProfile } from './messages/shared.ts';
 
-/** A sandbox as CRI describes it. `owner` is the node it belongs to. */
-export function sandboxMessage(config: SandboxConfig, owner: string): Encodable<typeof SandboxMessage> {
+export interface SandboxOwner {
+  /** The node it belongs to. */
+  readonly owner: string;
+  /** The cgroup around its containers; undefined: the runtime's choice. */
+  readonly cgroup: string | undefined;
+}
+
+/** A sandbox as CRI describes it. */
+export function sandboxMessage(
+  config: SandboxConfig,
+  { owner, cgroup }: SandboxOwner,
+): Encodable<typeof SandboxMessage> {
   const { pod, security, namespaces } = config;
   return {
     metadata: { ...pod, attempt: config.attempt },
@@ -16,9 +26,9 @@ export function sandboxMessage(config: SandboxConfig, owner: string): Encodable<
     dns: config.dns,
     ports: config.ports,
     labels: { ...config.labels, [OWNER_LABEL]: owner },
-    annotations: config.annotations,
+    annotations: { ...config.annotations, ...(cgroup && { [CGROUP_ANNOTATION]: cgroup }) },
     linux: {
-      cgroupParent: config.cgroupParent,
+      cgroupParent: cgroup,
       sysctls: config.sysctls,
       overhead: config.overhead && resourcesMessage(config.overhead),
       resources: config.resources && resourcesMessage(config.resources),

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import { isCritical } from '../admission/critical.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Container, Image, Runtime } from '../runtime/runtime.ts';
+import type { DriverVolumeStats } from '../volumes/volumes.ts';
 import { DEFAULT_IMAGE_GARBAGE, type ImageHistories, noteImages, planImageGarbage } from './garbage/plan-images.ts';
 import type { LocalMachine, MachineObservation } from './local-machine.ts';
 import { chooseEvicted, type PodConsumption } from './pressure/choose-evicted.ts';
@@ -24,11 +25,13 @@ export interface HousekeepingOptions {
   readonly signal: AbortSignal;
   readonly nodeName: string;
   readonly machine: Pick<LocalMachine, 'observe'>;
-  readonly runtime: Pick<Runtime, 'usage' | 'containers' | 'sandboxes' | 'images'>;
+  readonly runtime: Pick<Runtime, 'podUsage' | 'usage' | 'containers' | 'sandboxes' | 'images'>;
   /** The pods that the node runs. */
   pods(): readonly SeenPod[];
   /** Bytes by volume of a pod. */
   volumesOf(podUid: string): Promise<ReadonlyMap<string, number>>;
+  /** What drivers say about the volumes of a pod. */
+  driverStatsOf?(podUid: string): Promise<readonly DriverVolumeStats[]>;
   rotateLogs(): Promise<void>;
   /** Ends a pod with the reason `Evicted`. `isDisruption`: for the sake of the node, and not for its own excess. */
   evict(pod: SeenPod, message: string, isDisruption: boolean): void;
@@ -68,8 +71,12 @@ export class Housekeeping {
   async step(): Promise<void> {
     const { machine, runtime, clock, rotateLogs } = this.#options;
     await rotateLogs();
-    const [observation, usage] = await Promise.all([machine.observe(), runtime.usage()]);
-    this.#samples = addSamples(this.#samples, observation.usage, usage);
+    const [observation, usage, ofPods = []] = await Promise.all([
+      machine.observe(),
+      runtime.usage(),
+      runtime.podUsage?.(),
+    ]);
+    this.#samples = addSamples(this.#samples, observation.usage, [...usage, ...ofPods]);
     const lacksDisk = observation.crossed.some(({ signal }) => CONDITION_OF[signal] === 'DiskPressure');
     const isDue = lacksDisk || clock.now() - this.#imagesAt >= IMAGE_INTERVAL_MS;
     const removed = isDue ? await this.#removeImages(observation) : 0;
@@ -90,11 +97,16 @@ export class Housekeeping {
 
   /** For `/stats/summary`. Undefined until one round was made. */
   async summary(bootedAt: number): Promise<object | undefined> {
-    const { nodeName, runtime } = this.#options;
+    const { nodeName, runtime, driverStatsOf } = this.#options;
     const [pods, images] = await Promise.all([this.#stats(), runtime.images.usage()]);
     const volumes = await this.#volumesOf(pods.map(({ uid }) => uid));
     const volumesOf = (uid: string) => volumes.get(uid);
-    return summary({ nodeName, bootedAt, samples: this.#samples, pods, imageBytes: images.bytes, volumesOf });
+    const ofDrivers = new Map(
+      await Promise.all(pods.map(async ({ uid }) => [uid, (await driverStatsOf?.(uid)) ?? []] as const)),
+    );
+    const driverVolumesOf = (uid: string) => ofDrivers.get(uid) ?? [];
+    const common = { nodeName, bootedAt, samples: this.#samples, pods, imageBytes: images.bytes };
+    return summary({ ...common, volumesOf, driverVolumesOf });
   }
 
   async #stats(): Promise<readonly PodStats[]> {

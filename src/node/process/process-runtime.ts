@@ -75,6 +75,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
       return () => listeners.delete(listener);
     },
     usage: async () => connection().call('usage', {}),
+    podUsage: async () => connection().call('podUsage', {}),
     async close() {
       isClosed = true;
       keeper?.connection.close();

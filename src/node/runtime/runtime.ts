@@ -22,6 +22,8 @@ export interface Runtime extends Containers {
   onChange(listener: (sandboxId: string | undefined) => void): () => void;
   /** Current resource usage of what runs. */
   usage(): Promise<readonly ContainerUsage[]>;
+  /** That of sandboxes with everything in them, where they have cgroups. */
+  podUsage?(): Promise<readonly ContainerUsage[]>;
   /** Disconnects; what runs goes on running. */
   close(): Promise<void>;
 }
@@ -170,6 +172,7 @@ export interface Images {
 }
 
 export interface ContainerUsage {
+  /** Of a container or a sandbox. */
   readonly id: string;
   readonly time: number;
   /** Processor time since its start, in nanoseconds. */

@@ -1,4 +1,5 @@
 /** What a sandbox is made from: everything that the containers of a pod share. */
+import type { QosClass } from '../../kinds/shapes/pod/qos-class.ts';
 import type { ContainerResources, IdMapping, Seccomp, SelinuxOptions } from './container-config.ts';
 
 export interface SandboxConfig {
@@ -16,8 +17,8 @@ export interface SandboxConfig {
   readonly namespaces: PodNamespaces;
   readonly sysctls: Readonly<Record<string, string>>;
   readonly security: SandboxSecurity;
-  /** The parent of the containers' cgroups; undefined: the runtime's choice. */
-  readonly cgroupParent: string | undefined;
+  /** Decides where the cgroup of the pod is. */
+  readonly qosClass: QosClass;
   /** The overhead of its RuntimeClass and the sum of its containers, where they have limits. */
   readonly overhead: ContainerResources | undefined;
   readonly resources: ContainerResources | undefined;

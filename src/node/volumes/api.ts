@@ -16,8 +16,8 @@ export interface VolumesApi {
   persistentVolume(name: string): Promise<DeepReadonly<PersistentVolume> | undefined>;
   /** Creates a token of a service account (TokenRequest), bound to a pod. */
   createToken(namespace: string, serviceAccount: string, request: TokenRequest): Promise<IssuedToken>;
-  /** PEM bundles: the one of a name, or those of a signer whose labels match. Undefined: the kind is not served. */
-  trustBundles?(selector: TrustBundleSelector): Promise<readonly string[]>;
+  /** PEM bundles: the one of a name, or those of a signer whose labels match. */
+  trustBundles(selector: TrustBundleSelector): Promise<readonly string[]>;
   /** Settings of a CSI driver; undefined: its defaults. */
   csiDriver?(name: string): Promise<DeepReadonly<CSIDriver> | undefined>;
   /** Records a driver of the node with what it says about it. */

@@ -1,6 +1,6 @@
 import { isTree } from '../../base/tree.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
-import { type AnySchema, containerOf, DEDUCED, itemElement, schemaAt } from './container.ts';
+import { type AnySchema, containerOf, DEDUCED, isFreeForm, itemElement, schemaAt } from './container.ts';
 import { elementText, fieldElement } from './element.ts';
 import { goSyntax, goType, goValue } from './go-text.ts';
 
@@ -21,7 +21,7 @@ export function errorText(errors: readonly string[]): string {
 
 function check(schema: AnySchema, value: unknown, path: string, errors: string[]): void {
   if (value === null || value === undefined || errors.length >= MAX_ERRORS) return;
-  if (schema !== DEDUCED) {
+  if (schema !== DEDUCED && !isFreeForm(schema)) {
     const wrong = wrongType(schema, value);
     if (wrong) {
       errors.push(path ? `${path}: ${wrong}` : wrong);

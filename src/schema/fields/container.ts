@@ -21,7 +21,7 @@ const containers = new WeakMap<Schema, Container>();
 
 /** `values` are those that are looked at; they matter only where no schema describes them. */
 export function containerOf(schema: AnySchema, ...values: readonly unknown[]): Container {
-  if (schema === DEDUCED) {
+  if (schema === DEDUCED || isFreeForm(schema)) {
     const isMap = values.every((value) => value === undefined || value === null || isTree(value));
     return isMap && values.some(isTree) ? DEDUCED_MAP : LEAF_CONTAINER;
   }
@@ -31,6 +31,13 @@ export function containerOf(schema: AnySchema, ...values: readonly unknown[]): C
     containers.set(schema, container);
   }
   return container;
+}
+
+/** Whether a schema says nothing about the values, which may be of any type. */
+export function isFreeForm(schema: Schema): boolean {
+  if (schema.type !== 'object' || !schema.lenient || !schema.preserveUnknown || schema.atomic) return false;
+  for (const _ in schema.fields) return false;
+  return true;
 }
 
 function described(schema: Schema): Container {

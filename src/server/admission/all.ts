@@ -6,6 +6,7 @@ import {
   certificateApproval,
   certificateSigning,
   certificateSubjectRestriction,
+  clusterTrustBundleAttest,
 } from './plugins/certificates/certificates.ts';
 import { defaultIngressClass } from './plugins/default-ingress-class.ts';
 import { defaultStorageClass } from './plugins/default-storage-class.ts';
@@ -44,6 +45,7 @@ const ordered: readonly AdmissionPlugin[] = [
   runtimeClass,
   certificateApproval,
   certificateSigning,
+  clusterTrustBundleAttest,
   certificateSubjectRestriction,
   defaultIngressClass,
   denyServiceExternalIps,

@@ -16,6 +16,8 @@ interface FaultInjectorOptions {
   readonly random: Random;
   /** Whose requests are left alone by faults that name no users. */
   readonly isExempt?: (user: User) => boolean;
+  /** The plural of a resource whose requests are left alone. */
+  readonly spared?: string;
 }
 
 const REASONS: Readonly<Record<FaultCode, Reason>> = {
@@ -86,8 +88,9 @@ export class FaultInjector {
 
   #happens(rule: FaultRule, { verb, plural, namespace = '', user }: Call): boolean {
     const { verbs, resources, namespaces, users, rate = 1 } = rule;
-    const { random, isExempt } = this.#options;
+    const { random, isExempt, spared } = this.#options;
     const isMeant =
+      plural !== spared &&
       (!verbs || verbs.includes(verb)) &&
       (!resources || resources.includes(plural)) &&
       (!namespaces || namespaces.includes(namespace)) &&

@@ -25,6 +25,7 @@ export function checkObject(kind: Kind, object: KubeObject, request: Request): v
     old: old?.metadata,
     nameRule: kind.name ?? anyName,
     namespaced: kind.scope === 'Namespaced',
+    bareFinalizers: kind.bareFinalizers,
   });
   checkContent(kind, object, request, meta.length > 0 ? under('metadata', meta) : NONE);
 }

@@ -98,7 +98,7 @@ export class Definitions {
     if (known) return known;
     const definition: Definition = { name, shape, home, kinds: [], uses: [], elements: [] };
     this.all.set(name, definition);
-    for (const field of Object.values(shape.fields)) {
+    for (const field of ownFields(shape)) {
       const inner = objectIn(field);
       if (!inner) continue;
       const used = this.#add(inner, home);
@@ -158,8 +158,9 @@ function rootsOf(registry: Registry): Root[] {
     const versions = new Set(kind.versions.map(({ apiVersion }) => apiVersion));
     for (const version of kind.versions) {
       const { apiVersion } = version;
+      const resource = registry.resource(apiVersion, kind.plural);
+      if (!resource) continue;
       roots.push({ shape: version.schema, apiVersion, versions, kind: kind.kind });
-      const resource = registry.resource(apiVersion, kind.plural)!;
       if (resource.verbs.includes('list')) {
         const shape = listShape(kind.listKind, version.schema);
         roots.push({ shape, apiVersion, versions, kind: kind.listKind });
@@ -181,8 +182,14 @@ function bodiesOf({ subresources }: ServedResource): Root[] {
   );
 }
 
+/** The fields whose shapes are published as definitions of their own. */
+export function ownFields({ fields, published }: ObjectSchema): readonly Schema[] {
+  if (!published) return Object.values(fields);
+  return fields.metadata ? [fields.metadata] : [];
+}
+
 function* shapesIn(shape: ObjectSchema): Generator<ObjectSchema> {
-  for (const field of Object.values(shape.fields)) {
+  for (const field of ownFields(shape)) {
     const inner = objectIn(field);
     if (inner) yield inner;
   }

@@ -59,7 +59,10 @@ export const SCALARS = {
 } as const;
 
 /** Groups whose shapes are in other packages in Kubernetes. */
-const PACKAGES: Readonly<Record<string, string>> = { 'metrics.k8s.io': 'io.k8s.metrics.pkg.apis.metrics' };
+const PACKAGES: Readonly<Record<string, string>> = {
+  'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
+  'metrics.k8s.io': 'io.k8s.metrics.pkg.apis.metrics',
+};
 
 /** `io.k8s.api.apps.v1.Deployment`; of a group with a domain of its own, `com.example.stable.v1.Backup`. */
 export function definitionName(home: string, shape: string): string {

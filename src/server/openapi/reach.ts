@@ -1,4 +1,4 @@
-import { type Definition, type Definitions, objectIn } from './definitions.ts';
+import { type Definition, type Definitions, objectIn, ownFields } from './definitions.ts';
 import { SCALARS } from './names.ts';
 import type { Endpoint } from './operations.ts';
 
@@ -8,7 +8,7 @@ export function definitionsUsed(endpoints: readonly Endpoint[], definitions: Def
   const visit = (definition: Definition | undefined) => {
     if (!definition || names.has(definition.name)) return;
     names.add(definition.name);
-    for (const field of Object.values(definition.shape.fields)) {
+    for (const field of ownFields(definition.shape)) {
       const inner = objectIn(field);
       if (inner) visit(definitions.all.get(definitions.nameOf(inner, definition.home)));
     }

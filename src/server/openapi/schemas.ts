@@ -96,6 +96,7 @@ export class DefinitionRenderer {
 
   #definition(definition: Definition): Json {
     const { shape, home, kinds } = definition;
+    if (shape.published) return this.#published(shape, definition);
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
     const open = [shape, ...definition.uses].some(({ preserveUnknown }) => preserveUnknown);
     // Clients of OpenAPI 2 refuse fields that are not listed, and null in required ones.
@@ -116,6 +117,16 @@ export class DefinitionRenderer {
       ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
       ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
     };
+  }
+
+  /** The schema that a custom kind publishes as its own. */
+  #published(shape: ObjectSchema, { home, kinds }: Definition): Json {
+    const { metadata } = shape.fields;
+    const body = shape.published!(
+      this.#dialect.complete ? 3 : 2,
+      metadata ? this.#property('metadata', metadata, home) : {},
+    );
+    return { ...body, ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}) };
   }
 
   #property(name: string, schema: Schema, home: string): Json {

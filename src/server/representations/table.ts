@@ -27,7 +27,7 @@ const HEAD_BYTES = 4096;
 export function tableJson(metadata: object, sources: readonly Source[], options: TableOptions): Buffer {
   const { resource, version, headers } = options;
   const first = sources[0]?.shown;
-  const columns = columnsOf(resource.kind, first);
+  const columns = columnsOf(resource, first);
   const out = new JsonWriter(HEAD_BYTES + sources.length * ROW_BYTES);
   out.text(`{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`);
   out.text(`,"columnDefinitions":${headers ? definitionsJson(columns) : 'null'},"rows":[`);
@@ -40,8 +40,8 @@ export function tableJson(metadata: object, sources: readonly Source[], options:
 }
 
 /** The columns of a kind; a subresource may reply with an object of another kind. */
-function columnsOf({ kind, columns = defaultColumns }: Kind, shown: KubeObject | undefined): readonly Column[] {
-  if (!shown || shown.kind === kind) return columns;
+function columnsOf({ kind, version }: Resource, shown: KubeObject | undefined): readonly Column[] {
+  if (!shown || shown.kind === kind.kind) return version.columns ?? kind.columns ?? defaultColumns;
   return shown.kind === 'Scale' ? scaleColumns : defaultColumns;
 }
 

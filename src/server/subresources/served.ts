@@ -35,11 +35,17 @@ function serve(descriptor: SubresourceDescriptor, kind: Kind, version: Version):
 }
 
 function bodyOf({ content }: SubresourceDescriptor, kind: Kind, version: Version): BodyType {
-  const { apiVersion, schema } = version;
+  const { apiVersion } = version;
   switch (content.type) {
     case 'object':
     case 'text':
-      return { kind: kind.kind, apiVersion, schema };
+      return {
+        ...{ kind: kind.kind, apiVersion },
+        // That of a custom kind is built when it is first asked for; discovery asks for the name only.
+        get schema() {
+          return version.schema;
+        },
+      };
     case 'body':
       return content.of(kind, version);
     case 'connection':

@@ -30,7 +30,7 @@ export function draftUpdate(
   if (kind.requiresVersion && call.verb === 'update') checkHasVersion(kind, object);
   const { managedFields: given } = object.metadata;
   keepServerMetadata(object, old);
-  keepOtherParts(asTree(object), asTree(old), mutation.part);
+  if (mutation.part !== 'object' || hasStatusPath(kind)) keepOtherParts(asTree(object), asTree(old), mutation.part);
   if (given || old.metadata.managedFields) {
     const now = () => timestamp(core.clock.now());
     setManagers(object, mutation.isApplied ? given : trackUpdate(request, { current, old, object, given, now }));
@@ -133,6 +133,9 @@ function keepServerMetadata(object: KubeObject, { metadata: kept }: KubeObject):
   object.metadata = metadata;
 }
 
+/** Whether the status is written at a path of its own. Otherwise it is a field like any other. */
+const hasStatusPath = ({ subresources }: Kind) => subresources?.status !== undefined;
+
 const asTree = (object: KubeObject): Tree => object as KubeObject & Tree;
 
 /** Keeps the status in an update of the object, and everything but the status and metadata in an update of the status. */
@@ -162,6 +165,7 @@ function countGeneration(kind: Kind, object: KubeObject, old: KubeObject): void 
   if (!kind.generation) return;
   const isSame =
     sameDesiredState(object, old) &&
+    (hasStatusPath(kind) || deepEqual(asTree(object).status, asTree(old).status)) &&
     (kind.generation !== 'annotations' || deepEqual(object.metadata.annotations, old.metadata.annotations));
   if (!isSame) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }

@@ -1,10 +1,9 @@
 /**
  * The state of a test cluster at one moment: what is stored, the time, and where randomness is. Components keep no state that
- * they could not find again. A file has a line of JSON that describes the cluster, then a line for each object.
+ * they could not find again.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readImage, writeImage } from '../../store/memory/image-file.ts';
 import type { StoreImage } from '../../store/memory/memory-store.ts';
-import type { Row } from '../../store/store.ts';
 import type { Snapshot } from '../contract.ts';
 
 export interface ClusterState {
@@ -18,9 +17,6 @@ export interface ClusterState {
   readonly image: StoreImage;
 }
 
-const FORMAT = 'quarterdeck-test-cluster';
-const VERSION = 1;
-
 export class ClusterSnapshot implements Snapshot {
   readonly #state: ClusterState;
 
@@ -29,7 +25,8 @@ export class ClusterSnapshot implements Snapshot {
   }
 
   static async load(file: string): Promise<ClusterSnapshot> {
-    return new ClusterSnapshot(parse(file, await readFile(file, 'utf8')));
+    const { image, about } = await readImage(file);
+    return new ClusterSnapshot({ ...(about as unknown as Omit<ClusterState, 'image'>), image });
   }
 
   get state(): ClusterState {
@@ -45,31 +42,7 @@ export class ClusterSnapshot implements Snapshot {
   }
 
   async save(file: string): Promise<void> {
-    const { image, ...header } = this.#state;
-    const lines = [
-      JSON.stringify({ snapshot: FORMAT, format: VERSION, revision: image.revision, ...header }),
-      ...image.rows.map(({ key, revision, value }) => JSON.stringify([key, revision, value.toString('utf8')])),
-    ];
-    await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
-  }
-}
-
-function parse(file: string, text: string): ClusterState {
-  const [first = '', ...lines] = text.trimEnd().split('\n');
-  const { snapshot, format, revision, ...header } = headerOf(first);
-  if (snapshot !== FORMAT) throw new Error(`${file} is not a snapshot of a test cluster`);
-  if (format !== VERSION) throw new Error(`${file} has format ${format}, and this release reads format ${VERSION}`);
-  const rows = lines.map((line): Row => {
-    const [key, at, value] = JSON.parse(line);
-    return { key, revision: at, value: Buffer.from(value) };
-  });
-  return { ...(header as unknown as Omit<ClusterState, 'image'>), image: { revision: revision as number, rows } };
-}
-
-function headerOf(line: string): Record<string, unknown> {
-  try {
-    return JSON.parse(line) ?? {};
-  } catch {
-    return {}; // Some other file.
+    const { image, ...about } = this.#state;
+    await writeImage(file, { image, about });
   }
 }

@@ -1,5 +1,6 @@
 /** Starts a test cluster: the server, all controllers, the scheduler and simulated nodes. */
 import { createHash } from 'node:crypto';
+import { Activity } from '../../base/activity.ts';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom, systemRandom } from '../../base/random.ts';
@@ -14,7 +15,6 @@ import { MemoryStore } from '../../store/memory/memory-store.ts';
 import type { ClusterOptions } from '../contract.ts';
 import { type StoreGate, storeGate } from '../faults/store-gate.ts';
 import { ADMIN } from '../objects/client.ts';
-import { Activity } from '../time/activity.ts';
 import { startControllers, startNodes, startScheduler } from './components.ts';
 import { TOKEN_ISSUER } from './https.ts';
 import { initialImage, SERVER_OPTIONS } from './initial-image.ts';

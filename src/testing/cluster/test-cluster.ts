@@ -1,5 +1,6 @@
 /** What a test holds in its hands: the contract, on the parts of a cluster. */
 import { isApiError } from '../../base/errors.ts';
+import { ChangeCounter } from '../../server/change-counter.ts';
 import type { DirectHandle } from '../../server/direct.ts';
 import type { FaultCode } from '../../server/faults/fault.ts';
 import type {
@@ -22,7 +23,6 @@ import { ADMIN, testClient } from '../objects/client.ts';
 import { historyOf } from '../objects/history.ts';
 import { Kinds } from '../objects/kinds.ts';
 import { milliseconds, TimeControl } from '../time/time-control.ts';
-import { ChangeCounter } from './change-counter.ts';
 import type { ServedApi } from './https.ts';
 import { ClusterSnapshot } from './snapshot.ts';
 import { type Parts, startParts } from './start.ts';
@@ -38,21 +38,22 @@ export class TestCluster implements Cluster {
   readonly #parts: Parts;
   readonly #kinds: Kinds;
   readonly #time: TimeControl;
+  readonly #changes: ChangeCounter;
   readonly #direct: DirectHandle;
   #served: Promise<ServedApi> | undefined;
   #stopped: Promise<void> | undefined;
 
   private constructor(parts: Parts) {
     const { server, clock, activity, store } = parts;
-    const counter = new ChangeCounter(store, store.revision());
+    this.#changes = new ChangeCounter(store, store.revision());
     this.#parts = parts;
     this.#kinds = new Kinds(server.registry);
     this.#direct = server.direct(ADMIN);
     this.client = testClient(this.#kinds, server.direct);
     this.#time = new TimeControl({
       ...{ clock, activity },
-      changes: () => counter.count,
-      lastChange: () => counter.last,
+      changes: () => this.#changes.count,
+      lastChange: () => this.#changes.last,
     });
   }
 
@@ -185,7 +186,7 @@ export class TestCluster implements Cluster {
   async #serve(): Promise<ServedApi> {
     const { serve } = await import('./https.ts');
     const served = await serve(this.#parts);
-    this.#parts.activity.isServing = true;
+    this.#parts.activity.changes = () => this.#changes.count;
     return served;
   }
 

@@ -1,8 +1,9 @@
 /** Moves the clock of a test cluster. Timers fire in order, and everything that follows from one happens before the next. */
+import type { Activity } from '../../base/activity.ts';
 import type { ControlledClock } from '../../base/clock.ts';
+import { advanceClock, stepClock } from '../../base/clock-steps.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { Duration, SettleOptions, WaitOptions } from '../contract.ts';
-import type { Activity } from './activity.ts';
 
 const DEFAULT_QUIET_MS = 10_000;
 const DEFAULT_WITHIN_MS = 300_000;
@@ -29,11 +30,7 @@ export class TimeControl {
 
   async advance(time: Duration): Promise<void> {
     const { clock } = this.#options;
-    const delay = milliseconds(time);
-    await this.idle();
-    const target = clock.now() + delay;
-    while (await this.#step(target));
-    clock.skipTo(target);
+    await advanceClock(clock, clock.now() + milliseconds(time), () => this.idle());
   }
 
   async settle({ quiet = DEFAULT_QUIET_MS, within = DEFAULT_WITHIN_MS }: SettleOptions = {}): Promise<void> {
@@ -68,15 +65,8 @@ export class TimeControl {
     }
   }
 
-  /** Fires the timers that are due next, at most until `target`; resolves with whether there were any. */
-  async #step(target: number): Promise<boolean> {
-    const { clock } = this.#options;
-    const { nextAt } = clock;
-    if (nextAt === undefined || !clock.runNext(target)) return false;
-    // What is due at the same time happens at the same time.
-    while (clock.runNext(nextAt));
-    await this.idle();
-    return true;
+  #step(target: number): Promise<boolean> {
+    return stepClock(this.#options.clock, target, () => this.idle());
   }
 }
 

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testAuthority } from '../../support/tls.ts';
 import { newDirectory, type Qd, runQd, startQd } from '../program.ts';
 
 export interface RealRuntime {
@@ -93,20 +94,30 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
         await qd.request('POST', '/api/v1/namespaces/default/configmaps', {
           body: { metadata: { name: 'settings' }, data: { COLOR: 'blue', file: 'content\n' } },
         });
+        const { ca } = await testAuthority();
+        await qd.request('POST', '/apis/certificates.k8s.io/v1beta1/clustertrustbundles', {
+          body: {
+            metadata: { name: 'example.com:signer:a', labels: { live: 'yes' } },
+            spec: { signerName: 'example.com/signer', trustBundle: ca },
+          },
+        });
+        const anchors = { signerName: 'example.com/signer', labelSelector: { matchLabels: { live: 'yes' } } };
         const volumeMounts = [
           { name: 'shared', mountPath: '/shared' },
           { name: 'settings', mountPath: '/settings' },
+          { name: 'anchors', mountPath: '/anchors' },
         ];
         const command = ['sh', '-c', 'echo "from init" > /shared/file'];
         await run(
           'made',
-          'cat /shared/file /settings/file; echo "$COLOR $NAME"',
+          'cat /shared/file /settings/file /anchors/ca.pem; echo "$COLOR $NAME"',
           {
             restartPolicy: 'Never',
             initContainers: [{ name: 'first', image, command, volumeMounts: volumeMounts.slice(0, 1) }],
             volumes: [
               { name: 'shared', emptyDir: {} },
               { name: 'settings', configMap: { name: 'settings' } },
+              { name: 'anchors', projected: { sources: [{ clusterTrustBundle: { ...anchors, path: 'ca.pem' } }] } },
             ],
           },
           {
@@ -118,7 +129,7 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
           },
         );
         await until('made', ({ status }) => status.phase === 'Succeeded');
-        expect(await logs('made')).toBe('from init\ncontent\nblue made\n');
+        expect(await logs('made')).toBe(`from init\ncontent\n${ca}blue made\n`);
       },
       READY_MS,
     );
@@ -170,6 +181,11 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
         expect(variable).toBe(`host=${web.spec.clusterIP}`);
         const service = await qd.request('GET', '/api/v1/namespaces/kube-system/services/kube-dns');
         expect(lines).toContain(`nameserver ${service.body.spec.clusterIP}`);
+        const metrics = await qd.request(
+          'GET',
+          '/api/v1/namespaces/kube-system/services/kube-dns:metrics/proxy/metrics',
+        );
+        expect(metrics.text).toContain('coredns_dns_requests_total{');
         expect(lines.find((line) => line.startsWith('search'))).toMatch(
           /^search default\.svc\.cluster\.local svc\.cluster\.local cluster\.local/,
         );

@@ -230,15 +230,17 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
             expect(['one', 'two']).toContain(names(await who(url))[0]);
           await settled('on-nodes');
           expect(await who(`http://127.0.0.1:${hostNodePort}`)).toBe('the host');
-          const events = await qd.request('GET', `${NAMESPACE}/events?fieldSelector=reason=PortInUse`);
-          expect(events.body.items.map(({ involvedObject }: any) => involvedObject.name).sort()).toEqual([
-            'balanced',
-            'on-nodes',
-          ]);
+          for (const name of ['balanced', 'on-nodes']) {
+            const isAbout = ({ involvedObject, reason }: any) => involvedObject.name === name && reason === 'PortInUse';
+            await qd.until(`${NAMESPACE}/events`, isAbout);
+          }
           // Each node has a health check port of its own.
           for (const address of [first, second]) {
-            const check = JSON.parse(await who(`http://${address}:${balanced.spec.healthCheckNodePort}`));
-            expect(check).toMatchObject({ service: { name: 'balanced' }, localEndpoints: 1 });
+            // The endpoints of a new service come a moment later.
+            await vi.waitFor(async () => {
+              const check = JSON.parse(await who(`http://${address}:${balanced.spec.healthCheckNodePort}`));
+              expect(check).toMatchObject({ service: { name: 'balanced' }, localEndpoints: 1 });
+            }, 10_000);
           }
         } finally {
           for (const name of ['balanced', 'on-nodes']) await qd.request('DELETE', `${NAMESPACE}/services/${name}`);

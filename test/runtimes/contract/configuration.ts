@@ -1,5 +1,7 @@
 /** What a container is made from. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Mount } from '../../../src/node/runtime/container-config.ts';
 import { NO_RESOURCES, PLAIN_SECURITY, type Subject } from '../world.ts';
@@ -154,6 +156,42 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     expect(await limits()).toEqual([String(96 * 2 ** 20), '30000']);
   });
 
+  it.skipIf(lacks['pod cgroups'])(
+    'limits a pod as a whole, whatever its containers have, and changes its limits',
+    async () => {
+      const MI = 2 ** 20;
+      const limited = (memory: number, cpuQuota: number) => ({
+        ...{ ...NO_RESOURCES, memoryBytes: memory * MI, cpuQuota, cpuPeriod: 100_000 },
+      });
+      const resources = limited(32, 20_000);
+      const sandbox = world().sandbox({ cgroupResources: limited(64, 50_000) });
+      const { id, sandboxId } = await world().run('sleep 1000', { resources }, sandbox);
+      const limits = async () => {
+        const [memory] = await podCgroup(id, 'memory.limit_in_bytes', 'memory.max');
+        const [cpu = ''] = await podCgroup(id, 'cpu.cfs_quota_us', 'cpu.max');
+        return [memory, cpu.split(' ')[0]];
+      };
+      expect(await limits()).toEqual([String(64 * MI), '50000']);
+      for (const [memory, quota] of [
+        [128, 80_000],
+        [48, 10_000],
+      ] as const) {
+        await world().runtime.updateResources(id, limited(memory / 2, quota), limited(memory, quota));
+        expect(await limits()).toEqual([String(memory * MI), String(quota)]);
+      }
+      await world().runtime.sandboxes();
+      const usage = (await world().runtime.podUsage!()).find((each) => each.id === sandboxId);
+      expect(usage?.workingSet).toBeGreaterThan(0);
+      const sums = await world().run('sleep 1000', {}, world().sandbox({ resources }));
+      expect(await podCgroup(sums.id, 'memory.limit_in_bytes', 'memory.max')).not.toEqual([String(32 * MI)]);
+      const folders = await cgroupsNamed(id);
+      expect(folders).not.toEqual([]);
+      await world().removeAll();
+      const left = () => folders.filter((folder) => existsSync(join(folder, '..')));
+      await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+    },
+  );
+
   it.skipIf(lacks.resources)('says that a container ran out of memory', async () => {
     const resources = { ...NO_RESOURCES, memoryBytes: 16 * 2 ** 20 };
     const container = await world().run('x=$(head -c 100000000 /dev/zero | tr "\\000" x); echo "$x"', { resources });
@@ -173,4 +211,16 @@ function mount(changes: Partial<Mount>): Mount {
     image: undefined,
     ...changes,
   };
+}
+
+/** The folders of a container's cgroup, which is in that of its pod. */
+async function cgroupsNamed(id: string): Promise<readonly string[]> {
+  const entries = await readdir('/sys/fs/cgroup', { recursive: true, withFileTypes: true });
+  return entries.filter((each) => each.isDirectory() && each.name === id).map((each) => join(each.parentPath, id));
+}
+
+/** What a file of a pod's cgroup says, which has another name in version 2. */
+async function podCgroup(containerId: string, ...files: readonly string[]): Promise<readonly string[]> {
+  const found = (await cgroupsNamed(containerId)).flatMap((folder) => files.map((file) => join(folder, '..', file)));
+  return found.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8').trim());
 }

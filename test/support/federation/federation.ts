@@ -3,14 +3,17 @@ import { ControlledClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/base/errors.ts';
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import { serveNamedKinds } from '../../../src/cli/federation/apiserver/named-kinds.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
 import { runFederation } from '../../../src/federation/controllers/run.ts';
+import type { DnsPublication } from '../../../src/federation/controllers/service-dns/service-dns.ts';
 import { federationKinds } from '../../../src/federation/kinds.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
 import { Cluster } from '../../../src/kinds/groups/federation/cluster.ts';
+import type { Kind } from '../../../src/kinds/kind.ts';
 import { createServer, type Server } from '../../../src/server/index.ts';
 import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
 
@@ -32,7 +35,7 @@ export interface TestFederation {
   readonly members: ReadonlyMap<string, TestMember>;
   readonly clock: ControlledClock;
   /** Joins another cluster. */
-  join(name: string, labels?: Record<string, string>): Promise<TestMember>;
+  join(name: string, labels?: Record<string, string>, kinds?: readonly Kind[]): Promise<TestMember>;
   /** Ends the controllers and starts them again. */
   restart(): Promise<void>;
   /** Advances the clock until the condition holds. */
@@ -40,23 +43,30 @@ export interface TestFederation {
   stop(): Promise<void>;
 }
 
-/** With a namespace `x`, which is propagated. */
-export async function startFederation(names: readonly string[]): Promise<TestFederation> {
+/** With a namespace `x`, which is propagated. Members have `extraKinds`, too; with `dns`, names of services are published. */
+export async function startFederation(
+  names: readonly string[],
+  { extraKinds = [], dns }: { extraKinds?: readonly Kind[]; dns?: DnsPublication } = {},
+): Promise<TestFederation> {
   const clock = new ControlledClock();
   const servers: { server: Server; store: MemoryStore }[] = [];
-  const open = async (kinds: typeof allKinds, options: object = {}) => {
+  const open = async (kinds: readonly Kind[], options: object = {}) => {
     const store = new MemoryStore({ clock });
     const server = await createServer({ store, kinds, clock, freeze: true, garbageCollection: true, ...options });
     servers.push({ server, store });
-    return directTransport(server.direct(ADMIN));
+    return { server, transport: directTransport(server.direct(ADMIN)) };
   };
-  const client = createClient(await open(federationKinds, { namespaces: [] }));
+  const { server: apiServer, transport: own } = await open(federationKinds, { namespaces: [] });
+  const client = createClient(own);
+  const end = new AbortController();
+  await serveNamedKinds({ server: apiServer, clock, random: systemRandom, log: silent, signal: end.signal });
   const members = new Map<string, TestMember & { transport: Transport }>();
   let stop = new AbortController();
   const start = () =>
     runFederation({
       ...{ client, clock, random: systemRandom, log: silent, signal: stop.signal },
       ...{ periodMs: PERIOD_MS, timeoutMs: 500, downAfterMs: DOWN_AFTER_MS, unschedulableAfterMs: 10_000 },
+      ...(dns ? { dns } : {}),
       connect: async ({ metadata }) => ({
         client: createClient(members.get(metadata.name ?? '')!.transport),
         close: () => undefined,
@@ -65,8 +75,8 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
   let running = start();
   const federation: TestFederation = {
     ...{ client, clock, members },
-    async join(name, labels = {}) {
-      const transport = await open(allKinds);
+    async join(name, labels = {}, kinds = [...allKinds, ...extraKinds]) {
+      const { transport } = await open(kinds);
       let isCut = false;
       let isHung = false;
       const ends = new Set<AbortController>();
@@ -117,6 +127,7 @@ export async function startFederation(names: readonly string[]): Promise<TestFed
     async stop() {
       stop.abort();
       await running;
+      end.abort();
       for (const { server, store } of servers) {
         server.close();
         await store.close();

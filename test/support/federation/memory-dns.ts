@@ -8,7 +8,7 @@ import {
   type RecordType,
 } from '../../../src/federation/dns/provider.ts';
 
-class MemoryZone implements DnsZone {
+export class MemoryZone implements DnsZone {
   readonly name: string;
   readonly #records = new Map<string, RecordSet>();
 
@@ -33,7 +33,6 @@ const key = (name: string, type: RecordType) => `${type} ${name}`;
 
 /** Its configuration is the names of its zones, separated by spaces. */
 export const memoryDns: ProviderDriver = {
-  name: 'memory',
   open({ config = '' }): DnsProvider {
     const zones = new Map(config.split(' ').map((name) => [name, new MemoryZone(name)]));
     return { zone: async (name) => zones.get(name) };

@@ -132,7 +132,7 @@ export function requestsContract(startServer: StartServer): void {
       );
     });
 
-    it.each(['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', '/apis/apps/v1/unknowns', '/api/v1/unknowns'])(
+    it.each(['/apis/apiregistration.k8s.io/v1/apiservices', '/apis/apps/v1/unknowns', '/api/v1/unknowns'])(
       'answers 404 at %s, which is of a kind that is not served',
       async (path) => {
         expect((await send({ path })).code).toBe(404);

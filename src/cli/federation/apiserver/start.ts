@@ -19,6 +19,7 @@ import { serverUrl } from '../../up/identity/kubeconfig.ts';
 import { encrypting, keyFileIn } from '../../up/store/encryption.ts';
 import { apiVersion, release } from '../../version.ts';
 import type { FederationServerFlags } from './flags.ts';
+import { serveNamedKinds } from './named-kinds.ts';
 
 interface Environment {
   readonly clock: Clock;
@@ -57,6 +58,9 @@ export async function startFederationServer(
     release: opened.isExclusive ? release : undefined,
   });
   cleanup.add(async () => server.close());
+  const stop = new AbortController();
+  cleanup.add(async () => stop.abort());
+  await serveNamedKinds({ server, clock, random, log, signal: stop.signal });
   const { bindAddress: host, securePort: port } = flags;
   const { handle, registry, backends, authorizer, flowControl } = server;
   const http = createHttpServer({

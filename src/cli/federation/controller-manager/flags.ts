@@ -1,5 +1,6 @@
 /** The flags of `qd federation-controller-manager`. */
 import { flag, type ValuesOf } from '../../../base/flag.ts';
+import { DNS_PROVIDERS } from '../../../federation/dns/provider-names.ts';
 import * as value from '../../flags/values.ts';
 import { levels } from '../../output/logger.ts';
 
@@ -7,9 +8,14 @@ export const federationManagerFlags = [
   flag('--kubeconfig <file>', { help: 'kubeconfig of the federation API server; required', parse: value.file }),
   flag('--master <url>', { help: 'address of the federation API server', defaultText: 'that of the kubeconfig' }),
   flag('--federation-name <name>', { help: 'name of the federation, which is part of the names of services' }),
-  flag('--zone-name <domain>', { help: 'domain that the names of federated services end with' }),
+  flag('--zone-name <domain>', { help: 'zone of the DNS provider that federated services are published to' }),
+  flag('--service-dns-suffix <domain>', {
+    help: 'domain that the names of federated services end with; it is in the zone',
+    defaultText: 'that of --zone-name',
+  }),
   flag('--dns-provider <name>', {
-    help: 'DNS provider that federated services are to be published to; none works yet',
+    help: 'DNS provider that federated services are published to',
+    choices: DNS_PROVIDERS,
   }),
   flag('--dns-provider-config <file>', { help: 'configuration of the DNS provider', parse: value.file }),
   flag('--cluster-monitor-period <time>', {

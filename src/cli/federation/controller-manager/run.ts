@@ -8,6 +8,7 @@ import { runFederation } from '../../../federation/controllers/run.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
 import { untilStopSignal } from '../../process/signals.ts';
+import { dnsPublication } from './dns.ts';
 import { elected } from './elected.ts';
 import type { FederationManagerFlags } from './flags.ts';
 import { hostConnection, memberConnection } from './host-cluster.ts';
@@ -21,6 +22,7 @@ const WATCH_SECONDS = 300;
 export async function runFederationManager(flags: FederationManagerFlags): Promise<void> {
   const { kubeconfig, master } = flags;
   if (kubeconfig === undefined) throw new CliError('--kubeconfig is required');
+  const dns = await dnsPublication(flags);
   const log = createLogger(flags.logLevel);
   const { POD_NAMESPACE: namespace = DEFAULT_NAMESPACE } = process.env;
   const connection = await connectionOf(await loadKubeconfig([kubeconfig]));
@@ -32,10 +34,7 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
     log.info('stopping', { signal });
     stop.abort();
   });
-  log.info('started', { server: master ?? connection.server, namespace });
-  if (flags.dnsProvider !== undefined) {
-    log.warn('names of services are not published: there are no DNS providers yet', { provider: flags.dnsProvider });
-  }
+  log.info('started', { server: master ?? connection.server, namespace, dnsProvider: flags.dnsProvider ?? 'none' });
   const tools = { clock: systemClock, random: systemRandom, log };
   await elected({ ...tools, ...flags, host, namespace, signal: stop.signal }, (signal) =>
     runFederation({
@@ -45,6 +44,7 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
       downAfterMs: flags.clusterUnavailableDelay,
       unschedulableAfterMs: flags.podUnschedulableDelay,
       watchSeconds: WATCH_SECONDS,
+      ...(dns ? { dns } : {}),
       connect: async (cluster, signal) => {
         const transport = httpsTransport(await memberConnection(cluster, { host, namespace, signal }));
         return { client: createClient(transport), close: () => transport.close() };

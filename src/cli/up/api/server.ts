@@ -1,5 +1,9 @@
 import { hostname } from 'node:os';
 import { allKinds } from '../../../kinds/all.ts';
+import { Clock } from '../../../kinds/groups/testing/clock.ts';
+import { Fault } from '../../../kinds/groups/testing/fault.ts';
+import type { Handle } from '../../../server/api.ts';
+import { FaultInjector } from '../../../server/faults/fault-injector.ts';
 import { createServer, type Server } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/index.ts';
@@ -10,6 +14,9 @@ import type { StartContext } from '../context.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
 import { advertisedAddress } from '../listeners/addresses.ts';
 import { history } from '../store/open.ts';
+import { followFaults } from '../testing/faults.ts';
+
+type Intercept = (handle: Handle) => Handle;
 
 interface ServerDependencies {
   readonly store: Store;
@@ -18,15 +25,21 @@ interface ServerDependencies {
 
 /** Creates the API server. It listens nowhere yet. */
 export async function startServer(
-  { settings, inputs, cleanup, clock, random, log, monitor }: StartContext,
+  context: StartContext,
   { store, tokens }: ServerDependencies,
   say: Say,
 ): Promise<Server> {
+  const { settings, inputs, cleanup, clock, random, log, monitor, manual } = context;
   const { bindAddress, port, serviceClusterIpRange, serviceNodePortRange } = settings;
   const { durable, shared, exclusive } = storeDriver(settings.store);
+  const kinds = [...allKinds, ...(manual ? [Clock] : []), ...(settings.faults ? [Fault] : [])];
+  // Faults are left alone, so that one that concerns everything can be removed.
+  const injector = settings.faults ? new FaultInjector({ clock, random, spared: Fault.plural }) : undefined;
+  const counted: Intercept = manual?.intercept ?? ((handle) => handle);
   const server = await createServer({
-    ...{ store, kinds: allKinds, clock, random, log, monitor, serviceClusterIpRange, ...history(settings) },
+    ...{ store, kinds, clock, random, log, monitor, serviceClusterIpRange, ...history(settings) },
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
+    intercept: injector ? (handle) => injector.intercept(counted(handle)) : manual?.intercept,
     tokenIssuer: tokens.bound,
     release: durable && exclusive ? release : undefined,
     ...inputs.authorization,
@@ -38,6 +51,7 @@ export async function startServer(
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
   });
   cleanup.add(async () => server.close());
-  say(`${allKinds.length} kinds`);
+  if (injector) followFaults(context, server, injector);
+  say(`${kinds.length} kinds`);
   return server;
 }

@@ -5,6 +5,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';
+import { LocalForwarding } from '../../../network/kernel/forwarding.ts';
 import { LocalKernel, listening, readListeners } from '../../../network/kernel/local-kernel.ts';
 import { LocalRouter } from '../../../network/kernel/local-router.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
@@ -70,6 +71,14 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       ...{ ...common, kernel, router, owner: node.shortName, podRanges: node.podCIDRs },
       ...{ table: routesTable(table), mode: options.podRoutes },
     });
+  const forwarding = await openForwarding(path);
+  // The packets of a node with a network of its own pass the machine, too.
+  const ownAddresses = node.networkNamespace === undefined ? [] : node.addresses.map(hostRange);
+  forwarding
+    ?.admit(table, [...node.podCIDRs, ...ownAddresses])
+    .catch((error: unknown) =>
+      log.warn('packets of pods may be dropped by a firewall of the machine', { error: String(error) }),
+    );
   const applier = new NftablesProxy({ kernel, table, podRanges: node.podCIDRs, clock, log });
   const policies = new PolicyWatch({ ...common, applier });
   let proxy: ServiceProxy | undefined;
@@ -90,7 +99,10 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       isStopped = true;
       await Promise.all([policies.stop(), proxy?.stop(), routes?.stop()]);
       if (!options.removesRules) return;
-      const removed = applier.close().then(() => router && removeRoutes({ kernel, router, table }, node.shortName));
+      const removed = applier
+        .close()
+        .then(() => forwarding?.remove(table))
+        .then(() => router && removeRoutes({ kernel, router, table }, node.shortName));
       // The node stops all the same; the next start replaces what is left.
       await removed.catch((error) => log.warn('rules of the node could not be removed', { error: String(error) }));
     },
@@ -111,6 +123,7 @@ export async function removeServiceRules(
   if (!kernel) return;
   const table = serviceTable(name, shortName);
   await kernel.remove(table);
+  await (await openForwarding(path))?.remove(table);
   const router = networkNamespace === undefined ? await openRouter(path) : undefined;
   if (router) await removeRoutes({ kernel, router, table }, shortName);
 }
@@ -151,6 +164,16 @@ async function openKernel(path: string, networkNamespace?: string): Promise<Loca
   const kernel = new LocalKernel({ nft, perl, enter });
   return (await kernel.isUsable()) ? kernel : undefined;
 }
+
+/** The firewall of the machine. Undefined without `nft`. */
+async function openForwarding(path: string): Promise<LocalForwarding | undefined> {
+  const [nft, iptables, ip6tables] = await Promise.all(
+    ['nft', 'iptables', 'ip6tables'].map((name) => findProgram(name, path)),
+  );
+  return nft === undefined ? undefined : new LocalForwarding({ nft, iptables, ip6tables, enter: [] });
+}
+
+const hostRange = (address: string) => `${address}/${address.includes(':') ? 128 : 32}`;
 
 /** Undefined where there is no `ip`. */
 async function openRouter(path: string): Promise<LocalRouter | undefined> {

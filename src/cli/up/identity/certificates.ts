@@ -13,7 +13,7 @@ import { servingNames } from '../listeners/addresses.ts';
  * same certificate authority and the same key for tokens.
  */
 export async function openCertificates(context: StartContext, store: Store): Promise<Pki> {
-  const { settings, inputs, clock, random } = context;
+  const { settings, inputs, machineClock: clock, random } = context;
   const directory = join(context.directory, 'pki');
   if (storeDriver(settings.store).shared) await shareKeys({ ...context, store, directory });
   const names = servingNames(settings, hasRealPods(inputs.nodes));

@@ -17,7 +17,7 @@ export interface CertificateRenewalOptions {
 
 /** `qd certs` announces a rotation by a signal; servers on a shared store see it in the store. */
 export function renewCertificates(context: StartContext, { pki, store, apply }: CertificateRenewalOptions): void {
-  const { settings, cleanup, clock, log } = context;
+  const { settings, cleanup, machineClock: clock, log } = context;
   const renewal = keepRenewed({ pki, open: () => openCertificates(context, store), apply, clock, log });
   const check = () => void renewal.check();
   process.on(ROTATED_SIGNAL, check);

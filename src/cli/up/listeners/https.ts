@@ -34,7 +34,7 @@ interface HttpsDependencies {
 
 /** Serves the API over HTTPS. */
 export async function listenHttps(
-  { settings, inputs, cleanup, clock, log, monitor, eventLoops }: StartContext,
+  { settings, inputs, cleanup, clock, machineClock, log, monitor, eventLoops }: StartContext,
   dependencies: HttpsDependencies,
   say: Say,
 ): Promise<HttpServer> {
@@ -50,7 +50,8 @@ export async function listenHttps(
   const forPods = hasRealPods(inputs.nodes) ? addressForPods(bindAddress) : undefined;
   const url = serverUrl(forPods ?? reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
-    ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, flowControl },
+    ...{ handle, registry, backends, authorizer, log, version: apiVersion, metrics, checks, audit, flowControl },
+    clock: machineClock,
     limits: limits(settings),
     tls: await tlsOf(pki, settings),
     documents: currentDocuments(() => issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys })),

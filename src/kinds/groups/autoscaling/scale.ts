@@ -20,8 +20,8 @@ interface ScaleStatus {
   targetSelector?: string;
 }
 
-/** The selector of a workload, in either of its forms. */
-type Selector = Parameters<typeof selectorText>[0];
+/** The selector of a workload, in either of its forms, or as a custom kind writes it: as a text. */
+type Selector = Parameters<typeof selectorText>[0] | string;
 
 /** One version of Scale. */
 export interface ScaleShape {
@@ -44,7 +44,7 @@ const autoscaling: ScaleShape = {
   apiVersion: 'autoscaling/v1',
   schema: schemaOf({ selector: s.string(selectorOptions) }),
   status(replicas, selector) {
-    const text = selectorText(selector);
+    const text = typeof selector === 'string' ? selector : selectorText(selector);
     return { replicas, ...(text ? { selector: text } : {}) };
   },
 };
@@ -65,13 +65,14 @@ const older = new Map<string, ScaleShape>(
 );
 
 function olderStatus(replicas: number, selector: Selector): ScaleStatus {
+  if (typeof selector === 'string') return { replicas, targetSelector: selector };
   const targetSelector = selectorText(selector);
   const labels = labelsOf(selector);
   return { replicas, ...(labels ? { selector: labels } : {}), ...(targetSelector ? { targetSelector } : {}) };
 }
 
 /** Undefined if the selector needs more than equality. */
-function labelsOf(selector: Selector): Readonly<Record<string, string>> | undefined {
+function labelsOf(selector: Exclude<Selector, string>): Readonly<Record<string, string>> | undefined {
   if (!selector || selector.matchExpressions) return undefined;
   const { matchLabels } = selector;
   return typeof matchLabels === 'object' ? matchLabels : (selector as Readonly<Record<string, string>>);

@@ -11,6 +11,8 @@ export interface ObjectMetaContext {
   /** The kind's check of names; `prefix` for a generateName. */
   readonly nameRule: (name: string, prefix: boolean) => readonly string[];
   readonly namespaced: boolean;
+  /** Whether finalizers need no domain. */
+  readonly bareFinalizers?: boolean | undefined;
 }
 
 /** Errors with paths relative to the metadata. The name must already be generated. */
@@ -22,7 +24,7 @@ export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext)
     ...under('labels', labels(meta.labels ?? {})),
     ...under('annotations', annotations(meta.annotations ?? {})),
     ...ownerReferences(meta.ownerReferences),
-    ...finalizers(meta.finalizers),
+    ...finalizers(meta.finalizers, context.bareFinalizers),
     ...managedFields(meta.managedFields),
     ...(context.old ? changes(meta, context.old) : []),
   ];
@@ -103,13 +105,14 @@ const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 const STANDARD = new Set(['kubernetes', ORPHAN, FOREGROUND]);
 
-function finalizers(list: ObjectMeta['finalizers'] = []): FieldError[] {
+function finalizers(list: ObjectMeta['finalizers'] = [], areBareAllowed = false): FieldError[] {
   const found = list.flatMap((finalizer) =>
     qualifiedName(finalizer).map((complaint) => invalid('finalizers', finalizer, complaint)),
   );
   if (list.includes(ORPHAN) && list.includes(FOREGROUND)) {
     found.push(invalid('finalizers', list, `finalizer ${ORPHAN} and ${FOREGROUND} cannot be both set`));
   }
+  if (areBareAllowed) return found;
   list.forEach((finalizer, index) => {
     if (finalizer.includes('/') || STANDARD.has(finalizer)) return;
     const words = 'name is neither a standard finalizer name nor is it fully qualified';

@@ -3,7 +3,7 @@ import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import type { ResourceRequirements } from '../container/resources.ts';
 import type { PodSpec } from './pod-spec.ts';
 
-type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 const counted = ['cpu', 'memory'] as const;
 

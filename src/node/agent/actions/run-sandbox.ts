@@ -24,7 +24,7 @@ export async function sandboxConfig(context: ActionContext, subject: Subject, at
   const runtimeHandler = runtimeClassName ? await context.objects.runtimeHandler(runtimeClassName) : '';
   const { config, events } = sandboxConfigOf(pod, {
     ...{ attempt, logRoot: context.logRoot, dns: context.node().dns, runtimeHandler },
-    ...{ cgroupParent: undefined, idMappings: await context.volumes.idMappings(pod) },
+    idMappings: await context.volumes.idMappings(pod),
   });
   const isNew = !state.sandboxes.some((sandbox) => sandbox.attempt === attempt);
   if (isNew) for (const event of events) emit({ ...event, container: undefined });

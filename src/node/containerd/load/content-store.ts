@@ -45,7 +45,7 @@ export class ContentStore {
     const ref = `${this.#lease}/${name}`;
     const known = digest === undefined ? undefined : await this.#find(digest);
     if (known !== undefined && digest !== undefined) {
-      if (labels) await this.#label(digest, labels);
+      if (labels) await this.label(digest, labels);
       return known;
     }
     const exchange = await Exchange.open(this.#connection, this.#lease);
@@ -62,7 +62,7 @@ export class ContentStore {
       // Without the digest, only containerd knows that it has this blob already; with it, another program may have been faster.
       const existing = ALREADY_EXISTS.exec(String(error))?.[1];
       if (!existing) throw error;
-      if (labels) await this.#label(existing, labels);
+      if (labels) await this.label(existing, labels);
       return { digest: existing, size };
     } finally {
       exchange.close();
@@ -77,7 +77,9 @@ export class ContentStore {
     return response?.info && { digest, size: response.info.size };
   }
 
-  async #label(digest: string, labels: Readonly<Record<string, string>>): Promise<void> {
+  /** Adds labels to a blob that is there. */
+  async label(digest: string, labels: Readonly<Record<string, string>>): Promise<void> {
+    if (Object.keys(labels).length === 0) return;
     const mask = { paths: Object.keys(labels).map((name) => `labels.${name}`) };
     await this.#connection.call(containerdApi.updateContent, { info: { digest, labels }, mask });
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type Clock, sleep } from '../../../base/clock.ts';
+import { parseConfig } from '../../images/content/config.ts';
 import type { Descriptor } from '../../images/content/descriptor.ts';
 import { digestOf } from '../../images/content/digest.ts';
 import { MAX_DOCUMENT_BYTES, parseManifest } from '../../images/content/documents.ts';
@@ -10,18 +11,22 @@ import type { Connection } from '../connection.ts';
 import { containerdApi, cri } from '../methods.ts';
 import { type Archive, contentOf, filesOf, readArchive } from './archive.ts';
 import { type Blob, ContentStore } from './content-store.ts';
+import { type ImageContent, snapshotterOf, unpack } from './unpack.ts';
 
 interface LoadOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   /** Gives the only image of the archive this name, instead of its own. */
   readonly as?: string;
+  /** Otherwise images are unpacked when they are first used. */
+  readonly unpacks: boolean;
 }
 
-/** An image in the content store, with the ids that it can have: one per platform. */
+/** An image in the content store. */
 interface LoadedImage {
   readonly target: Descriptor;
-  readonly ids: readonly string[];
+  /** One per platform. */
+  readonly contents: readonly ImageContent[];
   readonly names: readonly string[];
 }
 
@@ -34,7 +39,8 @@ const NOTICE_TIMEOUT_MS = 10_000;
 const POLL_MS = 10;
 
 /** Loads the images of an archive, and returns their names. Resolves when CRI knows them. */
-export async function loadArchive(file: string, { connection, clock, as }: LoadOptions): Promise<readonly string[]> {
+export async function loadArchive(file: string, options: LoadOptions): Promise<readonly string[]> {
+  const { connection, clock, as, unpacks } = options;
   const archive = await readArchive(file);
   const lease = `quarterdeck-load-${createHash('sha256').update(`${file} ${clock.now()}`).digest('hex').slice(0, 16)}`;
   await connection.call(containerdApi.createLease, { id: lease });
@@ -43,11 +49,13 @@ export async function loadArchive(file: string, { connection, clock, as }: LoadO
     const images =
       archive.type === 'oci' ? await loadOci(file, archive, store) : await loadDocker(file, archive, store);
     if (as !== undefined && images.length !== 1) throw new RuntimeError('Unknown', `${file} has several images`);
+    const snapshotter = unpacks ? await snapshotterOf(connection) : undefined;
     const loaded: string[] = [];
     for (const image of images) {
       for (const name of as === undefined ? image.names : [as]) {
         await nameImage(connection, name, image);
-        await noticed({ connection, clock }, name, image);
+        const content = await noticed({ connection, clock }, name, image);
+        if (snapshotter) await store.label(content.id, await unpack(content, { connection, lease, snapshotter }));
         loaded.push(name);
       }
     }
@@ -76,18 +84,18 @@ async function loadOci(
   if (parsed.type !== 'index') throw new RuntimeError('Unknown', 'index.json of the archive is not an index');
   const images: LoadedImage[] = [];
   for (const target of parsed.manifests) {
-    const ids = await refer(target, documents, store);
-    images.push({ target, ids, names: namesOf(target, file) });
+    const contents = await refer(target, documents, store);
+    images.push({ target, contents, names: namesOf(target, file) });
   }
   return images;
 }
 
-/** Labels manifests with what they refer to, so that it is kept with them. Returns the digests of the configurations. */
+/** Labels manifests with what they refer to, so that it is kept with them. Returns what each platform has. */
 async function refer(
   target: Descriptor,
   documents: ReadonlyMap<string, Buffer>,
   store: ContentStore,
-): Promise<readonly string[]> {
+): Promise<readonly ImageContent[]> {
   const bytes = documents.get(target.digest);
   // Archives for one platform often name the manifests of others as well.
   if (!bytes) return [];
@@ -97,10 +105,30 @@ async function refer(
       ? Object.fromEntries(manifest.manifests.map(({ digest }, at) => [`containerd.io/gc.ref.content.m.${at}`, digest]))
       : manifestLabels(manifest.config, manifest.layers);
   await store.write({ ref: target.digest, size: bytes.length, digest: target.digest, labels, content: [bytes] });
-  if (manifest.type === 'manifest') return [manifest.config.digest];
-  const ids: string[] = [];
-  for (const each of manifest.manifests) ids.push(...(await refer(each, documents, store)));
-  return ids;
+  if (manifest.type === 'manifest') {
+    const { config, layers } = manifest;
+    return [imageContent({ config: config.digest, layers }, documents.get(config.digest))];
+  }
+  const contents: ImageContent[] = [];
+  for (const each of manifest.manifests) contents.push(...(await refer(each, documents, store)));
+  return contents;
+}
+
+/** Images can have configurations of other kinds, whose layers are not those of a file system. */
+function imageContent(
+  { config, layers }: { readonly config: string; readonly layers: readonly Descriptor[] },
+  bytes: Buffer | undefined,
+): ImageContent {
+  const diffIds = bytes && diffIdsOf(config, bytes);
+  return diffIds?.length === layers.length ? { id: config, layers, diffIds } : { id: config, layers: [], diffIds: [] };
+}
+
+function diffIdsOf(config: string, bytes: Buffer): readonly string[] | undefined {
+  try {
+    return parseConfig(config, bytes).diffIds;
+  } catch {
+    return undefined;
+  }
 }
 
 function manifestLabels(config: Pick<Blob, 'digest'>, layers: readonly Pick<Blob, 'digest'>[]): Record<string, string> {
@@ -117,12 +145,14 @@ async function loadDocker(
 ): Promise<LoadedImage[]> {
   const real = (path: string) => links.get(path) ?? path;
   const wanted = new Set(images.flatMap(({ config, layers }) => [config, ...layers]).map(real));
-  const blobs = new Map<string, Blob & { readonly isGzip: boolean }>();
+  const configs = new Set(images.map(({ config }) => real(config)));
+  const blobs = new Map<string, DockerBlob>();
   for await (const entry of filesOf(file)) {
     if (entry.type !== 'file' || !wanted.has(entry.path)) continue;
-    const [isGzip, content] = await peek(entry.content);
+    const bytes = configs.has(entry.path) ? await contentOf(entry) : undefined;
+    const [isGzip, content] = bytes ? [false, [bytes]] : await peek(entry.content);
     const blob = await store.write({ ref: `${file}:${entry.path}`, size: entry.size, digest: undefined, content });
-    blobs.set(entry.path, { ...blob, isGzip });
+    blobs.set(entry.path, { ...blob, isGzip, bytes });
   }
   const blobOf = (path: string) => {
     const blob = blobs.get(real(path));
@@ -132,17 +162,23 @@ async function loadDocker(
   const loaded: LoadedImage[] = [];
   // One after the other: two of them can have the same manifest.
   for (const { config, layers, names } of images) {
-    const target = await writeManifest(store, blobOf(config), layers.map(blobOf));
-    loaded.push({ target, ids: [blobOf(config).digest], names: names.map((name) => fullName(parseReference(name))) });
+    const { target, content } = await writeManifest(store, blobOf(config), layers.map(blobOf));
+    loaded.push({ target, contents: [content], names: names.map((name) => fullName(parseReference(name))) });
   }
   return loaded;
 }
 
+interface DockerBlob extends Blob {
+  readonly isGzip: boolean;
+  /** Of a configuration. */
+  readonly bytes: Buffer | undefined;
+}
+
 async function writeManifest(
   store: ContentStore,
-  { digest, size }: Blob,
-  layers: readonly (Blob & { readonly isGzip: boolean })[],
-): Promise<Descriptor> {
+  { digest, size, bytes: config }: DockerBlob,
+  layers: readonly DockerBlob[],
+): Promise<{ readonly target: Descriptor; readonly content: ImageContent }> {
   const manifest = {
     schemaVersion: 2,
     mediaType: DOCKER_MANIFEST,
@@ -157,7 +193,10 @@ async function writeManifest(
   const own = digestOf(bytes);
   const labels = manifestLabels({ digest }, layers);
   await store.write({ ref: own, size: bytes.length, digest: own, labels, content: [bytes] });
-  return { mediaType: DOCKER_MANIFEST, digest: own, size: bytes.length };
+  return {
+    target: { mediaType: DOCKER_MANIFEST, digest: own, size: bytes.length },
+    content: imageContent({ config: digest, layers: manifest.layers }, config),
+  };
 }
 
 /** Whether it is compressed, and all of the content. */
@@ -192,16 +231,17 @@ async function nameImage(connection: Connection, name: string, { target }: Loade
   });
 }
 
-/** CRI learns of new images by an event. */
+/** CRI learns of new images by an event. Returns what it uses of the image. */
 async function noticed(
   { connection, clock }: Pick<LoadOptions, 'connection' | 'clock'>,
   name: string,
-  { ids }: LoadedImage,
-): Promise<void> {
+  { contents }: LoadedImage,
+): Promise<ImageContent> {
   const deadline = clock.now() + NOTICE_TIMEOUT_MS;
   for (;;) {
     const { image } = await connection.call(cri.imageStatus, { image: { image: name } });
-    if (image && ids.includes(image.id)) return;
+    const used = contents.find(({ id }) => id === image?.id);
+    if (used) return used;
     if (clock.now() > deadline) {
       throw new RuntimeError('Unknown', `${name} was loaded, but the runtime cannot use it on this platform`);
     }

@@ -1,4 +1,4 @@
-/** Messages of containerd's own API: content, images, leases and events. */
+/** Messages of containerd's own API: content, images, snapshots, leases and events. */
 import { bytes, field, integer, list, message, oneOf, text, texts } from '../../../base/protobuf/message.ts';
 
 const writeAction = oneOf(['stat', 'write', 'commit']);
@@ -31,6 +31,27 @@ const Descriptor = message({ mediaType: field(1, text), digest: field(2, text), 
 const NamedImage = message({ name: field(1, text), labels: field(2, texts), target: field(3, Descriptor.type) });
 /** Of Create and Update. */
 export const NamedImageRequest = message({ image: field(1, NamedImage.type) });
+
+const Mount = message({
+  type: field(1, text),
+  source: field(2, text),
+  target: field(3, text),
+  options: field(4, list(text)),
+});
+/** Of Stat. */
+export const SnapshotRequest = message({ snapshotter: field(1, text), key: field(2, text) });
+export const PrepareSnapshotRequest = message({
+  snapshotter: field(1, text),
+  key: field(2, text),
+  parent: field(3, text),
+});
+export const PrepareSnapshotResponse = message({ mounts: field(1, list(Mount.type)) });
+export const CommitSnapshotRequest = message({
+  snapshotter: field(1, text),
+  name: field(2, text),
+  key: field(3, text),
+});
+export const ApplyDiffRequest = message({ diff: field(1, Descriptor.type), mounts: field(2, list(Mount.type)) });
 
 export const Lease = message({ id: field(1, text), labels: field(3, texts) });
 

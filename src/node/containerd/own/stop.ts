@@ -3,9 +3,11 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import { openCgroups } from '../../cgroups/cgroups.ts';
 import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
 import { bridgeIn, bridgeOf } from '../network/cni.ts';
+import { nodeCgroup } from '../pod-cgroups.ts';
 import { type DaemonOptions, endDaemon, ensureDaemon, findDaemon } from './daemon.ts';
 import { exists, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
@@ -43,6 +45,7 @@ export async function stopOwnContainerd(options: StopOptions): Promise<void> {
   await endDaemon(paths, clock);
   await killShims(paths, { clock, log });
   await unmountBelow(paths.directory, path);
+  openCgroups()?.remove(nodeCgroup(options.name));
   const inNamespace = networkNamespace === undefined ? [] : ['nsenter', `--net=${networkNamespace}`];
   for (const bridge of new Set([bridgeOf(options.name), ...(await bridgesOf(paths))])) {
     await command([...inNamespace, 'ip', 'link', 'delete', bridge], path).catch(() => {});

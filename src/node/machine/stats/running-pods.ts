@@ -16,6 +16,9 @@ export interface PodStats {
   /** When its sandbox was made. */
   readonly startedAt: number;
   readonly containers: readonly ContainerStats[];
+  /** Of all together, where the pod has a cgroup. */
+  readonly usage: ContainerUsage | undefined;
+  readonly nanocores: number | undefined;
 }
 
 /** Pods with a running container that has a sample, ordered by namespace and name. */
@@ -34,7 +37,10 @@ export function runningPods(
   return sandboxes
     .flatMap(({ id, pod, createdAt }): PodStats[] => {
       const own = bySandbox.get(id);
-      return own ? [{ ...pod, startedAt: createdAt, containers: own }] : [];
+      if (!own) return [];
+      const pair = samples.containers.get(id);
+      const total = { usage: pair?.current, nanocores: pair && nanocoresOf(pair) };
+      return [{ ...pod, startedAt: createdAt, containers: own, ...total }];
     })
     .sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
 }

@@ -11,7 +11,7 @@ interface Pair<T> {
 /** What is known of a node's use of resources. */
 export interface Samples {
   readonly node: Pair<MachineUsage> | undefined;
-  /** By id. */
+  /** By id, also of sandboxes. */
   readonly containers: ReadonlyMap<string, Pair<ContainerUsage>>;
 }
 

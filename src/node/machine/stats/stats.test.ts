@@ -128,3 +128,46 @@ test('metrics in the text of Prometheus', () => {
   expect(text).toContain('\ncontainer_start_time_seconds{container="b",namespace="ns",pod="web"} 2 20000\n');
   expect(text.endsWith('resource_scrape_error 0\n')).toBe(true);
 });
+
+test('a pod with a cgroup of its own has what all in it use, not the sum of its containers', () => {
+  const ofPod = (time: number, cpuNanoseconds: number) => ({ ...usage('s', time, cpuNanoseconds), workingSet: 500 });
+  const first = addSamples(NO_SAMPLES, machine(10_000, 1e9), [usage('1', 10_000, 5e8), ofPod(10_000, 7e8)]);
+  const samples = addSamples(first, machine(20_000, 6e9), [usage('1', 20_000, 15e8), ofPod(20_000, 27e8)]);
+  const input = {
+    nodeName: 'n1',
+    bootedAt: 0,
+    samples,
+    pods: pods(samples),
+    imageBytes: 0,
+    volumesOf: () => undefined,
+  };
+  expect(summary(input)).toMatchObject({
+    pods: [
+      {
+        cpu: { usageNanoCores: 2e8, usageCoreNanoSeconds: 27e8 },
+        memory: { workingSetBytes: 500, rssBytes: 40 },
+        containers: [{ name: 'a', cpu: { usageNanoCores: 1e8 } }],
+      },
+    ],
+  });
+});
+
+test('volumes of drivers are shown with their claims, and do not count as storage of the node', () => {
+  const stats = { name: 'disk', claim: 'mine', availableBytes: 60, capacityBytes: 100, usedBytes: 40 };
+  const input = {
+    nodeName: 'n1',
+    bootedAt: 0,
+    samples: twice,
+    pods: pods(),
+    imageBytes: 0,
+    volumesOf: () => undefined,
+  };
+  expect(summary({ ...input, driverVolumesOf: () => [stats] })).toMatchObject({
+    pods: [
+      {
+        volume: [{ name: 'disk', pvcRef: { name: 'mine', namespace: 'ns' }, usedBytes: 40, capacityBytes: 100 }],
+        'ephemeral-storage': { usedBytes: 60 },
+      },
+    ],
+  });
+});

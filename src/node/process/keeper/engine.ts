@@ -2,11 +2,11 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { usageOfTrees } from '../../cgroups/processes.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
-import { usageOfTrees } from '../cgroups/processes.ts';
 import type { Step } from '../launcher/plan.ts';
 import { nextAddress, parseRange } from '../network/addresses.ts';
 import type { PublishedPort } from '../network/rules.ts';
@@ -57,7 +57,7 @@ export class Engine {
     const id = newId(random);
     const address = this.#allocate(config);
     try {
-      const cgroup = `${config.cgroupParent ?? `/quarterdeck-${name}`}/${id}`;
+      const cgroup = `/quarterdeck-${name}/${id}`;
       const record = { id, createdAt: clock.now(), config, address, boot, holder: undefined, isStopped: false, cgroup };
       const sandbox = await KeptSandbox.run(this.#context, record);
       this.sandboxes.set(id, sandbox);
@@ -256,6 +256,14 @@ export class Engine {
     return running.flatMap(({ record, pid }): ContainerUsage[] => {
       const usage = trees ? trees.get(pid!) : cgroups?.usage(record.cgroup);
       return usage ? [{ id: record.id, time, ...usage, writableBytes: undefined }] : [];
+    });
+  }
+
+  podUsage(): ContainerUsage[] {
+    const { cgroups, clock } = this.#context;
+    return [...this.sandboxes.values()].flatMap(({ record }): ContainerUsage[] => {
+      const usage = cgroups?.usage(record.cgroup);
+      return usage ? [{ id: record.id, time: clock.now(), ...usage, writableBytes: undefined }] : [];
     });
   }
 

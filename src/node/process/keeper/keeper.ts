@@ -7,8 +7,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
+import { openCgroups } from '../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { openCgroups } from '../cgroups/cgroups.ts';
 import { LAUNCHER_PROGRAM } from '../launcher/program.ts';
 import { SHELL_PROGRAM } from '../launcher/shell-program.ts';
 import { parseRange } from '../network/addresses.ts';
@@ -168,6 +168,7 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
     resize: async ({ stream, size }) => sessions.resize(stream, size),
     closeStream: async ({ stream }) => sessions.close(stream),
     usage: async () => engine.usage(),
+    podUsage: async () => engine.podUsage(),
     quit: async () => quit(),
   };
 }

@@ -9,7 +9,7 @@ import type { Isolation } from '../keeper/machine.ts';
 import type { UserFiles } from '../plans/identity.ts';
 
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 export const SOCKET_NAME = 'keeper.sock';
 
@@ -63,6 +63,7 @@ export interface KeeperCalls {
   resize(params: { stream: string; size: TerminalSize }): Promise<void>;
   closeStream(params: { stream: string }): Promise<void>;
   usage(params: object): Promise<readonly ContainerUsage[]>;
+  podUsage(params: object): Promise<readonly ContainerUsage[]>;
   /** Ends the keeper; what it keeps goes on. */
   quit(params: object): Promise<void>;
 }

@@ -121,7 +121,6 @@ async function trustBundle(
   defaultMode: number,
   { pod, api }: SourceContext,
 ): Promise<Payload> {
-  if (!api.trustBundles) throw new PayloadError('clusterTrustBundle sources are not supported: the server has none');
   const selector = name === undefined ? { signerName: signerName ?? '', labelSelector } : { name };
   const bundles = await api.trustBundles(selector);
   if (!bundles.length && !optional) {

@@ -3,6 +3,7 @@ import { deepEqual } from '../../../../base/tree.ts';
 import { DerError } from '../../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../base/x509/request.ts';
 import { CertificateSigningRequest } from '../../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { ClusterTrustBundle } from '../../../../kinds/groups/certificates/cluster-trust-bundle.ts';
 import type { Core } from '../../../core.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
@@ -55,17 +56,44 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   },
 };
 
+/** Only users with the right `attest` for the signer may write its trust bundles. */
+export const clusterTrustBundleAttest: AdmissionPlugin = {
+  name: 'ClusterTrustBundleAttest',
+
+  handles: (kind, operation, subresource) =>
+    kind === ClusterTrustBundle && (operation === 'CREATE' || operation === 'UPDATE') && !subresource,
+
+  validate(core, request) {
+    const [now, before] = [request.object as ClusterTrustBundle, request.old as ClusterTrustBundle | undefined];
+    const { signerName } = now.spec;
+    if (signerName === undefined || (before && deepEqual(now.spec, before.spec))) return undefined;
+    const text = `user not permitted to attest for signerName ${JSON.stringify(signerName)}`;
+    return requireFor(core, request, { verb: 'attest', signerName, text });
+  },
+};
+
 function require(core: Core, request: AdmissionRequest, verb: 'approve' | 'sign'): void | Promise<void> {
   const { signerName } = (request.old as Request).spec;
-  const refuse = () =>
-    refused(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`);
+  const text = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`;
+  return requireFor(core, request, { verb, signerName, text });
+}
+
+interface SignerRight {
+  readonly verb: 'approve' | 'attest' | 'sign';
+  readonly signerName: string;
+  /** Why a user without it is refused. */
+  readonly text: string;
+}
+
+function requireFor(core: Core, request: AdmissionRequest, { verb, signerName, text }: SignerRight) {
   const allowed = mayActForSigner(core, request.user, verb, signerName);
   if (allowed instanceof Promise) {
     return allowed.then((is) => {
-      if (!is) throw refuse();
+      if (!is) throw refused(request, text);
     });
   }
-  if (!allowed) throw refuse();
+  if (!allowed) throw refused(request, text);
+  return undefined;
 }
 
 function parsed(request: AdmissionRequest, base64: string): ParsedRequest {

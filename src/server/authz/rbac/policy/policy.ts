@@ -111,6 +111,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   // The group is not in Kubernetes: the agent of a node is its service proxy, too.
   'system:node-proxier': [user('system:kube-proxy'), group('system:nodes')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
+  'system:cluster-trust-bundle-discovery': [group('system:serviceaccounts')],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
   'system:simulated-nodes': [user('system:simulated-nodes')],
   'system:volume-scheduler': [user('system:kube-scheduler')],

@@ -127,6 +127,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     on('resource.k8s.io', 'resourceclaims', 'get'),
     on('resource.k8s.io', 'resourceslices', 'deletecollection'),
     on('core', 'serviceaccounts', 'get'),
+    on('certificates.k8s.io', 'clustertrustbundles', READ),
   ],
   'node-bootstrapper': [on('certificates.k8s.io', 'certificatesigningrequests', 'create get list watch')],
   'node-problem-detector': [on('core', 'nodes', 'get'), on('core', 'nodes/status', 'patch'), EVENTS],
@@ -150,6 +151,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     EVENTS,
   ],
   'public-info-viewer': [onPaths('/healthz /livez /readyz /version /version/', 'get')],
+  'cluster-trust-bundle-discovery': [on('certificates.k8s.io', 'clustertrustbundles', READ)],
   'service-account-issuer-discovery': [
     onPaths(
       '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',

@@ -1,4 +1,4 @@
-import type { Change, Store } from '../../store/store.ts';
+import type { Change, Store } from '../store/store.ts';
 
 /** Kinds that change all the time: heartbeats, and reports of what has happened. */
 const UNCOUNTED = [
@@ -12,6 +12,7 @@ export class ChangeCounter {
   count = 0;
   #last: Change | undefined;
 
+  /** Counts the changes after a revision. */
   constructor(store: Pick<Store, 'watch'>, revision: number) {
     store.watch(revision, {
       changes: (batch) => {

@@ -1,5 +1,5 @@
 /** What is written into the files of a cgroup for the resources of a container. */
-import type { ContainerResources } from '../../runtime/container-config.ts';
+import type { ContainerResources } from '../runtime/container-config.ts';
 
 /** A file, by controller for version 1, and its new content. */
 export type Limit = readonly [controller: string, file: string, value: string];

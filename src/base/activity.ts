@@ -1,6 +1,6 @@
-/** Counts the calls to the server, to find out when everything that happens now has happened. */
+/** Counts the calls to a server, to find out when everything that happens now has happened. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleep } from './clock.ts';
 
 /**
  * How many turns of the event loop without a call mean that nothing happens until a timer fires. Components collect work
@@ -9,7 +9,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 const QUIET_TURNS = 6;
 /** How long to wait for calls that are in progress without anything happening: they may be waiting for another program. */
 const MAX_STALL_MS = 50;
-/** How long no request may have arrived from the network before the cluster counts as idle. */
+/** How long no request may have arrived from the network after a change before the cluster counts as idle. */
 const NETWORK_QUIET_MS = 25;
 const POLL_MS = 2;
 
@@ -18,8 +18,9 @@ export class Activity {
   readonly #machine: Clock;
   #count = 0;
   #inProgress = 0;
-  /** Whether clients can connect over the network. */
-  isServing = false;
+  #seenChanges = 0;
+  /** Grows with every change that clients may react to over the network; undefined: there are none. */
+  changes: (() => number) | undefined;
 
   constructor(machine: Clock) {
     this.#machine = machine;
@@ -41,18 +42,17 @@ export class Activity {
     };
   }
 
-  /** Notes that something happened. */
-  note(): void {
-    this.#count++;
-  }
-
   /** Resolves when nothing happens any more until a timer fires or somebody calls. */
   async idle(): Promise<void> {
     let stalledMs = 0;
     for (;;) {
       if (await this.#quietTurns()) stalledMs = 0;
-      const limit = this.#inProgress > 0 ? MAX_STALL_MS : this.isServing ? NETWORK_QUIET_MS : 0;
-      if (stalledMs >= limit) return;
+      const isAwaited = (this.changes?.() ?? 0) !== this.#seenChanges;
+      const limit = this.#inProgress > 0 ? MAX_STALL_MS : isAwaited ? NETWORK_QUIET_MS : 0;
+      if (stalledMs >= limit) {
+        this.#seenChanges = this.changes?.() ?? 0;
+        return;
+      }
       const seen = this.#count;
       await sleep(this.#machine, POLL_MS);
       stalledMs = this.#count === seen ? stalledMs + POLL_MS : 0;

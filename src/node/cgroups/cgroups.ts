@@ -10,14 +10,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { ContainerResources } from '../../runtime/container-config.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
+import type { ContainerResources } from '../runtime/container-config.ts';
+import { RuntimeError } from '../runtime/errors.ts';
 import { limitsOf } from './limits.ts';
 
 const CONTROLLERS = ['cpu', 'cpuacct', 'memory', 'pids', 'hugetlb', 'cpuset'];
 /** A version 1 cpuset needs its processors written before anything can enter, which nothing here limits. */
 const CONTROLLERS_OF_VERSION_1 = CONTROLLERS.filter((name) => name !== 'cpuset');
 const PROCESSES = 'cgroup.procs';
+const MIN_SHARES = 2;
+const MAX_WEIGHT = 10_000;
 
 export interface CgroupUsage {
   readonly cpuNanoseconds: number;
@@ -37,7 +39,9 @@ export interface Cgroups {
   oomKills(path: string): number;
   /** Kills everything in it. */
   kill(path: string): void;
-  /** Removes it if nothing runs in it. Returns whether it is gone. */
+  /** Gives a cgroup the share of the processors that those in it have together. */
+  sumShares(path: string): void;
+  /** Removes it with those in it if nothing runs there, also for controllers that nothing is limited by. Returns whether it is gone. */
   remove(path: string): boolean;
 }
 
@@ -60,16 +64,20 @@ export function openCgroups(mountTable = '/proc/self/mounts'): Cgroups | undefin
     }
   };
   const byController = new Map<string, string>();
+  const hierarchies: string[] = [];
   for (const [, point, type, options] of mounts) {
-    if (type !== 'cgroup' || !isWritable(point!)) continue;
+    if (!type?.startsWith('cgroup') || !isWritable(point!)) continue;
+    hierarchies.push(point!);
+    if (type !== 'cgroup') continue;
     for (const name of options!.split(',')) if (CONTROLLERS_OF_VERSION_1.includes(name)) byController.set(name, point!);
   }
-  if (byController.has('memory')) return version1(byController);
+  if (byController.has('memory')) return version1(byController, hierarchies);
   const unified = mounts.find(([, point, type]) => type === 'cgroup2' && isWritable(point!))?.[1];
   return unified && readText(join(unified, 'cgroup.controllers'))?.includes('memory') ? version2(unified) : undefined;
 }
 
-function version1(roots: ReadonlyMap<string, string>): Cgroups {
+/** `hierarchies` are all that container runtimes make cgroups in. */
+function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly string[]): Cgroups {
   const folders = (path: string) => [...new Set([...roots.values()].map((root) => join(root, path)))];
   const fileOf = (path: string, controller: string, file: string) =>
     join(roots.get(controller) ?? '/nowhere', path, file);
@@ -98,7 +106,11 @@ function version1(roots: ReadonlyMap<string, string>): Cgroups {
     },
     oomKills: (path) => pairsIn(fileOf(path, 'memory', 'memory.oom_control')).get('oom_kill') ?? 0,
     kill: (path) => killAll(fileOf(path, 'memory', PROCESSES)),
-    remove: (path) => folders(path).map(removeTree).every(Boolean),
+    sumShares(path) {
+      const sum = sumOf(fileOf(path, 'cpu', ''), 'cpu.shares');
+      if (roots.has('cpu')) writeLimit(fileOf(path, 'cpu', 'cpu.shares'), String(Math.max(MIN_SHARES, sum)));
+    },
+    remove: (path) => hierarchies.map((root) => removeTree(join(root, path))).every(Boolean),
   };
 }
 
@@ -139,6 +151,10 @@ function version2(root: string): Cgroups {
       if (existsSync(file)) writeFileSync(file, '1');
       else killAll(join(folderOf(path), PROCESSES));
     },
+    sumShares(path) {
+      const sum = sumOf(folderOf(path), 'cpu.weight');
+      writeLimit(join(folderOf(path), 'cpu.weight'), String(Math.min(MAX_WEIGHT, Math.max(1, sum))));
+    },
     remove: (path) => removeTree(folderOf(path)),
   };
 }
@@ -163,6 +179,14 @@ function writeLimit(file: string, value: string): void {
   } catch (error) {
     throw new RuntimeError('Unknown', `cannot set ${file} to ${value}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Adds up a number that each cgroup in a folder has. */
+function sumOf(folder: string, file: string): number {
+  let sum = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) sum += numberIn(join(folder, entry.name, file)) ?? 0;
+  return sum;
 }
 
 function killAll(processes: string): void {

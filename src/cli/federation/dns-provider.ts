@@ -1,0 +1,27 @@
+/** Opens the DNS provider that flags name. */
+import { readFile } from 'node:fs/promises';
+import { systemClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { DnsError, type DnsProvider } from '../../federation/dns/provider.ts';
+import { DNS_PROVIDERS } from '../../federation/dns/provider-names.ts';
+import { dnsProviders } from '../../federation/dns/providers/drivers.ts';
+import { CliError } from '../output/cli-error.ts';
+
+/** Connects to nothing. Throws an error that names the flag when there is no such provider, or its configuration is wrong. */
+export function openDnsProvider(name: string, zone: string, config: string | undefined): DnsProvider {
+  const known = DNS_PROVIDERS.find((each) => each === name);
+  if (!known) throw new CliError(`--dns-provider ${name} is unknown; known: ${DNS_PROVIDERS.join(', ')}`);
+  try {
+    return dnsProviders[known].open({ config, zone, now: () => systemClock.now(), random: systemRandom });
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error;
+    const missing = config === undefined ? ' (none was given)' : '';
+    throw new CliError(`--dns-provider-config${missing}: ${error.message}`, { cause: error });
+  }
+}
+
+export function readDnsConfig(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: Error) => {
+    throw new CliError(`--dns-provider-config ${file} cannot be read: ${cause.message}`, { cause });
+  });
+}

@@ -1,0 +1,32 @@
+/** `qdfed get clusters`: the members of a federation, and how they are. */
+import { elapsed } from '../../kinds/columns/elapsed.ts';
+import { table } from '../output/table.ts';
+import { loadContexts, releaseOf } from './contexts.ts';
+import { openFederation } from './federation.ts';
+import type { FederationFlags } from './flags.ts';
+import { type MemberAccess, readiness, withMembers } from './members.ts';
+
+const NONE = '-';
+
+export async function getClusters(flags: FederationFlags): Promise<void> {
+  const contexts = await loadContexts(flags.kubeconfig);
+  try {
+    const federation = await openFederation(contexts, flags);
+    const rows = await withMembers(federation, (members) => Promise.all(members.map(rowOf)));
+    const header = ['NAME', 'STATUS', 'VERSION', 'REGION', 'ZONES', 'AGE', 'REASON'];
+    process.stdout.write(`${table([header, ...rows]).join('\n')}\n`);
+  } finally {
+    contexts.close();
+  }
+}
+
+async function rowOf({ cluster, access, problem }: MemberAccess): Promise<readonly string[]> {
+  const { metadata, status } = cluster;
+  const { isReady, message } = readiness(cluster);
+  const release = access && (await releaseOf(access).catch(() => undefined));
+  return [
+    ...[metadata.name ?? '', isReady ? 'Ready' : 'NotReady', release?.gitVersion ?? NONE],
+    ...[status.region ?? NONE, status.zones?.join(',') ?? NONE, elapsed(metadata.creationTimestamp, Date.now())],
+    isReady ? '' : (problem ?? message),
+  ];
+}

@@ -1,0 +1,39 @@
+/** Lets the faults happen that the Fault objects of a cluster describe. */
+import { createClient } from '../../../client/client.ts';
+import { InformerFactory } from '../../../client/informer/informer-factory.ts';
+import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { Fault } from '../../../kinds/groups/testing/fault.ts';
+import type { FaultCode, FaultRule } from '../../../server/faults/fault.ts';
+import type { ActiveFault, FaultInjector } from '../../../server/faults/fault-injector.ts';
+import type { Server } from '../../../server/index.ts';
+import { SERVER_USER } from '../../../server/server-user.ts';
+import type { StartContext } from '../context.ts';
+
+export function followFaults(context: StartContext, server: Server, injector: FaultInjector): void {
+  const { cleanup, clock, random, log } = context;
+  const stop = new AbortController();
+  const client = createClient(directTransport(server.direct(SERVER_USER)));
+  const informers = new InformerFactory({ client, clock, random, log, signal: stop.signal });
+  const active = new Map<string, ActiveFault>();
+  informers.of(Fault).onChange(({ type, object }) => {
+    const name = object.metadata.name ?? '';
+    active.get(name)?.remove();
+    active.delete(name);
+    if (type !== 'delete') active.set(name, injector.add(ruleOf(object as Fault)));
+  });
+  cleanup.add(async () => {
+    stop.abort();
+    await informers.stopped();
+  });
+}
+
+function ruleOf({ spec = {} }: Fault): FaultRule {
+  const { latencyMilliseconds, dropWatchesAfterMilliseconds, staleWatchesMilliseconds, error, ...match } = spec;
+  return {
+    ...match,
+    error: error as FaultCode | undefined,
+    latencyMs: latencyMilliseconds,
+    dropWatchesAfterMs: dropWatchesAfterMilliseconds,
+    staleWatchesMs: staleWatchesMilliseconds,
+  };
+}

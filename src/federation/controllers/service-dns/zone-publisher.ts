@@ -1,0 +1,196 @@
+/**
+ * Brings the zone of a provider to what services should have. It reads the zone at first, after a failure and from time to time, and
+ * sends only what differs; changes of many services are sent together.
+ */
+import { Backoff } from '../../../base/backoff.ts';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import { DnsError, type DnsProvider, type DnsZone, type RecordChanges, type RecordSet } from '../../dns/provider.ts';
+import { type FederationDomain, recordChanges, serviceOfRecord } from '../../dns/service-records.ts';
+
+export interface ZonePublisherOptions {
+  readonly provider: DnsProvider;
+  /** `example.com.` */
+  readonly zone: string;
+  readonly names: FederationDomain;
+  /** Whether there is such a service, or may be. Records of those that do not exist are removed. */
+  readonly exists: (key: string) => boolean;
+  /** Called when the records of a service could not be published; not for each repetition of the same failure. */
+  readonly failed: (key: string, message: string) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const MAX_SERVICES_PER_CHANGE = 200;
+const CALL_TIMEOUT_MS = 30_000;
+/** How often somebody else's edits of the zone are put right. */
+const REPAIR_PERIOD_MS = 300_000;
+const RETRY = { base: 500, max: 60_000 };
+
+/** Services are named `NAMESPACE/NAME`. */
+export class ZonePublisher {
+  readonly #options: ZonePublisherOptions;
+  readonly #desired = new Map<string, readonly RecordSet[]>();
+  readonly #dirty = new Set<string>();
+  /** What the zone has, by service; undefined when it must be read. */
+  #actual: Map<string, readonly RecordSet[]> | undefined;
+  #zone: DnsZone | undefined;
+  #wake: (() => void) | undefined;
+  #lastFailure: string | undefined;
+  /** Services whose part in it was reported. */
+  readonly #reported = new Set<string>();
+
+  constructor(options: ZonePublisherOptions) {
+    this.#options = options;
+  }
+
+  /** The records that a service should have from now on. */
+  set(key: string, records: readonly RecordSet[]): void {
+    const known = this.#desired.get(key);
+    if (known && JSON.stringify(known) === JSON.stringify(records)) return;
+    this.#desired.set(key, records);
+    this.#dirty.add(key);
+    this.#wake?.();
+  }
+
+  /** Publishes until the signal is aborted. Failures are repeated with back-off. */
+  async run(): Promise<void> {
+    const { clock, random, log, signal, zone } = this.#options;
+    const backoff = new Backoff(RETRY, random);
+    while (!signal.aborted) {
+      try {
+        await this.#publish();
+        if (this.#lastFailure !== undefined) log.info('the DNS zone is up to date again', { zone });
+        this.#lastFailure = undefined;
+        this.#reported.clear();
+        backoff.reset();
+        await this.#work();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#actual = undefined;
+        this.#report(error as Error);
+        await sleep(clock, backoff.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Resolves when there is something to do. */
+  async #work(): Promise<void> {
+    const { clock, signal } = this.#options;
+    if (this.#dirty.size > 0 || signal.aborted) return;
+    const stops: (() => void)[] = [];
+    await new Promise<void>((resolve) => {
+      const wake = () => resolve();
+      this.#wake = wake;
+      signal.addEventListener('abort', wake, { once: true });
+      const timer = clock.timer(REPAIR_PERIOD_MS, () => {
+        this.#actual = undefined;
+        resolve();
+      });
+      stops.push(
+        () => signal.removeEventListener('abort', wake),
+        () => timer.cancel(),
+      );
+    });
+    this.#wake = undefined;
+    for (const stop of stops) stop();
+  }
+
+  async #publish(): Promise<void> {
+    if (!this.#actual) {
+      const { names, exists } = this.#options;
+      const listed = await this.#limited((signal) => this.#list(signal));
+      this.#actual = new Map();
+      for (const record of listed) {
+        const owner = serviceOfRecord(names, record.name);
+        if (!owner) continue;
+        const key = `${owner.namespace}/${owner.service}`;
+        this.#actual.set(key, [...(this.#actual.get(key) ?? []), record]);
+      }
+      for (const key of this.#desired.keys()) this.#dirty.add(key);
+      for (const key of this.#actual.keys()) {
+        if (!this.#desired.has(key) && !exists(key)) this.set(key, []);
+      }
+    }
+    while (this.#dirty.size > 0) await this.#send([...this.#dirty].slice(0, MAX_SERVICES_PER_CHANGE));
+  }
+
+  async #list(signal: AbortSignal): Promise<readonly RecordSet[]> {
+    const { provider, zone: name } = this.#options;
+    this.#zone ??= await provider.zone(name, signal);
+    if (!this.#zone) throw new DnsError('Invalid', `the DNS provider has no zone ${name}`);
+    return this.#zone.list(signal);
+  }
+
+  /** A service that is refused does not keep the others from being published. */
+  async #send(keys: readonly string[]): Promise<void> {
+    const parts = keys.map((key) => ({ key, records: this.#desired.get(key) ?? [], changes: this.#changesOf(key) }));
+    const change: RecordChanges = {
+      remove: parts.flatMap(({ changes }) => changes.remove),
+      ensure: parts.flatMap(({ changes }) => changes.ensure),
+    };
+    try {
+      if (change.remove.length + change.ensure.length > 0) {
+        await this.#limited((signal) => this.#zone!.change(change, signal));
+      }
+    } catch (error) {
+      if (!(error instanceof DnsError) || error.reason !== 'Invalid') throw error;
+      if (keys.length > 1) {
+        for (const key of keys) await this.#send([key]);
+        return;
+      }
+      // It is tried again when the service changes, and with the next repair.
+      this.#dirty.delete(keys[0]!);
+      this.#options.failed(keys[0]!, error.message);
+      return;
+    }
+    for (const { key, records } of parts) this.#sent(key, records);
+  }
+
+  #changesOf(key: string): RecordChanges {
+    const [namespace = '', service = ''] = key.split('/');
+    const name = { ...this.#options.names, namespace, service };
+    return recordChanges(name, this.#actual?.get(key) ?? [], this.#desired.get(key) ?? []);
+  }
+
+  #sent(key: string, records: readonly RecordSet[]): void {
+    this.#actual?.set(key, records);
+    // It may have changed while the provider was at work.
+    if ((this.#desired.get(key) ?? []) !== records && this.#desired.has(key)) return;
+    this.#dirty.delete(key);
+    if (records.length > 0) return;
+    this.#desired.delete(key);
+    this.#actual?.delete(key);
+  }
+
+  #report(error: Error): void {
+    const { failed, log, zone } = this.#options;
+    if (error.message !== this.#lastFailure) {
+      this.#lastFailure = error.message;
+      this.#reported.clear();
+      log.warn('the DNS zone could not be brought up to date', { zone, error });
+    }
+    for (const key of this.#dirty) {
+      if (this.#reported.has(key)) continue;
+      this.#reported.add(key);
+      failed(key, error.message);
+    }
+  }
+
+  /** A provider that does not answer in time has failed. */
+  async #limited<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, signal } = this.#options;
+    const limit = new AbortController();
+    const timer = clock.timer(CALL_TIMEOUT_MS, () =>
+      limit.abort(new DnsError('Unavailable', `the DNS provider did not answer within ${CALL_TIMEOUT_MS / 1000} s`)),
+    );
+    try {
+      return await call(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      timer.cancel();
+    }
+  }
+}

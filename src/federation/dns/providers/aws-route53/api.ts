@@ -1,0 +1,75 @@
+/** Signed requests to Route 53. */
+import { DnsError } from '../../provider.ts';
+import { httpCall } from '../http.ts';
+import type { AwsCredentials } from './credentials.ts';
+import { signedHeaders } from './signature.ts';
+import { all, parseXml, textAt, type XmlElement } from './xml.ts';
+
+export interface Route53Options {
+  readonly endpoint: string;
+  /** Of the signature: Route 53 is one service for all regions of a partition. */
+  readonly region: string;
+  readonly credentials: AwsCredentials;
+  readonly now: () => number;
+}
+
+const VERSION = '2013-04-01';
+
+export class Route53Api {
+  readonly #options: Route53Options;
+
+  constructor(options: Route53Options) {
+    this.#options = options;
+  }
+
+  get(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<XmlElement> {
+    const search = new URLSearchParams(query).toString();
+    return this.#call('GET', `${path}${search ? `?${search}` : ''}`, '', signal);
+  }
+
+  post(path: string, body: string, signal: AbortSignal): Promise<XmlElement> {
+    return this.#call('POST', path, body, signal);
+  }
+
+  async #call(method: 'GET' | 'POST', path: string, body: string, signal: AbortSignal): Promise<XmlElement> {
+    const { endpoint, region, credentials, now } = this.#options;
+    const url = `${endpoint.replace(/\/$/, '')}/${VERSION}/${path}`;
+    const own: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': 'text/xml' } : {};
+    const keys = await credentials.get(signal);
+    const headers = signedHeaders({ method, url, headers: own, body }, keys, {
+      region,
+      service: 'route53',
+      now: now(),
+    });
+    const reply = await httpCall({ url, method, headers, ...(method === 'POST' ? { body } : {}), signal });
+    let root: XmlElement | undefined;
+    try {
+      root = parseXml(reply.body);
+    } catch {
+      // The status says what is wrong.
+    }
+    if (reply.status === 200 && root) return root;
+    throw failure(reply.status, root, reply.body);
+  }
+}
+
+const FORBIDDEN = new Set([
+  ...['AccessDenied', 'AccessDeniedException', 'InvalidClientTokenId', 'SignatureDoesNotMatch', 'ExpiredToken'],
+  ...['UnrecognizedClientException', 'RequestExpired', 'MissingAuthenticationToken', 'IncompleteSignature'],
+]);
+/** Repeating the call helps; after an invalid batch, because it is planned again from what the zone has then. */
+const TEMPORARY = new Set(['Throttling', 'ThrottlingException', 'PriorRequestNotComplete', 'ServiceUnavailable']);
+
+function failure(status: number, root: XmlElement | undefined, body: string): DnsError {
+  const isBatch = root?.name === 'InvalidChangeBatch';
+  const code = root && (isBatch ? root.name : textAt(root, 'Error', 'Code'));
+  const messages = root && [
+    ...all(root, 'Messages', 'Message').map(({ text }) => text),
+    ...all(root, 'Error', 'Message').map(({ text }) => text),
+  ];
+  const text = `Route 53 answers with ${status}: ${[code, messages?.join(' ')].filter(Boolean).join(': ') || body.slice(0, 200)}`;
+  if (FORBIDDEN.has(code ?? '') || status === 401 || (status === 403 && !TEMPORARY.has(code ?? ''))) {
+    return new DnsError('Forbidden', text);
+  }
+  return new DnsError(status >= 500 || status === 429 || TEMPORARY.has(code ?? '') ? 'Unavailable' : 'Invalid', text);
+}

@@ -1,0 +1,232 @@
+/** The provider `google-clouddns`. */
+import {
+  DnsError,
+  type DnsProvider,
+  type DnsZone,
+  type ProviderDriver,
+  type RecordChanges,
+  type RecordSet,
+} from '../../provider.ts';
+import { httpCall } from '../http.ts';
+import { globalSection } from '../ini.ts';
+import { checkNames } from '../zone-names.ts';
+import {
+  type AccessTokens,
+  machineProject,
+  machineTokens,
+  readServiceAccount,
+  serviceAccountTokens,
+} from './credentials.ts';
+
+const KEYS = ['project-id', 'service-account-key', 'managed-zone', 'api-endpoint', 'metadata-endpoint'];
+const DEFAULT_API = 'https://dns.googleapis.com';
+const DEFAULT_METADATA = 'http://metadata.google.internal';
+const PAGE_RECORDS = 1_000;
+/** Google allows 1,000 additions and as many deletions in a change. */
+const MAX_CHANGES = 500;
+/** For changes of more record sets, the zone is read once. */
+const MAX_LOOKUPS = 10;
+const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME']);
+
+/** The configuration is an INI file, or the key of a service account as Google hands it out. */
+export const googleCloudDns: ProviderDriver = {
+  open({ config, now }): DnsProvider {
+    const isKey = config?.trimStart().startsWith('{') === true;
+    const values = isKey ? new Map<string, string>() : globalSection(config, KEYS);
+    const encoded = values.get('service-account-key');
+    const keyText = isKey ? config : encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString();
+    const account = keyText === undefined ? undefined : readServiceAccount(keyText);
+    const metadata = values.get('metadata-endpoint') ?? DEFAULT_METADATA;
+    const api = new CloudDnsApi({
+      endpoint: values.get('api-endpoint') ?? DEFAULT_API,
+      project: values.get('project-id') ?? account?.projectId,
+      findProject: (signal) => machineProject(metadata, signal),
+      tokens: account ? serviceAccountTokens(account, now) : machineTokens(metadata, now),
+    });
+    return {
+      async zone(name, signal) {
+        const zones = (await api.list<ManagedZone>('managedZones', { dnsName: name }, signal)).filter(
+          (each) => each.dnsName === name,
+        );
+        const wanted = values.get('managed-zone');
+        // A private zone may have the name of a public one.
+        const found = wanted
+          ? zones.find((each) => each.name === wanted)
+          : (zones.find(({ visibility }) => visibility !== 'private') ?? zones[0]);
+        return found && new CloudDnsZone(name, `managedZones/${encodeURIComponent(found.name)}`, api);
+      },
+    };
+  },
+};
+
+interface ManagedZone {
+  readonly name: string;
+  readonly dnsName: string;
+  readonly visibility?: string;
+}
+
+interface ResourceRecordSet {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl?: number;
+  readonly rrdatas?: readonly string[];
+  /** Record sets that answer by where the client is. */
+  readonly routingPolicy?: object;
+}
+
+interface ApiOptions {
+  readonly endpoint: string;
+  readonly project: string | undefined;
+  readonly findProject: (signal: AbortSignal) => Promise<string>;
+  readonly tokens: AccessTokens;
+}
+
+class CloudDnsApi {
+  readonly #options: ApiOptions;
+  #project: string | undefined;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+    this.#project = options.project;
+  }
+
+  /** All items of a collection, from all its pages. */
+  async list<T>(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly T[]> {
+    const items: T[] = [];
+    let pageToken: string | undefined;
+    const field = path.split('/').at(-1)!;
+    do {
+      const search = new URLSearchParams({
+        ...{ ...query, maxResults: String(PAGE_RECORDS) },
+        ...(pageToken === undefined ? {} : { pageToken }),
+      });
+      const page = await this.call(`${path}?${search}`, undefined, signal);
+      for (const item of (page[field] ?? []) as readonly T[]) items.push(item);
+      pageToken = page.nextPageToken as string | undefined;
+    } while (pageToken);
+    return items;
+  }
+
+  /** A POST when there is a body. */
+  async call(path: string, body: object | undefined, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    const { endpoint, findProject, tokens } = this.#options;
+    this.#project ??= await findProject(signal);
+    const headers = { authorization: `Bearer ${await tokens.get(signal)}`, accept: 'application/json' };
+    const reply = await httpCall({
+      url: `${endpoint.replace(/\/$/, '')}/dns/v1/projects/${encodeURIComponent(this.#project)}/${path}`,
+      ...(body
+        ? { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+        : { headers }),
+      signal,
+    });
+    let parsed: Readonly<Record<string, unknown>> = {};
+    try {
+      parsed = JSON.parse(reply.body);
+    } catch {
+      // The status says what is wrong.
+    }
+    if (reply.status >= 200 && reply.status < 300) return parsed;
+    const error = parsed.error as ApiFailure | undefined;
+    const message = error?.message ?? reply.body.slice(0, 200);
+    throw new DnsError(reasonOf(reply.status, error), `Google Cloud DNS answers with ${reply.status}: ${message}`);
+  }
+}
+
+interface ApiFailure {
+  readonly message?: string;
+  readonly errors?: readonly { readonly reason?: string }[];
+}
+
+/** Somebody else's change of the same records is seen when the call is repeated. */
+const RACES = new Set([404, 409, 412]);
+const QUOTA_REASONS = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded']);
+
+function reasonOf(status: number, error: ApiFailure | undefined): DnsError['reason'] {
+  if (error?.errors?.some(({ reason }) => QUOTA_REASONS.has(reason ?? ''))) return 'Unavailable';
+  if (status === 401 || status === 403) return 'Forbidden';
+  return status >= 500 || status === 429 || RACES.has(status) ? 'Unavailable' : 'Invalid';
+}
+
+class CloudDnsZone implements DnsZone {
+  readonly name: string;
+  readonly #path: string;
+  readonly #api: CloudDnsApi;
+
+  constructor(name: string, path: string, api: CloudDnsApi) {
+    this.name = name;
+    this.#path = path;
+    this.#api = api;
+  }
+
+  async list(signal: AbortSignal): Promise<readonly RecordSet[]> {
+    const found = await this.#recordSets({}, signal);
+    return found.flatMap(({ name, type, ttl = 0, rrdatas = [] }) =>
+      name === this.name
+        ? []
+        : [{ name, type: type as RecordSet['type'], ttlSeconds: ttl, values: [...rrdatas].sort() }],
+    );
+  }
+
+  /** A change is a transaction: what it deletes must be as it is, and what it adds must not exist. */
+  async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
+    checkNames(changes, this.name);
+    const touched = [...changes.remove, ...changes.ensure];
+    const existing = await this.#existing(touched, signal);
+    const deletions = new Map(
+      touched
+        .flatMap((each) => [...(existing.has(keyOf(each)) ? [keyOf(each)] : [])])
+        .map((key) => [key, existing.get(key)!]),
+    );
+    const additions = new Map(changes.ensure.map((each) => [keyOf(each), recordOf(each)]));
+    for (const [key, record] of additions) {
+      const before = deletions.get(key);
+      if (before && isSame(before, record)) {
+        deletions.delete(key);
+        additions.delete(key);
+      }
+    }
+    const all = [...new Set([...deletions.keys(), ...additions.keys()])].sort(byName);
+    for (let start = 0; start < all.length; start += MAX_CHANGES) {
+      const part = all.slice(start, start + MAX_CHANGES);
+      const of = (records: ReadonlyMap<string, ResourceRecordSet>) => part.flatMap((key) => records.get(key) ?? []);
+      await this.#api.call(`${this.#path}/changes`, { additions: of(additions), deletions: of(deletions) }, signal);
+    }
+  }
+
+  async #existing(
+    touched: readonly Pick<RecordSet, 'name' | 'type'>[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, ResourceRecordSet>> {
+    const keys = new Map(touched.map((each) => [keyOf(each), each]));
+    const pages =
+      keys.size > MAX_LOOKUPS
+        ? [await this.#recordSets({}, signal)]
+        : await Promise.all([...keys.values()].map(({ name, type }) => this.#recordSets({ name, type }, signal)));
+    return new Map(pages.flat().map((each) => [keyOf(each), each]));
+  }
+
+  async #recordSets(
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<readonly ResourceRecordSet[]> {
+    const found = await this.#api.list<ResourceRecordSet>(`${this.#path}/rrsets`, query, signal);
+    return found.filter(({ type, rrdatas, routingPolicy }) => TYPES.has(type) && rrdatas && !routingPolicy);
+  }
+}
+
+/** The changes of a name stay together: an alias replaces addresses in one change. */
+function byName(a: string, b: string): number {
+  const [nameA, nameB] = [a.split(' ')[1]!, b.split(' ')[1]!];
+  return nameA < nameB ? -1 : Number(nameA > nameB);
+}
+
+const keyOf = ({ name, type }: { readonly name: string; readonly type: string }) => `${type} ${name}`;
+
+function recordOf({ name, type, ttlSeconds, values }: RecordSet): ResourceRecordSet {
+  return { name, type, ttl: ttlSeconds, rrdatas: values };
+}
+
+function isSame(a: ResourceRecordSet, b: ResourceRecordSet): boolean {
+  const values = ({ rrdatas = [] }: ResourceRecordSet) => [...rrdatas].sort().join();
+  return a.ttl === b.ttl && values(a) === values(b);
+}

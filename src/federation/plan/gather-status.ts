@@ -1,0 +1,47 @@
+/** The status of a federated object of any kind, made from those of the members. */
+import { deepEqual } from '../../base/tree.ts';
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+
+type Values = readonly unknown[];
+
+interface Condition {
+  readonly type?: string;
+  readonly status?: string;
+}
+
+/**
+ * Numbers are added, conditions hold when they hold everywhere, and what is the same in all members is taken over. Everything else
+ * is left out: it means something in one cluster only.
+ */
+export function gatherStatus(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object {
+  const statuses = members.flatMap(({ status }) => (isMap(status) ? [status] : []));
+  const fields = [...new Set(statuses.flatMap((status) => Object.keys(status)))];
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const values = statuses.flatMap((status) => (status[field] === undefined ? [] : [status[field]]));
+      const merged =
+        field === 'observedGeneration' ? federated.metadata.generation : mergedValue(field, values, statuses.length);
+      return merged === undefined ? [] : [[field, merged]];
+    }),
+  );
+}
+
+function mergedValue(field: string, values: Values, count: number): unknown {
+  if (values.every((value) => typeof value === 'number'))
+    return values.reduce<number>((sum, value) => sum + Number(value), 0);
+  if (field === 'conditions' && values.every(Array.isArray)) return mergedConditions(values as Condition[][], count);
+  return values.length === count && values.every((value) => deepEqual(value, values[0])) ? values[0] : undefined;
+}
+
+/** Of each type, one that does not hold before one that does; one that a member does not have is left out. */
+function mergedConditions(lists: readonly (readonly Condition[])[], count: number): readonly Condition[] {
+  const all = lists.flat();
+  return [...new Set(all.map(({ type }) => type))].flatMap((type) => {
+    const found = all.filter((condition) => condition.type === type);
+    if (found.length < count) return [];
+    return [found.find(({ status }) => status !== 'True') ?? found[0]!];
+  });
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

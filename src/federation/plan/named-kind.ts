@@ -1,0 +1,72 @@
+/** A kind that a FederatedType names: one that this program has, or one that only the members know. */
+import { clone } from '../../base/tree.ts';
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import { allKinds } from '../../kinds/all.ts';
+import type { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
+import { defineKind, type Kind } from '../../kinds/kind.ts';
+import { s } from '../../schema/builders.ts';
+import { federationKinds } from '../kinds.ts';
+import type { FederatedKind } from './federated-kind.ts';
+import { gatherStatus } from './gather-status.ts';
+import { REPLICA_PREFERENCES } from './names.ts';
+
+const NEEDED_VERBS = ['get', 'list', 'watch', 'create', 'update', 'delete'] as const;
+
+/** Throws an error that says why the kind cannot be federated. */
+export function namedKind({ metadata, spec }: DeepReadonly<FederatedType>): FederatedKind {
+  const [plural = '', ...rest] = (metadata.name ?? '').split('.');
+  const group = rest.join('.');
+  const isIt = (kind: Kind) => kind.plural === plural && kind.group === group;
+  if (federationKinds.some(isIt)) throw new Error(`${metadata.name} is federated already, without this object`);
+  const kind = allKinds.find(isIt) ?? openKind(group, plural, spec);
+  const missing = NEEDED_VERBS.filter((verb) => kind.verbs && !kind.verbs.includes(verb));
+  if (missing.length > 0) throw new Error(`objects of ${metadata.name} cannot be propagated: no ${missing.join(', ')}`);
+  const path = spec.replicasPath ?? kind.subresources?.scale?.replicas;
+  return {
+    kind,
+    ...(path ? { replicas: replicasAt(path.split('.').filter((part) => part !== '')) } : {}),
+    ...(kind.subresources?.status ? { gather: gatherStatus } : {}),
+  };
+}
+
+/** The members validate its objects. */
+function openKind(group: string, plural: string, { version, kind, scope }: DeepReadonly<FederatedType>['spec']): Kind {
+  if (!version || !kind || group === '') {
+    const name = group === '' ? plural : `${plural}.${group}`;
+    throw new Error(
+      `Quarterdeck has no kind ${name}: spec.version and spec.kind are required, and a group in the name`,
+    );
+  }
+  return defineKind({
+    ...{ group, kind, plural, scope, description: `A ${kind}, as the members of the federation know it.` },
+    versions: { [`${group}/${version}`]: {} },
+    fields: {
+      spec: s.any({ description: 'Desired state. Validated by the members.' }),
+      data: s.any({ description: 'Content of kinds that have neither spec nor status. Validated by the members.' }),
+      status: s.any({ description: 'Observed state, gathered from the members.' }),
+    },
+    subresources: { status: true },
+    generation: true,
+  }) as Kind;
+}
+
+/** Divides the number at a path; objects in which it is missing have one replica. */
+function replicasAt(path: readonly string[]): NonNullable<FederatedKind['replicas']> {
+  const parentPath = path.slice(0, -1);
+  const field = path.at(-1) ?? '';
+  return {
+    annotation: REPLICA_PREFERENCES,
+    of(object) {
+      const found: unknown = path.reduce<any>((value, key) => value?.[key], object);
+      return typeof found === 'number' ? found : 1;
+    },
+    set(desired, replicas) {
+      let parent: AnyObject | Record<string, any> = desired;
+      for (const key of parentPath) {
+        parent[key] = clone(parent[key] ?? {});
+        parent = parent[key];
+      }
+      parent[field] = replicas;
+    },
+  };
+}

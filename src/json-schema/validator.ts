@@ -1,0 +1,295 @@
+/**
+ * Checks values against a structural schema, in the words of Kubernetes. Everything is compiled when it is first needed:
+ * an object rarely has all fields of its schema.
+ *
+ * What an update leaves as it was is not complained about (ratcheting), as far as a value can be found in the old object.
+ */
+
+import { matchesAnywhere, regularExpression } from '../base/regular-expression.ts';
+import { deepEqual, isTree, type Tree } from '../base/tree.ts';
+import {
+  type FieldError,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from '../schema/field-error.ts';
+import { formatOf } from './formats.ts';
+import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
+
+/** After this many errors nothing more is checked. */
+const MAX_ERRORS = 1000;
+
+interface Run {
+  readonly found: FieldError[];
+  /** How many schemas were applied: of several alternatives, the one that fits most of the value is reported. */
+  applied: number;
+}
+
+/** Adds the errors of a value. `old` is what the update replaces; undefined where that is not known. */
+type Check = (value: unknown, old: unknown, path: string, run: Run) => void;
+
+/** All errors of a value; `path` is where it stands, '' for the object itself. */
+export function validateValue(schema: JsonSchema, value: unknown, old?: unknown, path = ''): FieldError[] {
+  const run: Run = { found: [], applied: 0 };
+  checkOf(schema)(value, old, path, run);
+  return run.found;
+}
+
+const checks = new WeakMap<JsonSchema, Check>();
+
+function checkOf(schema: JsonSchema): Check {
+  let check = checks.get(schema);
+  if (!check) {
+    check = ratcheting(compile(schema));
+    checks.set(schema, check);
+  }
+  return check;
+}
+
+function ratcheting(check: Check): Check {
+  return (value, old, path, run) => {
+    const before = run.found.length;
+    if (before >= MAX_ERRORS) return;
+    check(value, old, path, run);
+    if (run.found.length > before && old !== undefined && deepEqual(value, old)) run.found.length = before;
+  };
+}
+
+function compile(schema: JsonSchema): Check {
+  const type = typeCheck(schema);
+  const parts = [
+    compositions(schema),
+    strings(schema),
+    numbers(schema),
+    lists(schema),
+    enumeration(schema),
+    objects(schema),
+  ].filter((part) => part !== undefined);
+  const onNull = enumeration(schema);
+  return (value, old, path, run) => {
+    run.applied++;
+    const wrong = type(value, path);
+    if (wrong) run.found.push(wrong);
+    if (value === null) return onNull?.(value, old, path, run);
+    for (const part of parts) part(value, old, path, run);
+  };
+}
+
+const bodyText = (path: string, text: string) => `${path} in body ${text}`;
+
+/** The value as it is seen in messages; paths that begin with a dot are those of fields of the object itself. */
+const fieldPath = (path: string) => (path.startsWith('.') ? path.slice(1) : path);
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'object' ? 'object' : typeof value;
+}
+
+function typeCheck(schema: JsonSchema): (value: unknown, path: string) => FieldError | undefined {
+  const { type, nullable } = schema;
+  const types = schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : type ? [type] : [];
+  const expected = types.join(',');
+  return (value, path) => {
+    if (types.length === 0 || (value === null && nullable)) return undefined;
+    const actual = jsonType(value);
+    if (types.includes(actual) || (actual === 'integer' && types.includes('number'))) return undefined;
+    return typeInvalid(fieldPath(path), actual, bodyText(path, `must be of type ${expected}: "${actual}"`));
+  };
+}
+
+function strings(schema: JsonSchema): Check | undefined {
+  const { maxLength, minLength, pattern, format, type } = schema;
+  const isFormat = format && (!type || type === 'string') ? formatOf(format) : undefined;
+  if (maxLength === undefined && minLength === undefined && !pattern && !isFormat) return undefined;
+  const expression = pattern ? regularExpression(pattern) : undefined;
+  return (value, _old, path, { found }) => {
+    if (typeof value !== 'string') return;
+    const field = fieldPath(path);
+    if (maxLength !== undefined && value.length > maxLength && countCharacters(value) > maxLength) {
+      found.push(tooLong(field, maxLength));
+    }
+    if (minLength !== undefined && (value.length < minLength || countCharacters(value) < minLength)) {
+      found.push(invalid(field, value, bodyText(path, `should be at least ${minLength} chars long`)));
+    }
+    if (expression && !matchesAnywhere(expression, value)) {
+      found.push(invalid(field, value, bodyText(path, `should match '${pattern}'`)));
+    }
+    if (isFormat && !isFormat(value)) {
+      found.push(typeInvalid(field, value, bodyText(path, `must be of type ${format}: ${JSON.stringify(value)}`)));
+    }
+  };
+}
+
+/** The number of code points. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+const INT32 = 2 ** 31;
+
+function numbers(schema: JsonSchema): Check | undefined {
+  const { maximum, minimum, multipleOf, exclusiveMaximum, exclusiveMinimum, format, type } = schema;
+  const isInt32 = type === 'integer' && format === 'int32';
+  if (maximum === undefined && minimum === undefined && multipleOf === undefined && !isInt32) return undefined;
+  return (value, _old, path, { found }) => {
+    if (typeof value !== 'number') return;
+    const wrong = (text: string) => void found.push(invalid(fieldPath(path), value, bodyText(path, text)));
+    if (isInt32 && Number.isInteger(value) && (value < -INT32 || value >= INT32)) {
+      const text = `Checked value must be of type ${type} with format ${format} in ${path}`;
+      found.push(invalid('<nil>', '', text));
+    }
+    if (multipleOf !== undefined && !isMultiple(value, multipleOf)) wrong(`should be a multiple of ${multipleOf}`);
+    if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
+      wrong(`should be greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`);
+    }
+    if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
+      wrong(`should be less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`);
+    }
+  };
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  if (!(factor > 0)) return false;
+  const times = value / factor;
+  return Math.abs(times - Math.round(times)) < 1e-9;
+}
+
+function enumeration({ enum: allowed }: JsonSchema): Check | undefined {
+  if (!allowed?.length) return undefined;
+  const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  return (value, _old, path, { found }) => {
+    if (!allowed.some((each) => deepEqual(each, value))) found.push(notSupported(fieldPath(path), value, texts));
+  };
+}
+
+function lists(schema: JsonSchema): Check | undefined {
+  const { minItems, maxItems, 'x-kubernetes-list-type': type, 'x-kubernetes-list-map-keys': keys } = schema;
+  const items = itemsOf(schema);
+  if (!items && minItems === undefined && maxItems === undefined) return undefined;
+  return (value, old, path, run) => {
+    if (!Array.isArray(value)) return;
+    if (items) {
+      const check = checkOf(items);
+      const before = type === 'map' && keys && Array.isArray(old) ? itemsByKeys(old, keys) : undefined;
+      for (let i = 0; i < value.length && run.found.length < MAX_ERRORS; i++) {
+        const was = before && isTree(value[i]) ? before.get(keysText(value[i] as Tree, keys!)) : undefined;
+        check(value[i], was, `${path}[${i}]`, run);
+      }
+    }
+    const { length } = value;
+    if (minItems !== undefined && length < minItems) {
+      run.found.push(invalid(fieldPath(path), length, bodyText(path, `should have at least ${minItems} items`)));
+    }
+    if (maxItems !== undefined && length > maxItems) run.found.push(tooMany(fieldPath(path), length, maxItems));
+  };
+}
+
+/** What identifies an item of a map list. */
+const keysText = (item: Tree, keys: readonly string[]) => JSON.stringify(keys.map((key) => item[key] ?? null));
+
+/** The items of a map list by their keys; of several with the same keys, the first. */
+function itemsByKeys(items: readonly unknown[], keys: readonly string[]): Map<string, Tree> {
+  const found = new Map<string, Tree>();
+  for (const item of items) {
+    if (!isTree(item)) continue;
+    const text = keysText(item, keys);
+    if (!found.has(text)) found.set(text, item);
+  }
+  return found;
+}
+
+function objects(schema: JsonSchema): Check | undefined {
+  const { minProperties, maxProperties, required: demanded = [], properties, additionalProperties } = schema;
+  const values = valuesOf(schema);
+  const isEmpty = minProperties === undefined && maxProperties === undefined && demanded.length === 0;
+  const forbids = additionalProperties === false;
+  if (isEmpty && !properties && !values && !forbids) return undefined;
+  const has = (name: string) => properties !== undefined && Object.hasOwn(properties, name);
+  return (value, old, path, run) => {
+    if (!isTree(value)) return;
+    const { found } = run;
+    const was = isTree(old) ? old : undefined;
+    const before = (key: string) => (was && Object.hasOwn(was, key) ? was[key] : undefined);
+    if (minProperties !== undefined || maxProperties !== undefined) {
+      const count = Object.keys(value).length;
+      if (minProperties !== undefined && count < minProperties) {
+        found.push(invalid(fieldPath(path), count, bodyText(path, `should have at least ${minProperties} properties`)));
+      }
+      if (maxProperties !== undefined && count > maxProperties) {
+        found.push(tooMany(fieldPath(path), count, maxProperties));
+      }
+    }
+    for (const key in value) {
+      if (found.length >= MAX_ERRORS) return;
+      if (value[key] === undefined) continue;
+      if (has(key)) checkOf(properties![key]!)(value[key], before(key), path ? `${path}.${key}` : key, run);
+      else if (values) checkOf(values)(value[key], before(key), `${path}.${key}`, run);
+      else if (forbids) {
+        found.push(invalid(fieldPath(path), key, `${path}.${key} in body is a forbidden property`));
+      }
+    }
+    for (const key of demanded) {
+      if (!Object.hasOwn(value, key) || value[key] === undefined) found.push(required(fieldPath(`${path}.${key}`)));
+    }
+  };
+}
+
+/** Errors about several schemas at once name no field. */
+const composed = (text: string) => invalid('<nil>', '', text);
+
+function compositions({ allOf, anyOf, oneOf, not }: JsonSchema): Check | undefined {
+  if (!allOf?.length && !anyOf?.length && !oneOf?.length && !not) return undefined;
+  return (value, old, path, run) => {
+    const { found } = run;
+    const name = JSON.stringify(path);
+    const attempt = (schema: JsonSchema): Run => {
+      const tried: Run = { found: [], applied: 0 };
+      checkOf(schema)(value, old, path, tried);
+      return tried;
+    };
+    const merge = (tried: Run | undefined) => {
+      if (!tried) return;
+      run.applied += tried.applied;
+      for (const error of tried.found) found.push(error);
+    };
+    if (anyOf?.length) {
+      const tried = anyOf.map(attempt);
+      const fits = tried.find((each) => each.found.length === 0);
+      if (!fits) found.push(composed(`${name} must validate at least one schema (anyOf)`));
+      merge(fits ?? best(tried));
+    }
+    if (oneOf?.length) {
+      const tried = oneOf.map(attempt);
+      const fitting = tried.filter((each) => each.found.length === 0);
+      if (fitting.length === 1) merge(fitting[0]);
+      else {
+        const why = fitting.length === 0 ? 'Found none valid' : `Found ${fitting.length} valid alternatives`;
+        found.push(composed(`${name} must validate one and only one schema (oneOf). ${why}`));
+        if (fitting.length === 0) merge(best(tried));
+      }
+    }
+    if (allOf?.length) {
+      const tried = allOf.map(attempt);
+      const fitting = tried.filter((each) => each.found.length === 0).length;
+      for (const each of tried) merge(each);
+      if (fitting < tried.length) {
+        found.push(composed(`${name} must validate all the schemas (allOf)${fitting === 0 ? '. None validated' : ''}`));
+      }
+    }
+    if (not && attempt(not).found.length === 0) found.push(composed(`${name} must not validate the schema (not)`));
+  };
+}
+
+function best(tried: readonly Run[]): Run | undefined {
+  return tried.reduce<Run | undefined>(
+    (chosen, each) => (chosen && chosen.applied >= each.applied ? chosen : each),
+    undefined,
+  );
+}

@@ -1,0 +1,114 @@
+/** Checks objects of custom kinds against the schema of the version that a request used. */
+import { addAll } from '../../base/add-all.ts';
+import { isTree, type Tree } from '../../base/tree.ts';
+import type { JsonSchema } from '../../json-schema/json-schema.ts';
+import { embeddedErrors, listErrors } from '../../json-schema/structure.ts';
+import { validateValue } from '../../json-schema/validator.ts';
+import { type FieldError, invalid } from '../../schema/field-error.ts';
+import type { RuleContext } from '../../schema/schema.ts';
+import type { KubeObject } from '../kind.ts';
+import type { ScaleDefinition } from '../subresources.ts';
+
+/** What a version says about valid objects. */
+export interface ValidatedVersion {
+  readonly source: JsonSchema;
+  readonly scale: ScaleDefinition | undefined;
+}
+
+const BLOCKING: ReadonlySet<FieldError['reason']> = new Set([
+  ...(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong'] as const),
+  ...(['FieldValueTooMany', 'FieldValueTypeInvalid'] as const),
+]);
+
+/** Everything that is wrong with an object, in the shape of the version. A write of the status checks the status only. */
+export function validateCustom(
+  object: KubeObject,
+  { source, scale }: ValidatedVersion,
+  { old, subresource }: Pick<RuleContext<KubeObject, KubeObject>, 'old' | 'subresource'>,
+): FieldError[] {
+  const found = subresource === 'status' ? statusErrors(object, old, source) : validateValue(source, object, old);
+  if (scale) addAll(found, scaleErrors(object, scale, subresource));
+  if (subresource !== 'status') {
+    addAll(found, embeddedErrors(source, object));
+    if (!old || listErrors(source, old).length === 0) addAll(found, listErrors(source, object));
+  }
+  if (found.some(({ reason }) => BLOCKING.has(reason)) && hasRules(source)) found.push(UNCHECKED);
+  return found;
+}
+
+const UNCHECKED = invalid(
+  '<nil>',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+);
+
+function statusErrors(
+  object: KubeObject & { status?: unknown },
+  old: (KubeObject & { status?: unknown }) | undefined,
+  source: JsonSchema,
+) {
+  const schema = source.properties?.status;
+  return schema && object.status !== undefined ? validateValue(schema, object.status, old?.status, 'status') : [];
+}
+
+const rules = new WeakMap<JsonSchema, boolean>();
+
+/** Whether a schema has rules anywhere. */
+function hasRules(schema: JsonSchema): boolean {
+  let has = rules.get(schema);
+  if (has === undefined) {
+    const { properties = {}, items, additionalProperties } = schema;
+    has =
+      (schema['x-kubernetes-validations']?.length ?? 0) > 0 ||
+      [...Object.values(properties), items, additionalProperties].some(
+        (each) => isTree(each) && hasRules(each as JsonSchema),
+      );
+    rules.set(schema, has);
+  }
+  return has;
+}
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+function scaleErrors(
+  object: KubeObject,
+  { replicas, observed, selector }: ScaleDefinition,
+  subresource: string | undefined,
+) {
+  const found: FieldError[] = [];
+  const check = (path: string) => {
+    const value = valueAt(object, path);
+    if (value === undefined) return;
+    const wrong = (detail: string, shown: unknown = value) => void found.push(invalid(`.${path}`, shown, detail));
+    if (typeof value !== 'number' || !Number.isInteger(value)) {
+      wrong(`.${path} accessor error: ${shownValue(value)} is of the type ${goType(value)}, expected int64`, 0);
+    } else if (value < 0) wrong('should be a non-negative integer');
+    else if (value > MAX_INT32) wrong(`should be less than or equal to ${MAX_INT32}`);
+  };
+  if (subresource !== 'status') check(replicas);
+  check(observed);
+  const labels = selector ? valueAt(object, selector) : undefined;
+  if (labels !== undefined && typeof labels !== 'string') {
+    const detail = `.${selector} accessor error: ${shownValue(labels)} is of the type ${goType(labels)}, expected string`;
+    found.push(invalid(`.${selector}`, '', detail));
+  }
+  return found;
+}
+
+function valueAt(object: unknown, path: string): unknown {
+  let at = object;
+  for (const name of path.split('.')) {
+    if (!isTree(at) || !Object.hasOwn(at as Tree, name)) return undefined;
+    at = (at as Tree)[name];
+  }
+  return at;
+}
+
+const shownValue = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function goType(value: unknown): string {
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return 'float64';
+  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
+}

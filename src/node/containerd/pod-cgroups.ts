@@ -1,0 +1,57 @@
+/**
+ * The cgroups around the containers of pods, by quality of service as kubelet has them: Guaranteed pods beside the groups of
+ * the other two classes. The runtime makes those of containers in them.
+ */
+import type { Cgroups, CgroupUsage } from '../cgroups/cgroups.ts';
+import type { ContainerResources } from '../runtime/container-config.ts';
+import type { SandboxConfig } from '../runtime/sandbox-config.ts';
+
+/** The cgroup of everything that a node runs. `name` is the node's. */
+export const nodeCgroup = (name: string) => `/quarterdeck-${name}`;
+
+const FOLDERS = { Guaranteed: '', Burstable: '/burstable', BestEffort: '/besteffort' } as const;
+
+export class PodCgroups {
+  readonly #cgroups: Cgroups;
+  readonly #root: string;
+  /** Those that could not be removed yet: the kernel may take a moment after the last process has ended. */
+  readonly #left = new Set<string>();
+
+  constructor(cgroups: Cgroups, name: string) {
+    this.#cgroups = cgroups;
+    this.#root = nodeCgroup(name);
+  }
+
+  /** Every sandbox has its own, so that the removal of an earlier one does not meet a later one. */
+  pathOf({ qosClass, pod, attempt }: SandboxConfig): string {
+    return `${this.#root}${FOLDERS[qosClass]}/pod${pod.uid}${attempt > 0 ? `-${attempt}` : ''}`;
+  }
+
+  create(config: SandboxConfig): void {
+    const path = this.pathOf(config);
+    this.#left.delete(path);
+    this.#cgroups.create(path, config.cgroupResources);
+    this.#balance(path);
+  }
+
+  update(path: string, resources: ContainerResources): void {
+    this.#cgroups.update(path, resources);
+    this.#balance(path);
+  }
+
+  usage(path: string): CgroupUsage | undefined {
+    return this.#cgroups.usage(path);
+  }
+
+  remove(path: string): void {
+    this.#left.add(path);
+    for (const each of this.#left) if (this.#cgroups.remove(each)) this.#left.delete(each);
+    this.#balance(path);
+  }
+
+  /** The pods of a class have as much of the processors as their requests together. */
+  #balance(path: string): void {
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    if (folder !== this.#root) this.#cgroups.sumShares(folder);
+  }
+}

@@ -1,0 +1,78 @@
+/** A cluster for tests in any language: a clock that is moved by a command, faults, and the objects of a saved test cluster. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Cluster } from '../../src/testing/index.ts';
+import { type Qd, runQd, startQd } from './program.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx' }] } };
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template },
+};
+
+let qd: Qd;
+let folder: string;
+const command = (...args: string[]) => runQd([...args, '--kubeconfig', qd.kubeconfig]);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'qd-restore-'));
+  const file = join(folder, 'saved');
+  const cluster = await Cluster.start({ nodes: ['quarterdeck-node-1'], now: new Date() });
+  await cluster.apply(deployment);
+  await cluster.settle();
+  await (await cluster.snapshot()).save(file);
+  await cluster.stop();
+  const flags = ['--runtime', 'simulated', '--nodes', '1', '--store', 'memory', '--clock', 'manual', '--faults'];
+  qd = await startQd({ flags: [...flags, '--restore', file] });
+}, 120_000);
+afterAll(async () => {
+  await qd.stop();
+  await rm(folder, { recursive: true });
+});
+
+const podsIn = async () => (await qd.request('GET', PODS)).body.items as any[];
+
+describe('a cluster for tests', () => {
+  test('starts with the objects of a saved test cluster, and goes on with them', async () => {
+    expect((await podsIn()).map(({ status }) => status.phase)).toEqual(['Running', 'Running']);
+    const patch = { body: { spec: { replicas: 3 } }, type: 'application/merge-patch+json' };
+    await qd.request('PATCH', '/apis/apps/v1/namespaces/default/deployments/web', patch);
+    await command('clock', 'advance', '5s');
+    expect((await podsIn()).map(({ status }) => status.phase)).toEqual(['Running', 'Running', 'Running']);
+  });
+
+  test('its time stands still, and moves by a command', async () => {
+    const clock = async () =>
+      (await qd.request('GET', '/apis/testing.kubernetes.io/v1/clocks/cluster')).body.status.time;
+    const before = await clock();
+    const run = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox' }] };
+    const spec = { schedule: '@hourly', jobTemplate: { spec: { template: { spec: run } } } };
+    const cronJobs = '/apis/batch/v1/namespaces/default/cronjobs';
+    await qd.request('POST', cronJobs, { body: { metadata: { name: 'tick' }, spec } });
+    expect(await clock()).toBe(before);
+    const { code, stdout, stderr } = await command('clock', 'advance', '2h');
+    expect(code, stderr).toBe(0);
+    expect(Date.parse(stdout.trim()) - Date.parse(before)).toBe(7_200_000);
+    expect(await clock()).toBe(stdout.trim().replace('Z', '000Z'));
+    const { status } = (await qd.request('GET', `${cronJobs}/tick`)).body;
+    expect(Date.parse(await clock()) - Date.parse(status.lastScheduleTime)).toBeLessThanOrEqual(3_600_000);
+  }, 60_000);
+
+  test('faults disturb requests until they are removed, need rights of their own, and never lock users out', async () => {
+    expect((await command('fault', 'add', 'all', '--error', '503')).stdout).toBe('added fault all\n');
+    expect((await qd.request('GET', PODS)).code).toBe(503);
+    expect((await command('fault', 'list')).stdout).toContain('{"error":503}');
+    const asEve = { headers: { 'Impersonate-User': 'eve' } };
+    expect((await qd.request('GET', '/apis/testing.kubernetes.io/v1/faults', asEve)).code).toBe(403);
+    expect((await command('fault', 'remove', '--all')).stdout).toBe('removed fault all\n');
+    expect((await qd.request('GET', PODS)).code).toBe(200);
+    const refused = await command('fault', 'add', 'nothing');
+    expect(refused.stderr).toContain('is required');
+    expect(refused.code).toBe(1);
+  }, 60_000);
+});
