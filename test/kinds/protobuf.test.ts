@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { federationKinds } from '../../src/federation/kinds.ts';
 import { allKinds } from '../../src/kinds/all.ts';
+import { CustomResourceDefinition } from '../../src/kinds/groups/apiextensions/custom-resource-definition.ts';
 import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
 import { parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
 import { DecodeError } from '../../src/server/http/body/decode-error.ts';
@@ -19,8 +20,8 @@ const bodies = new ProtobufBodies(registry, 100);
 const encoder = new Encoder(definitions);
 
 /**
- * Versions of Kubernetes' groups without a protobuf form: 1.7's clients of the first use JSON, clients only read the second,
- * and those that define kinds use JSON.
+ * Versions of Kubernetes' groups without a protobuf form: 1.7's clients of the first use JSON, clients only read the second.
+ * Definitions of custom kinds have forms of their own, which a test below reads.
  */
 const WITHOUT = new Set(['batch/v2alpha1', 'metrics.k8s.io/v1beta1', 'apiextensions.k8s.io/v1']);
 
@@ -101,6 +102,45 @@ describe('the numbers', () => {
       const numbers = parseFields(line ?? '').map(({ number }) => number);
       expect(new Set(numbers).size, `${kind} of ${apiVersion} has a number twice`).toBe(numbers.length);
     }
+  });
+});
+
+it('custom resource definitions: schemas that have several forms are read', () => {
+  const { bytes } = encoder.body('apiextensions.k8s.io/v1', CustomResourceDefinition.hub.schema, {
+    metadata: { name: 'a' },
+  });
+  expect(bodies.decode(bytes, { apiVersion: 'wrong', kind: 'Wrong' })).toMatchObject({
+    kind: 'CustomResourceDefinition',
+  });
+  const json = (value: unknown) => delimited(1, Buffer.from(JSON.stringify(value)));
+  const typed = (type: string, ...more: Buffer[]) => Buffer.concat([text(5, type), ...more]);
+  const flag = (number: number) => Buffer.from([number << 3, 1]);
+  const property = (name: string, schema: Buffer) =>
+    delimited(29, Buffer.concat([text(1, name), delimited(2, schema)]));
+  const schema = typed(
+    'object',
+    property('list', typed('array', delimited(24, delimited(1, typed('string'))))),
+    property('map', typed('object', delimited(30, Buffer.concat([flag(1), delimited(2, typed('integer'))])))),
+    property('open', typed('object', delimited(30, flag(1)))),
+    property('closed', typed('object', delimited(30, Buffer.alloc(0)))),
+    property('preset', typed('boolean', delimited(8, json(false)), delimited(20, json('a')), delimited(20, json(1)))),
+    property('apply', typed('array', text(42, 'set'))),
+  );
+  const version = Buffer.concat([text(1, 'v1'), delimited(4, delimited(1, schema))]);
+  const definition = Buffer.concat([delimited(2, delimited(7, version))]);
+  const type = Buffer.concat([text(1, 'apiextensions.k8s.io/v1'), text(2, 'CustomResourceDefinition')]);
+  const body = Buffer.concat([Buffer.from('k8s\0'), delimited(1, type), delimited(2, definition)]);
+  const decoded = bodies.decode(body, { apiVersion: 'wrong', kind: 'Wrong' }) as any;
+  expect(decoded.spec.versions[0].schema.openAPIV3Schema).toEqual({
+    type: 'object',
+    properties: {
+      list: { type: 'array', items: { type: 'string' } },
+      map: { type: 'object', additionalProperties: { type: 'integer' } },
+      open: { type: 'object', additionalProperties: true },
+      closed: { type: 'object', additionalProperties: false },
+      preset: { type: 'boolean', default: false, enum: ['a', 1] },
+      apply: { type: 'array', 'x-kubernetes-list-type': 'set' },
+    },
   });
 });
 

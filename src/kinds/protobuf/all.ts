@@ -1,4 +1,5 @@
 import { admissionregistration } from './admissionregistration.ts';
+import { apiextensions } from './apiextensions.ts';
 import { apps } from './apps.ts';
 import { authentication } from './authentication.ts';
 import { authorization } from './authorization.ts';
@@ -22,6 +23,7 @@ import { storage } from './storage.ts';
 
 const all: FieldNumbers = {
   ...admissionregistration,
+  ...apiextensions,
   ...apps,
   ...authentication,
   ...authorization,

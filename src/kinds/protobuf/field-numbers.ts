@@ -18,7 +18,7 @@ export interface NumberedField {
 export function parseFields(line: string): NumberedField[] {
   let number = 0;
   return line.split(' ').flatMap((word) => {
-    const [, given, inline, name, keeps] = /^(?:(\d+):)?(\.?)(\w+)(\??)$/.exec(word) ?? [];
+    const [, given, inline, name, keeps] = /^(?:(\d+):)?(\.?)([\w$-]+)(\??)$/.exec(word) ?? [];
     if (!name) return [];
     number = given ? Number(given) : number + 1;
     return [{ number, name, keepsZero: keeps === '?', isInline: inline === '.' }];

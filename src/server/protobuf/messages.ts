@@ -4,12 +4,14 @@
  */
 import type { ProtoReader } from '../../base/protobuf/reader.ts';
 import { put, type Tree } from '../../base/tree.ts';
+import { JSONSchemaProps } from '../../kinds/groups/apiextensions/json-schema-props.ts';
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';
 import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
 import { DecodeError } from '../http/body/decode-error.ts';
 import { decodeJson } from '../http/body/json.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
+import { schemaUnions } from './json-schemas.ts';
 import { inner, readIntOrString, readString, readText } from './scalars.ts';
 
 /** Reads the value of the current field. */
@@ -20,6 +22,7 @@ type ReadField = (wire: ProtoReader, into: Tree, depth: number) => void;
 export class Messages {
   readonly #definitions: Definitions;
   readonly #depth: number;
+  #schemas: ReadValue | undefined;
   readonly #readers = new Map<string, ReadonlyMap<number, ReadField>>();
 
   /** `depth`: how deep messages may be nested. */
@@ -148,6 +151,9 @@ export class Messages {
   }
 
   #object(schema: ObjectSchema, home: string): ReadValue {
+    if (schema.name === 'JSON') return (wire) => this.#raw(inner(wire));
+    const union = schemaUnions.get(schema.name);
+    if (union) return (wire, depth) => union(inner(wire), (each) => this.#schema(home)(each, depth + 1));
     const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home));
     if (!definition) throw new Error(`${schema.name} of ${home} is not published`);
     return (wire, depth) => {
@@ -155,6 +161,12 @@ export class Messages {
       this.#into(object, inner(wire), this.#readersOf(definition), depth + 1);
       return object;
     };
+  }
+
+  /** A schema inside the schema of a custom kind. */
+  #schema(home: string): ReadValue {
+    this.#schemas ??= this.#object(JSONSchemaProps, home);
+    return this.#schemas;
   }
 
   /** Free-form data is JSON inside protobuf. */

@@ -1,0 +1,44 @@
+/**
+ * Decodes the values of a custom resource definition's schemas that have several forms in JSON. In protobuf each is a message
+ * of its own: `JSON` has the value as text, the others have a field for each form.
+ */
+import type { ProtoReader } from '../../base/protobuf/reader.ts';
+import { readText } from './scalars.ts';
+
+/** Reads the schema that is the current field. */
+type ReadSchema = (wire: ProtoReader) => unknown;
+
+type ReadUnion = (wire: ProtoReader, schema: ReadSchema) => unknown;
+
+/** By the name of the shape; `wire` reads the message. */
+export const schemaUnions: ReadonlyMap<string, ReadUnion> = new Map([
+  ['JSONSchemaPropsOrArray', oneOrMany((wire, schema) => schema(wire))],
+  ['JSONSchemaPropsOrStringArray', oneOrMany((wire) => readText(wire))],
+  ['JSONSchemaPropsOrBool', schemaOrFlag],
+]);
+
+/** A schema in the first field, or a list in the second. */
+function oneOrMany(item: ReadUnion): ReadUnion {
+  return (wire, schema) => {
+    let one: unknown;
+    const many: unknown[] = [];
+    for (let field = wire.next(); field; field = wire.next()) {
+      if (field === 1) one = schema(wire);
+      else if (field === 2) many.push(item(wire, schema));
+      else wire.skip();
+    }
+    return many.length > 0 ? many : one;
+  };
+}
+
+/** Whether there may be values in the first field, or their schema in the second. */
+function schemaOrFlag(wire: ProtoReader, schema: ReadSchema): unknown {
+  let allows = false;
+  let values: unknown;
+  for (let field = wire.next(); field; field = wire.next()) {
+    if (field === 1) allows = wire.signed() !== 0;
+    else if (field === 2) values = schema(wire);
+    else wire.skip();
+  }
+  return values ?? allows;
+}
