@@ -15,6 +15,7 @@ import { storeArguments } from '../test/support/store/backends.ts';
 import { largePod, smallPod } from './bodies.ts';
 import { measureDns } from './dns.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
+import { measureFederation } from './federation.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
@@ -118,6 +119,7 @@ async function main(): Promise<void> {
   await measureNodes();
   await measurePods({ root, directory: join(work, 'pods'), wanted, record, say });
   await measureServices({ root, wanted, record, say });
+  await measureFederation({ root, directory: join(work, 'federation'), wanted, record, say });
   await measureTraffic({ root, directory: join(work, 'traffic'), wanted, record, say });
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   await measureSchedulers();

@@ -180,7 +180,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const intercepted = intercept ? intercept(open) : open;
   const handle = options.freeze ? freezing(intercepted) : intercepted;
   const customKinds = registry.resource(DEFINITIONS.hub.apiVersion, DEFINITIONS.plural)
-    ? new CustomKinds({ cache, registry, handle, clock, log })
+    ? new CustomKinds({ cache, registry, handle, clock, log, core: () => core })
     : undefined;
   const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;

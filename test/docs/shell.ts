@@ -29,10 +29,10 @@ interface PageOptions {
 export const PAGE_TIMEOUT_MS = 90_000;
 
 /** The ports that documents name, which stand for ports that are free. */
-const NAMED_PORTS = ['6443', '8001'];
+const NAMED_PORTS = ['6443', '8001', '5353'];
 
 /** Names of clusters in the documents; what each remembers of its port keeps it off the well-known ones. */
-const CLUSTERS = ['quarterdeck', 'dev', 'real'];
+const CLUSTERS = ['quarterdeck', 'dev', 'real', 'host', 'east', 'west', 'north'];
 
 /** Programs that stay in the foreground get a terminal of their own, so to speak, and are waited for until they say this. */
 const FOREGROUND = /^(?:npm start|qd up|npx qd up|qd proxy)\b/;
@@ -103,7 +103,7 @@ function inItsTerminal(command: string): string {
 }
 
 async function runScript(script: string, directory: string): Promise<void> {
-  const path = [join(directory, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'];
+  const path = [join(directory, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin'];
   const child = spawn('bash', [script], {
     cwd: join(directory, 'work'),
     // A session of its own, to end with everything that the page left in the background.

@@ -11,13 +11,14 @@ import { httpsTransport } from '../../src/client/transport/https-transport.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Endpoints } from '../../src/kinds/groups/core/endpoints.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Secret } from '../../src/kinds/groups/core/secret.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
-import { bindMissing, TestBind } from '../support/federation/bind.ts';
+import { bindMissing, dig, TestBind } from '../support/federation/bind.ts';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -155,6 +156,20 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^kind: PersistentVolumeClaim$/m);
     expect((await (await clientOf('host')).of(Namespace).list()).items).toHaveLength(4);
+  });
+
+  test('the DNS of a cluster leads to its own services while they are healthy, and else to the federation', async () => {
+    const host = await clientOf('host');
+    const metadata = { name: 'kube-dns', namespace: 'kube-system' };
+    await host.of(ConfigMap).create({ metadata, data: { federations: 'fed=example.com' } });
+    const [subset] = (await host.of(Endpoints).in('kube-system').get('kube-dns')).subsets ?? [];
+    const server = { address: subset!.addresses![0]!.ip, port: subset!.ports![0]!.port };
+    await expect
+      .poll(() => dig(server, 'web.default.fed.svc.cluster.local', 'CNAME'))
+      .toEqual(['web.default.fed.svc.example.com.']);
+    const own = dig(server, 'kubernetes.default.svc.cluster.local');
+    expect(own).toHaveLength(1);
+    await expect.poll(() => dig(server, 'kubernetes.default.fed.svc.cluster.local')).toEqual(own);
   });
 
   test('is created, joined, used, left and deleted', { timeout: 180_000 }, async () => {

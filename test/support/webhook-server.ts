@@ -1,4 +1,4 @@
-/** A webhook on loopback: answers AdmissionReviews by the path they are sent to. */
+/** A webhook on loopback: answers AdmissionReviews and ConversionReviews by the path they are sent to. */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { testAuthority } from './tls.ts';
@@ -18,8 +18,6 @@ export interface WebhookServer {
   close(): void;
 }
 
-const REVIEW = { kind: 'AdmissionReview' };
-
 export async function startWebhooks(...names: readonly string[]): Promise<WebhookServer> {
   const authority = await testAuthority('webhook-ca');
   const decisions = new Map<string, Decide>();
@@ -28,12 +26,12 @@ export async function startWebhooks(...names: readonly string[]): Promise<Webhoo
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const name = request.url!.split('?')[0]!.slice(1);
-    const { apiVersion, request: asked } = JSON.parse(Buffer.concat(chunks).toString());
+    const { kind, apiVersion, request: asked } = JSON.parse(Buffer.concat(chunks).toString());
     requests.set(name, [...(requests.get(name) ?? []), asked]);
     const decision = decisions.get(name)?.(asked);
     if (decision === undefined) return;
     if (typeof decision === 'string') response.end(decision);
-    else response.end(JSON.stringify({ ...REVIEW, apiVersion, response: { uid: asked.uid, ...decision } }));
+    else response.end(JSON.stringify({ kind, apiVersion, response: { uid: asked.uid, ...decision } }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

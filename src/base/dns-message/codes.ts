@@ -9,6 +9,7 @@ export const RecordType = {
   TXT: 16,
   AAAA: 28,
   SRV: 33,
+  DNAME: 39,
   OPT: 41,
   /** Types from here on are questions about more than one type, or about the zone. */
   FIRST_META: 128,

@@ -27,6 +27,11 @@ export function cnameRecord(name: string, target: string): ZoneRecord {
   return { name, type: RecordType.CNAME, data: nameBytes(target) };
 }
 
+/** Says where all names below a name lead (RFC 6672). */
+export function dnameRecord(name: string, target: string): ZoneRecord {
+  return { name, type: RecordType.DNAME, data: nameBytes(target) };
+}
+
 export function nsRecord(name: string, target: string): ZoneRecord {
   return { name, type: RecordType.NS, data: nameBytes(target) };
 }

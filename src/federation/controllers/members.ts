@@ -171,6 +171,12 @@ export class Member {
     return this.#answeredAt === undefined ? 'unknown' : 'away';
   }
 
+  /** When a cluster that does not answer will be down, in milliseconds from now. */
+  get downAfterMs(): number {
+    const { clock, downAfterMs } = this.#options;
+    return Math.max(0, (this.#answeredAt ?? this.#since) + downAfterMs - clock.now());
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#end.abort();

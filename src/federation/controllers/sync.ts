@@ -36,13 +36,14 @@ export interface SyncOptions {
 
 type FederatedObject = DeepReadonly<AnyObject>;
 
-const WORKERS = 20;
+/** Most of the time, a worker waits for members and for what it wrote to come back. */
+const WORKERS = 100;
 /** How long a plan waits for a cache to show what it wrote. */
 const OWN_WRITE_MS = 5_000;
 /** A write to a member that takes longer has failed: the other members do not wait for it. */
 const MEMBER_TIMEOUT_MS = 10_000;
-/** A member that is away counts as down after some time, which nobody announces. */
-const AWAY_LOOK_MS = 1_000;
+/** A member whose objects are not known counts as down after some time, which nobody announces. */
+const UNKNOWN_LOOK_MS = 1_000;
 
 export class Sync {
   readonly #options: SyncOptions;
@@ -81,7 +82,9 @@ export class Sync {
 
   #memberChanged(member: Member): void {
     this.#follow(member);
-    this.#everything();
+    // What no plan depends on needs no new plans.
+    const { replicas, gather } = this.#options.kind;
+    if (replicas || gather || member.isStopped || member.health === 'ready') this.#everything();
   }
 
   #everything(): void {
@@ -148,7 +151,8 @@ export class Sync {
         const { name = '', namespace } = federated.metadata;
         const actual = member.informer(kind.kind)?.lister.get(name, namespace);
         const health = this.#healthOf(member);
-        if (health === 'away' || health === 'unknown') this.#queue.addAfter(key, AWAY_LOOK_MS);
+        if (health === 'unknown') this.#queue.addAfter(key, UNKNOWN_LOOK_MS);
+        if (health === 'away') this.#queue.addAfter(key, member.downAfterMs);
         return {
           ...{ name: member.name, labels: member.cluster.metadata.labels ?? {}, health, object: actual },
           capacity: health === 'ready' && actual ? await this.#capacityOf(key, member, actual) : undefined,

@@ -53,7 +53,8 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
     columns: hub.columns,
     rules: [
       (object: KubeObject, context: Parameters<typeof validateCustom>[2] & { apiVersion?: string | undefined }) => {
-        const version = byName.get(context.apiVersion ?? '') ?? hub;
+        // What a webhook converts can only be checked in the stored version.
+        const version = options.conversion ? hub : (byName.get(context.apiVersion ?? '') ?? hub);
         return version.validate(object, context);
       },
     ],

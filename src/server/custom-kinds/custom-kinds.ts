@@ -1,26 +1,30 @@
 /** Keeps the registry of kinds in step with the custom resource definitions in the cache. */
 import type { Clock } from '../../base/clock.ts';
-import { ApiError, isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { soon } from '../../base/soon.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { customKind } from '../../kinds/custom/custom-kind.ts';
 import { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
-import type { AsyncConversion, Kind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import type { Handle } from '../api.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { Entry } from '../cache/entry.ts';
 import { parseStored } from '../cache/stored-object.ts';
+import type { Core } from '../core.ts';
 import type { Registry } from '../registry.ts';
 import { SERVER_USER } from '../server-user.ts';
 import { deleteObjects, markedInProgress, needsCleanup, released } from './cleanup.ts';
+import { webhookConversion } from './conversion-webhook.ts';
 import type { Names, TakenNames } from './names.ts';
-import { decideStatus, isServed } from './status.ts';
+import { decideStatus, isServed, isSettled } from './status.ts';
 
 export interface CustomKindsOptions {
   readonly cache: Cache;
   readonly registry: Registry;
   readonly handle: Handle;
+  /** For what reaches webhooks. */
+  readonly core: () => Core;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -77,7 +81,8 @@ export class CustomKinds {
     const followed: Followed = before ?? { group: spec.group, names: status.acceptedNames, key: '', kind: undefined };
     this.#followed.set(name, followed);
     followed.names = status.acceptedNames;
-    this.#look(name);
+    // Reading a definition again takes time; after a start, hardly any has to be looked at.
+    if (!isSettled(definition)) this.#look(name);
     const key = isServed(status) ? keyOf(definition) : '';
     if (key === followed.key) return NO_CHANGES;
     const removed = followed.kind ? [followed.kind] : [];
@@ -101,7 +106,8 @@ export class CustomKinds {
     const table = this.#options.cache.table(CustomResourceDefinition);
     return customKind(withoutSchemas(spec), {
       names: status.acceptedNames,
-      conversion: spec.conversion.strategy === 'Webhook' ? NO_WEBHOOK : undefined,
+      conversion:
+        spec.conversion?.strategy === 'Webhook' ? webhookConversion(this.#options.core, spec.conversion) : undefined,
       isTerminating: metadata.deletionTimestamp !== undefined,
       definition: () => {
         const entry = table.get('', name);
@@ -214,13 +220,6 @@ export class CustomKinds {
     return { resources, kinds };
   }
 }
-
-/** Until webhooks are called, objects of other versions cannot be read: a wrong object would be worse. */
-const NO_WEBHOOK: AsyncConversion = {
-  async convert(_, { apiVersion }) {
-    throw new ApiError('InternalError', `conversion to ${apiVersion}: conversion webhooks are not called yet`);
-  },
-};
 
 const API_VERSION = CustomResourceDefinition.hub.apiVersion;
 

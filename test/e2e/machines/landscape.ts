@@ -60,12 +60,21 @@ export function openLandscape(): Landscape {
     `link add ${prefix} type veth peer name own netns ${space('r')}\naddr add ${OWN}/24 dev ${prefix}\nlink set ${prefix} up`,
   );
   ip('link set own master br0 up', router);
-  const enter = (name: string) => ['ip', 'netns', 'exec', space(name)];
+  // Unlike `ip netns exec`, it leaves /sys as it is, which containers need.
+  const enter = (name: string) => ['/usr/bin/nsenter', `--net=/run/netns/${space(name)}`];
   const run = (name: string, ...command: readonly string[]) =>
-    execFileSync('ip', [...enter(name).slice(1), ...command], { encoding: 'utf8' });
+    execFileSync('/usr/bin/nsenter', [...enter(name).slice(1), ...command], { encoding: 'utf8' });
   run('r', 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward');
+  /** The tables of iptables stay when their rules are gone: of those, the rules count. */
+  const tables = (machine: MachineName) =>
+    run(machine, 'nft', 'list', 'tables').replace(/^table ip6? (nat|filter|mangle|raw)$/gm, (table) =>
+      run(machine, 'nft', 'list', ...table.split(' '))
+        .split('\n')
+        .filter((line) => !/^\s*(table .*|chain .*|type .* hook .*|})?$/.test(line))
+        .join('\n'),
+    );
   const things = (machine: MachineName) =>
-    [run(machine, 'ip', '-o', 'link'), run(machine, 'ip', 'route'), run(machine, 'nft', 'list', 'tables')]
+    [run(machine, 'ip', '-o', 'link'), run(machine, 'ip', 'route'), tables(machine)]
       .flatMap((text) => text.split('\n'))
       .map((line) => line.replace(/^\d+: ([^:@]+).*/, 'link $1').trim())
       .filter((line) => line !== '');

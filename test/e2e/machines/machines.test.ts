@@ -1,10 +1,11 @@
 /** Pods, services, DNS and policies across machines, and what is left on them. */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { writeImage } from '../../runtimes/world.ts';
 import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
 import { ADDRESSES, type Landscape, type MachineName, openLandscape, untilPrints } from './landscape.ts';
 
@@ -12,6 +13,14 @@ const isInstalled = ['/usr/sbin/nft', '/usr/sbin/bridge'].every((file) => exists
 const skip =
   process.getuid?.() === 0 && isInstalled ? undefined : 'nft or bridge is not installed, or this is not root';
 if (skip) console.log(`skipped: ${skip}`);
+
+/** Another runtime can be tested by hand; with containers, their program comes from the machine. */
+const runtime = process.env.QD_TEST_RUNTIME ?? 'process';
+const hasContainers = runtime === 'containerd';
+const image = hasContainers ? 'pods:1' : 'host';
+const HOST_PATHS = { usr: ['/usr', '/usr'], lib: ['/usr/lib', '/lib'], lib64: ['/usr/lib64', '/lib64'] } as const;
+const volumes = Object.entries(HOST_PATHS).map(([name, [path]]) => ({ name, hostPath: { path } }));
+const volumeMounts = Object.entries(HOST_PATHS).map(([name, [, mountPath]]) => ({ name, mountPath, readOnly: true }));
 
 const NAMESPACE = '/api/v1/namespaces/default';
 const NODES = { a: 'quarterdeck-node-1', b: 'node-b', c: 'node-c' } as const;
@@ -60,9 +69,11 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
         spec: {
           nodeName: NODES[machine],
           terminationGracePeriodSeconds: 0,
+          ...(hasContainers ? { volumes } : {}),
           containers: [
             {
-              ...{ name: 'c', image: 'host', command: [process.execPath, '-e', PROGRAM] },
+              ...{ name: 'c', image, command: [process.execPath, '-e', PROGRAM] },
+              ...(hasContainers ? { volumeMounts } : {}),
               env: [{ name: 'NAME', value: `pod-${machine}` }],
             },
           ],
@@ -70,16 +81,31 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
       },
     });
 
+  /** Puts the image onto the node. */
+  const load = async (machine: MachineName) => {
+    await qd.until(
+      '/api/v1/nodes',
+      ({ metadata, status }) =>
+        metadata.name === NODES[machine] &&
+        status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True'),
+    );
+    const node = join(dataOf(machine), 'nodes', NODES[machine]);
+    const archive = join(node, 'pods.tar');
+    await writeImage(archive, { name: 'docker.io/library/pods:1' });
+    const socket = join(node, 'containerd', 'containerd.sock');
+    execFileSync('ctr', ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', archive]);
+  };
+
   beforeAll(async () => {
     directory = await newDirectory();
     landscape = openLandscape();
     const ranges = ['--cluster-cidr', '10.230.0.0/16', '--service-cluster-ip-range', '10.229.0.0/16'];
-    const flags = ['--nodes', '1', '--runtime', 'process', '--bind-address', ADDRESSES.a, ...ranges];
+    const flags = ['--nodes', '1', '--runtime', runtime, '--bind-address', ADDRESSES.a, ...ranges];
     qd = await startQd({ directory, flags, enter: landscape.enter('a') });
     const { stdout } = await runQd(['token', 'create', '--kubeconfig', qd.kubeconfig]);
     const command = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(1);
     for (const machine of ['b', 'c'] as const) {
-      const own = ['--node-name', NODES[machine], '--runtime', 'process', '--data-dir', dataOf(machine)];
+      const own = ['--node-name', NODES[machine], '--runtime', runtime, '--data-dir', dataOf(machine)];
       const agent = spawnProgram('qd', [...command, ...own], { enter: landscape.enter(machine) });
       agents.set(machine, agent);
       await untilPrints(agent, 'joined');
@@ -88,6 +114,7 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
     const { body } = await qd.request('POST', `${NAMESPACE}/services`, { body: { metadata: { name: 'web' }, spec } });
     clusterIP = body.spec.clusterIP;
     nodePort = body.spec.ports[0].nodePort;
+    if (hasContainers) for (const machine of MACHINES) await load(machine);
     for (const machine of MACHINES) await run(machine);
     for (const machine of MACHINES) {
       const { status } = await qd.until(

@@ -181,6 +181,11 @@ export function realPods({ runtime, image, clusterCidr, prepare, skip }: RealRun
         expect(variable).toBe(`host=${web.spec.clusterIP}`);
         const service = await qd.request('GET', '/api/v1/namespaces/kube-system/services/kube-dns');
         expect(lines).toContain(`nameserver ${service.body.spec.clusterIP}`);
+        const metrics = await qd.request(
+          'GET',
+          '/api/v1/namespaces/kube-system/services/kube-dns:metrics/proxy/metrics',
+        );
+        expect(metrics.text).toContain('coredns_dns_requests_total{');
         expect(lines.find((line) => line.startsWith('search'))).toMatch(
           /^search default\.svc\.cluster\.local svc\.cluster\.local cluster\.local/,
         );

@@ -52,10 +52,8 @@ export class TestBind {
     return ['[Global]', ...Object.entries(values).map(([key, value]) => `${key} = ${value}`), ''].join('\n');
   }
 
-  /** What `dig` prints for a name and type: one line for each record, sorted. */
   dig(name: string, type = 'A'): readonly string[] {
-    const args = [`@${this.address}`, '-p', String(this.port), '+short', '+tries=2', '+time=2', name, type];
-    return execFileSync('dig', args, { encoding: 'utf8' }).split('\n').filter(Boolean).sort();
+    return dig(this, name, type);
   }
 
   async stop(): Promise<void> {
@@ -117,4 +115,14 @@ export function bindMissing(): string | undefined {
   } catch {
     return 'skipped: there is no program "named" on this machine';
   }
+}
+
+/** What `dig` prints for a name and type: one line for each record, sorted. */
+export function dig(
+  { address, port }: { readonly address: string; readonly port: number },
+  name: string,
+  type = 'A',
+): readonly string[] {
+  const args = [`@${address}`, '-p', String(port), '+short', '+tries=2', '+time=2', name, type];
+  return execFileSync('dig', args, { encoding: 'utf8' }).split('\n').filter(Boolean).sort();
 }

@@ -26,17 +26,20 @@ interface Address {
 
 export interface OpenDnsServer extends Pick<RemoteDnsServer, 'apply' | 'allow' | 'close'> {
   readonly port: number;
+  readonly metricsPort: number;
   /** Calls back when the server has started again, with an empty zone. */
   onRestart(listener: () => void): void;
 }
 
+/** That of CoreDNS. */
+const METRICS_PORT = 9153;
 const RESTART_BACKOFF_MS = { base: 100, max: 30_000 };
 /** Of the thread: a zone of 50,000 names and what clients make it remember take less than half. */
 const MAX_HEAP_MB = 256;
 
 /** Listens on the preferred port, or on any free one where it is taken or not allowed. */
 export async function openDnsServer(
-  settings: Omit<DnsSettings, 'listen'>,
+  settings: Omit<DnsSettings, 'listen' | 'metrics'>,
   preferred: Address,
   tools: Tools,
 ): Promise<OpenDnsServer> {
@@ -51,9 +54,10 @@ export async function openDnsServer(
     return start({ ...preferred, port: 0 });
   });
   const port = current.ports[0]!;
+  const metricsPort = current.metricsPort!;
 
   async function start(listen: Address): Promise<RemoteDnsServer> {
-    const own = { ...settings, clients, listen: [listen] };
+    const own = { ...settings, clients, listen: [listen], metrics: { address: listen.address, port: METRICS_PORT } };
     if (typeof DNS_NAME === 'undefined' || availableParallelism() < 2) {
       const readResolvConf = () => readFile('/etc/resolv.conf', 'utf8').catch(() => '');
       return startDnsServer(own, { ...tools, readResolvConf });
@@ -93,7 +97,7 @@ export async function openDnsServer(
   }
 
   return {
-    port,
+    ...{ port, metricsPort },
     apply: (changes, isComplete) => current.apply(changes, isComplete),
     allow(next) {
       clients = next;

@@ -80,10 +80,11 @@ export async function startDns(
   const dns = await opening.server;
   const { shared: isShared } = storeDriver(store);
   const publish = async () => {
-    const found = await ensureDnsService(client, wanted, dns.port);
+    const { port, metricsPort } = dns;
+    const found = await ensureDnsService(client, wanted, { port, metricsPort });
     await retryOnConflict(async () => {
       const servers = isShared ? await livingServers(client) : [];
-      await publishDnsEndpoint(client, { address, port: dns.port }, (other) => servers.includes(other));
+      await publishDnsEndpoint(client, { address, port, metricsPort }, (other) => servers.includes(other));
     });
     return found;
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mergedEndpoints } from './dns-service.ts';
 
-const own = { address: '192.0.2.2', port: 53 };
+const own = { address: '192.0.2.2', port: 53, metricsPort: 9153 };
 const slice = (port: number, ...addresses: string[]) =>
   ({ ports: [{ port }], endpoints: addresses.map((address) => ({ addresses: [address] })) }) as never;
 const living =
@@ -11,7 +11,11 @@ const living =
 
 describe('the endpoints of the DNS service', () => {
   it('are this server alone at first', () => {
-    expect(mergedEndpoints(undefined, own, living())).toEqual({ addresses: ['192.0.2.2'], port: 53 });
+    expect(mergedEndpoints(undefined, own, living())).toEqual({
+      addresses: ['192.0.2.2'],
+      port: 53,
+      metricsPort: 9153,
+    });
   });
 
   it('keep other servers that live, and drop those that do not', () => {
@@ -21,8 +25,12 @@ describe('the endpoints of the DNS service', () => {
 
   it('have one port: a server with another one is left out until the others are gone', () => {
     const old = slice(5353, '192.0.2.1');
-    expect(mergedEndpoints(old, own, living('192.0.2.1'))).toEqual({ addresses: ['192.0.2.1'], port: 5353 });
-    expect(mergedEndpoints(old, own, living())).toEqual({ addresses: ['192.0.2.2'], port: 53 });
+    expect(mergedEndpoints(old, own, living('192.0.2.1'))).toEqual({
+      addresses: ['192.0.2.1'],
+      port: 5353,
+      metricsPort: 9153,
+    });
+    expect(mergedEndpoints(old, own, living())).toEqual({ addresses: ['192.0.2.2'], port: 53, metricsPort: 9153 });
   });
 
   it('are of one family', () => {

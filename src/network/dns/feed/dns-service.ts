@@ -12,27 +12,36 @@ export interface DnsEndpoint {
   /** Where pods reach the server. */
   readonly address: string;
   readonly port: number;
+  /** Where it serves metrics. */
+  readonly metricsPort: number;
 }
+
+type DnsPorts = Pick<DnsEndpoint, 'port' | 'metricsPort'>;
 
 export const DNS_SERVICE = { name: 'kube-dns', namespace: 'kube-system' } as const;
 
+/** The name of the port for metrics. */
+const METRICS = 'metrics';
 const LABELS = { 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS', 'kubernetes.io/cluster-service': 'true' };
-const DNS_PORT = 53;
 const PORTS = [
-  { name: 'dns', protocol: 'UDP' },
-  { name: 'dns-tcp', protocol: 'TCP' },
+  { name: 'dns', protocol: 'UDP', number: 53, of: ({ port }: DnsPorts) => port },
+  { name: 'dns-tcp', protocol: 'TCP', number: 53, of: ({ port }: DnsPorts) => port },
+  { name: METRICS, protocol: 'TCP', number: 9153, of: ({ metricsPort }: DnsPorts) => metricsPort },
 ] as const;
 
 /**
  * Creates the service unless it exists, and returns its address: any other one when `address` is taken or undefined.
  */
-export async function ensureDnsService(client: Client, address: string | undefined, port: number): Promise<string> {
+export async function ensureDnsService(client: Client, address: string | undefined, own: DnsPorts): Promise<string> {
   const services = client.of(Service).in(DNS_SERVICE.namespace);
   const found = await services.get(DNS_SERVICE.name).catch(ignoreNotFound);
   if (found) return addressOf(found);
   const draft = {
     metadata: { name: DNS_SERVICE.name, namespace: DNS_SERVICE.namespace, labels: LABELS },
-    spec: { type: 'ClusterIP' as const, ports: PORTS.map((each) => ({ ...each, port: DNS_PORT, targetPort: port })) },
+    spec: {
+      type: 'ClusterIP' as const,
+      ports: PORTS.map(({ name, protocol, number, of }) => ({ name, protocol, port: number, targetPort: of(own) })),
+    },
   };
   try {
     const spec = address === undefined ? draft.spec : { ...draft.spec, clusterIP: address };
@@ -57,8 +66,8 @@ export async function publishDnsEndpoint(
   const { name, namespace } = DNS_SERVICE;
   const slices = client.of(EndpointSlice).in(namespace);
   const old = await slices.get(name).catch(ignoreNotFound);
-  const { addresses, port } = mergedEndpoints(old, own, isAlive);
-  const ports = PORTS.map((each) => ({ name: each.name, protocol: each.protocol, port }));
+  const { addresses, ...found } = mergedEndpoints(old, own, isAlive);
+  const ports = PORTS.map(({ name: portName, protocol, of }) => ({ name: portName, protocol, port: of(found) }));
   const addressType = isIPv4(own.address) ? ('IPv4' as const) : ('IPv6' as const);
   // The family of a slice cannot be changed.
   const isKept = old?.addressType === addressType;
@@ -87,13 +96,16 @@ export function mergedEndpoints(
   old: Slice | undefined,
   own: DnsEndpoint,
   isAlive: (address: string) => boolean,
-): { readonly addresses: readonly string[]; readonly port: number } {
+): DnsPorts & { readonly addresses: readonly string[] } {
   const port = old?.ports?.[0]?.port;
   const known = old?.endpoints?.flatMap(({ addresses }) => addresses) ?? [];
   const isSameFamily = (address: string) => isIPv4(address) === isIPv4(own.address);
   const others = known.filter((address) => address !== own.address && isSameFamily(address) && isAlive(address));
-  if (port !== undefined && port !== own.port && others.length > 0) return { addresses: others, port };
-  return { addresses: [...new Set([...others, own.address])].sort(), port: own.port };
+  const knownPort = old?.ports?.find(({ name }) => name === METRICS)?.port;
+  // Another server may have another port for metrics; a slice has one.
+  const metricsPort = others.length > 0 ? (knownPort ?? own.metricsPort) : own.metricsPort;
+  if (port !== undefined && port !== own.port && others.length > 0) return { addresses: others, port, metricsPort };
+  return { addresses: [...new Set([...others, own.address])].sort(), port: own.port, metricsPort };
 }
 
 /** Creates the object, or merges it into the one that exists. */

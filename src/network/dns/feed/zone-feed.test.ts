@@ -85,3 +85,28 @@ it('reports nothing for a pod whose address stays, and all of it when it is aske
   expect(lines('web.shop.svc')).toHaveLength(1);
   expect(lines('10-0-0-1.shop.pod')).toHaveLength(1);
 });
+
+it('names of federations follow the configuration, the nodes and the endpoints', async () => {
+  const config = (federations: string) => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kube-dns', namespace: 'kube-system' } },
+    data: { federations },
+  });
+  const settle = async () => {
+    for (let turn = 0; turn < 4; turn++) await clock.advance(0);
+  };
+  api.put('services', service('inner', { type: 'ClusterIP', clusterIP: '10.96.0.7' }));
+  api.put('configmaps', config('fed=example.com'));
+  await settle();
+  expect(lines('web.shop.fed.svc')).toEqual([`web.shop.fed.svc.${DOMAIN} A 10.0.0.1`]);
+  expect(lines('inner.shop.fed.svc')).toBeUndefined();
+  expect(lines('fed.svc')).toEqual([expect.stringMatching(/ fed\.svc\.example\.com$/)]);
+  const labels = { 'topology.kubernetes.io/zone': 'a', 'topology.kubernetes.io/region': 'r' };
+  api.put('nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels } } as never);
+  api.put('endpointslices', slice('10.0.0.9', 'inner'));
+  await settle();
+  expect(lines('fed.svc')).toEqual([expect.stringMatching(/ fed\.svc\.a\.r\.example\.com$/)]);
+  expect(lines('inner.shop.fed.svc')).toEqual([`inner.shop.fed.svc.${DOMAIN} A 10.96.0.7`]);
+  api.put('configmaps', config(''));
+  await settle();
+  expect([lines('fed.svc'), lines('inner.shop.fed.svc')]).toEqual([undefined, undefined]);
+});

@@ -1,10 +1,20 @@
-/** Follows Services, EndpointSlices and Pods, and reports what changes in the zone. */
+/** Follows Services, EndpointSlices, Pods and the federations of the cluster, and reports what changes in the zone. */
 import { soon } from '../../../base/soon.ts';
 import type { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
+import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import {
+  FEDERATIONS,
+  type Federation,
+  federationRecords,
+  localRecords,
+  parseFederations,
+  placeOf,
+} from '../zone/federations.ts';
 import { podRecords, serviceRecords } from '../zone/records.ts';
 import type { ZoneChange } from '../zone/zone.ts';
 
@@ -15,6 +25,9 @@ export type ZoneReport = (changes: readonly ZoneChange[], isComplete: boolean) =
 const MAX_CHANGES_PER_TURN = 500;
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
+/** The source of the records that say where names of federations lead. */
+const FEDERATION_SOURCE = 'federations';
+const CONFIGURATION = { namespace: FEDERATIONS.namespace, fieldSelector: `metadata.name=${FEDERATIONS.name}` };
 
 /** The service that a slice belongs to. */
 const byService = ({ metadata }: DeepReadonly<EndpointSlice>) => {
@@ -29,6 +42,9 @@ export class ZoneFeed {
   /** Sources whose records may have changed. */
   readonly #dirty = new Set<string>();
   readonly #stops: (() => void)[] = [];
+  #federations: readonly Federation[] = [];
+  /** Zone and region of the cluster, for names in the domain of a federation. */
+  #place = '';
   #isSynced = false;
   readonly #flushSoon = soon(() => this.#flush());
 
@@ -45,6 +61,7 @@ export class ZoneFeed {
       this.#informers.of(EndpointSlice),
       this.#informers.of(Pod),
     ];
+    const [configuration, nodes] = [this.#informers.of(ConfigMap, CONFIGURATION), this.#informers.of(Node)];
     this.#stops.push(
       services.onChange(({ object: { metadata } }) => this.#changed(`service/${metadata.namespace}/${metadata.name}`)),
       slices.onChange((change) => {
@@ -57,15 +74,42 @@ export class ZoneFeed {
         if (change.type === 'update' && isSameAddress(change.old.status, status)) return;
         this.#changed(`pod/${metadata.namespace}/${metadata.name}`);
       }),
+      configuration.onChange(({ type, object }) => this.#configure(type === 'delete' ? undefined : object)),
+      nodes.onChange((change) => {
+        const before = change.type === 'update' ? change.old.metadata.labels : undefined;
+        if (JSON.stringify(before) !== JSON.stringify(change.object.metadata.labels)) this.#locate();
+      }),
     );
-    await Promise.all([services.synced, slices.synced, pods.synced]);
+    const all = [services, slices, pods, configuration, nodes];
+    await Promise.all(all.map(({ synced }) => synced));
     this.#isSynced = true;
+    this.#locate();
     this.#flush();
+  }
+
+  #configure(configuration: DeepReadonly<ConfigMap> | undefined): void {
+    const next = parseFederations(configuration?.data?.[FEDERATIONS.key]);
+    if (JSON.stringify(next) === JSON.stringify(this.#federations)) return;
+    this.#federations = next;
+    this.#locate();
+    this.#changed(FEDERATION_SOURCE);
+    for (const { metadata } of this.#informers.of(Service).lister.list()) {
+      this.#changed(`service/${metadata.namespace}/${metadata.name}`);
+    }
+  }
+
+  #locate(): void {
+    if (this.#federations.length === 0 || !this.#isSynced) return;
+    const place = placeOf(this.#informers.of(Node).lister.list());
+    if (place === this.#place) return;
+    this.#place = place;
+    this.#changed(FEDERATION_SOURCE);
   }
 
   /** Reports the whole zone again, for a server that starts with an empty one. */
   repeat(): void {
     if (!this.#isSynced) return;
+    this.#dirty.add(FEDERATION_SOURCE);
     for (const { metadata } of this.#informers.of(Service).lister.list()) {
       this.#dirty.add(`service/${metadata.namespace}/${metadata.name}`);
     }
@@ -96,6 +140,7 @@ export class ZoneFeed {
   }
 
   #recordsOf(source: string): ZoneChange['records'] {
+    if (source === FEDERATION_SOURCE) return federationRecords(this.#federations, this.#place, this.#domain);
     const [kind, namespace = '', name = ''] = source.split('/');
     if (kind === 'pod') {
       const pod = this.#informers.of(Pod).lister.get(name, namespace);
@@ -103,9 +148,12 @@ export class ZoneFeed {
     }
     const service = this.#informers.of(Service).lister.get(name, namespace);
     if (!service) return [];
-    const isHeadless = service.spec.clusterIP === 'None';
-    const slices = isHeadless ? this.#informers.of(EndpointSlice).lister.by(byService, `${namespace}/${name}`) : [];
-    return serviceRecords(service, slices, this.#domain);
+    const federations = this.#federations;
+    const needsSlices = service.spec.clusterIP === 'None' || federations.length > 0;
+    const slices = needsSlices ? this.#informers.of(EndpointSlice).lister.by(byService, `${namespace}/${name}`) : [];
+    const records = serviceRecords(service, slices, this.#domain);
+    if (federations.length === 0) return records;
+    return [...records, ...localRecords(service, records, { federations, slices, clusterDomain: this.#domain })];
   }
 }
 

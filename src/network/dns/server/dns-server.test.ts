@@ -17,7 +17,10 @@ const tools = { clock: systemClock, random: systemRandom, log: silent, readResol
 
 function start(upstream: readonly { address: string; port: number }[] = []) {
   const settings = { domain: DOMAIN, ranges: ['10.96.0.0/16'], serviceAddress: '10.96.0.10', clients: [], upstream };
-  return startDnsServer({ ...settings, listen: [{ address: '127.0.0.1', port: 0 }] }, tools);
+  return startDnsServer(
+    { ...settings, listen: [{ address: '127.0.0.1', port: 0 }], metrics: { address: '127.0.0.1', port: 0 } },
+    tools,
+  );
 }
 
 const endpoints = (count: number) =>
@@ -183,4 +186,17 @@ describe.skipIf(!dig)('with dig', () => {
     expect(missing).toMatch(/cluster\.local\.\s+5\s+IN\s+SOA\s+ns\.dns\.cluster\.local\./);
     expect(missing).not.toMatch(/warning: (?!\.local)/i);
   });
+});
+
+it('serves its numbers under the names of CoreDNS', async () => {
+  await resolver.resolve4('kubernetes.default.svc.cluster.local');
+  await expect(resolver.resolve4('absent.default.svc.cluster.local')).rejects.toThrow('ENOTFOUND');
+  const response = await fetch(`http://127.0.0.1:${server.metricsPort}/metrics`);
+  expect(response.headers.get('content-type')).toContain('version=0.0.4');
+  const lines = (await response.text()).split('\n');
+  expect(lines).toContain('# TYPE coredns_dns_requests_total counter');
+  expect(lines).toContain('coredns_dns_requests_total{server="dns://:53"} 2');
+  expect(lines).toContain('coredns_dns_responses_total{server="dns://:53",rcode="NOERROR"} 1');
+  expect(lines).toContain('coredns_dns_responses_total{server="dns://:53",rcode="NXDOMAIN"} 1');
+  expect((await fetch(`http://127.0.0.1:${server.metricsPort}/other`)).status).toBe(404);
 });

@@ -11,6 +11,7 @@ import { addressRange, isInRange } from '../zone/address-ranges.ts';
 import { Authority } from '../zone/authority.ts';
 import { Zone, type ZoneChange } from '../zone/zone.ts';
 import { DnsCounters } from './counters.ts';
+import { listenMetrics } from './metrics.ts';
 import { Resolver } from './resolver.ts';
 import { type ListenTcpOptions, listenTcp } from './tcp.ts';
 import { type Listening, listenUdp } from './udp.ts';
@@ -19,6 +20,8 @@ import { type Listening, listenUdp } from './udp.ts';
 export interface DnsSettings {
   /** Listens on each of them, with UDP and TCP. */
   readonly listen: readonly Server[];
+  /** Where metrics are served; undefined: nowhere. */
+  readonly metrics?: Server;
   /** `cluster.local`. */
   readonly domain: string;
   /** The cluster's own ranges of addresses: `10.96.0.0/16`. */
@@ -41,6 +44,8 @@ export interface DnsTools {
 export interface DnsServer {
   /** Where it listens. */
   readonly ports: readonly number[];
+  /** Where metrics are served. */
+  readonly metricsPort: number | undefined;
   readonly counters: DnsCounters;
   /** Takes over changes of the zone. Names of the cluster are answered once the zone was complete. */
   apply(changes: readonly ZoneChange[], isComplete?: boolean): void;
@@ -72,34 +77,38 @@ export async function startDnsServer(settings: DnsSettings, tools: DnsTools): Pr
         read: tools.readResolvConf,
         own: new Set([...own, ...(serviceAddress === undefined ? [] : [serviceAddress])]),
       });
+  const isAllowed = (client: string) => {
+    const known = decisions.get(client);
+    if (known !== undefined) return known;
+    const found = isInRange(clients, client) || ranges.some(({ addresses }) => isInRange(addresses, client));
+    decisions.set(client, found);
+    return found;
+  };
   const resolver = new Resolver({
     authority: () => (isComplete ? authority : undefined),
     isOwnName: (name) => authority.answer({ name, type: 0 }) !== undefined,
     forwarder: new Forwarder({ ...tools, servers }),
-    isAllowed: (client) => {
-      const known = decisions.get(client);
-      if (known !== undefined) return known;
-      const isAllowed = isInRange(clients, client) || ranges.some(({ addresses }) => isInRange(addresses, client));
-      decisions.set(client, isAllowed);
-      return isAllowed;
-    },
+    isAllowed,
     counters,
   });
   const listening: Listening[] = [];
+  let metrics: Listening | undefined;
   const close = async () => {
-    await Promise.all(listening.map((each) => each.close()));
+    await Promise.all([...listening, ...(metrics ? [metrics] : [])].map((each) => each.close()));
   };
   try {
     for (const { address, port } of settings.listen) {
       const options = { address, resolver, log: tools.log, clock: tools.clock };
       listening.push(await listenBoth({ ...options, port }));
     }
+    if (settings.metrics) metrics = await listenMetrics({ ...settings.metrics, counters, isAllowed });
   } catch (error) {
     await close();
     throw error;
   }
   return {
     ports: listening.map(({ port }) => port),
+    metricsPort: metrics?.port,
     counters,
     apply(changes, isWhole = true) {
       for (const change of changes) zone.apply(change);

@@ -21,12 +21,12 @@ type ToThread =
   | { readonly type: 'close' };
 
 type FromThread =
-  | { readonly type: 'listening'; readonly ports: readonly number[] }
+  | { readonly type: 'listening'; readonly ports: readonly number[]; readonly metricsPort: number | undefined }
   | { readonly type: 'failed'; readonly code: string | undefined; readonly message: string }
   | { readonly type: 'closed' };
 
 /** What the owner of the thread can do with the server. */
-export type RemoteDnsServer = Pick<DnsServer, 'ports' | 'apply' | 'allow' | 'close'>;
+export type RemoteDnsServer = Pick<DnsServer, 'ports' | 'metricsPort' | 'apply' | 'allow' | 'close'>;
 
 /** Runs inside the thread. */
 export function serveDnsThread(port: MessagePort, tools: DnsTools): void {
@@ -38,7 +38,7 @@ export function serveDnsThread(port: MessagePort, tools: DnsTools): void {
         startDnsServer(message.settings, tools).then(
           (started) => {
             server = started;
-            reply({ type: 'listening', ports: started.ports });
+            reply({ type: 'listening', ports: started.ports, metricsPort: started.metricsPort });
           },
           (error: NodeJS.ErrnoException) => reply({ type: 'failed', code: error.code, message: error.message }),
         );
@@ -72,6 +72,7 @@ export async function startInThread(worker: Worker, settings: DnsSettings): Prom
   replies.on('error', () => {});
   return {
     ports: first.ports,
+    metricsPort: first.metricsPort,
     apply: (changes, isComplete = true) => send({ type: 'apply', changes: changes.map(sent), isComplete }),
     allow: (clients) => send({ type: 'allow', clients }),
     async close() {

@@ -1,9 +1,10 @@
 /** Which names this server answers by itself, and what it answers. */
 import { RecordClass, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
 import type { Question } from '../../../base/dns-message/message.ts';
-import { NameReader } from '../../../base/dns-message/name.ts';
+import { NameReader, splitName } from '../../../base/dns-message/name.ts';
 import {
   addressRecord,
+  cnameRecord,
   nsRecord,
   type ResourceRecord,
   soaRecord,
@@ -37,6 +38,9 @@ const SCHEMA_VERSION = '1.1.0';
 const TTL_SECONDS = 5;
 const TIMES = { refresh: 7_200, retry: 1_800, expire: 86_400, minimum: TTL_SECONDS };
 const MAX_ALIASES = 8;
+/** Of a name as text: 255 bytes on the wire. */
+const MAX_NAME_LENGTH = 253;
+const SERVICE_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** The API server's name, which resolves without a namespace, too. */
 const API_SERVER = 'kubernetes';
 /** Some clients do not use the search path, or not for names with dots. */
@@ -119,8 +123,18 @@ export class Authority {
 
   #find(name: string): readonly ZoneRecord[] | undefined {
     const found = this.#zone.find(name);
-    if (name !== this.#options.domain) return found;
+    if (name !== this.#options.domain) return found ?? this.#redirected(name);
     return [...(found ?? []), this.#soa(name)];
+  }
+
+  /** The alias of a name that does not exist, two labels below a name that says where those lead: `SERVICE.NAMESPACE.FEDERATION.svc`. */
+  #redirected(name: string): readonly ZoneRecord[] | undefined {
+    const { label: service, parent } = splitName(name);
+    const { label: namespace, parent: above } = splitName(parent);
+    const redirect = this.#zone.find(above)?.find(({ type }) => type === RecordType.DNAME);
+    if (!redirect || !SERVICE_LABEL.test(service) || !SERVICE_LABEL.test(namespace)) return undefined;
+    const target = `${service}.${namespace}.${names.read(redirect.data, 0)}`;
+    return target.length > MAX_NAME_LENGTH ? undefined : [cnameRecord(name, target)];
   }
 
   #soa(apex: string): ZoneRecord {

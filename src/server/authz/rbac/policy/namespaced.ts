@@ -50,6 +50,7 @@ export const namespacedRoles: readonly NamespacedRole[] = [
       on('discovery.k8s.io', 'endpointslices', 'create'),
       on('core', 'endpoints services', 'get patch', 'kube-dns'),
       on('discovery.k8s.io', 'endpointslices', 'delete get patch', 'kube-dns'),
+      on('core', 'configmaps', 'get list watch', 'kube-dns'),
     ],
   },
   { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', rules: [on('core', 'secrets', READ)] },
