@@ -76,6 +76,7 @@ class FakeVolumes implements Volumes {
     return { nextAt: undefined };
   }
   usage = async () => new Map();
+  driverStats = async () => [];
   followDrivers = async () => {};
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import { isCritical } from '../admission/critical.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Container, Image, Runtime } from '../runtime/runtime.ts';
+import type { DriverVolumeStats } from '../volumes/volumes.ts';
 import { DEFAULT_IMAGE_GARBAGE, type ImageHistories, noteImages, planImageGarbage } from './garbage/plan-images.ts';
 import type { LocalMachine, MachineObservation } from './local-machine.ts';
 import { chooseEvicted, type PodConsumption } from './pressure/choose-evicted.ts';
@@ -29,6 +30,8 @@ export interface HousekeepingOptions {
   pods(): readonly SeenPod[];
   /** Bytes by volume of a pod. */
   volumesOf(podUid: string): Promise<ReadonlyMap<string, number>>;
+  /** What drivers say about the volumes of a pod. */
+  driverStatsOf?(podUid: string): Promise<readonly DriverVolumeStats[]>;
   rotateLogs(): Promise<void>;
   /** Ends a pod with the reason `Evicted`. `isDisruption`: for the sake of the node, and not for its own excess. */
   evict(pod: SeenPod, message: string, isDisruption: boolean): void;
@@ -94,11 +97,16 @@ export class Housekeeping {
 
   /** For `/stats/summary`. Undefined until one round was made. */
   async summary(bootedAt: number): Promise<object | undefined> {
-    const { nodeName, runtime } = this.#options;
+    const { nodeName, runtime, driverStatsOf } = this.#options;
     const [pods, images] = await Promise.all([this.#stats(), runtime.images.usage()]);
     const volumes = await this.#volumesOf(pods.map(({ uid }) => uid));
     const volumesOf = (uid: string) => volumes.get(uid);
-    return summary({ nodeName, bootedAt, samples: this.#samples, pods, imageBytes: images.bytes, volumesOf });
+    const ofDrivers = new Map(
+      await Promise.all(pods.map(async ({ uid }) => [uid, (await driverStatsOf?.(uid)) ?? []] as const)),
+    );
+    const driverVolumesOf = (uid: string) => ofDrivers.get(uid) ?? [];
+    const common = { nodeName, bootedAt, samples: this.#samples, pods, imageBytes: images.bytes };
+    return summary({ ...common, volumesOf, driverVolumesOf });
   }
 
   async #stats(): Promise<readonly PodStats[]> {

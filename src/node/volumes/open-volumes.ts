@@ -11,6 +11,7 @@ import type { CsiSource } from './csi/describe-volume.ts';
 import { CsiDrivers } from './csi/drivers.ts';
 import { csiDirectory, VolumesInUse } from './csi/in-use.ts';
 import { refreshCsi } from './csi/prepare-csi.ts';
+import { csiStats } from './csi/stats.ts';
 import { ServiceAccountTokens } from './files/service-account-tokens.ts';
 import { isFileVolume } from './files/sources.ts';
 import { Layout } from './host/layout.ts';
@@ -27,6 +28,7 @@ import { volumeUsage } from './usage.ts';
 import { userNamespaceOf } from './user-namespaces.ts';
 import type {
   ContainerMounts,
+  DriverVolumeStats,
   MountRequest,
   PreparedVolume,
   PreparedVolumes,
@@ -151,6 +153,10 @@ class NodeVolumes implements Volumes {
 
   usage(podUid: string): Promise<ReadonlyMap<string, number>> {
     return volumeUsage(this.#host.layout, podUid);
+  }
+
+  driverStats(podUid: string): Promise<readonly DriverVolumeStats[]> {
+    return csiStats(this.#host, podUid);
   }
 
   /** Those of the pod's prepared volumes that a CSI driver has published. */

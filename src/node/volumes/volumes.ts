@@ -25,8 +25,24 @@ export interface Volumes {
   refresh(pod: SeenPod): Promise<RefreshResult>;
   /** What its volumes take on disk, for eviction and statistics: bytes by volume name. */
   usage(podUid: string): Promise<ReadonlyMap<string, number>>;
+  /** What CSI drivers say about the use of the pod's volumes. */
+  driverStats(podUid: string): Promise<readonly DriverVolumeStats[]>;
   /** Registers the CSI drivers of the node as they come and go, until the signal is aborted. */
   followDrivers(signal: AbortSignal): Promise<void>;
+}
+
+/** Numbers that the driver does not know are absent. */
+export interface DriverVolumeStats {
+  /** In the pod. */
+  readonly name: string;
+  /** The claim that the volume belongs to. */
+  readonly claim?: string;
+  readonly availableBytes?: number;
+  readonly capacityBytes?: number;
+  readonly usedBytes?: number;
+  readonly inodesFree?: number;
+  readonly inodes?: number;
+  readonly inodesUsed?: number;
 }
 
 export interface MountRequest {

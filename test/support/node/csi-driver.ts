@@ -57,6 +57,14 @@ const CSI: Descriptors = {
     volumeCapability: message(5, 'VolumeCapability'),
     secrets: texts(6),
   }),
+  NodeGetVolumeStatsRequest: fields({ volumeId: text(1), volumePath: text(2), stagingTargetPath: text(3) }),
+  VolumeUsage: fields({
+    available: message(1, 'int64'),
+    total: message(2, 'int64'),
+    used: message(3, 'int64'),
+    unit: message(4, 'int32'),
+  }),
+  NodeGetVolumeStatsResponse: fields({ usage: { id: 1, type: 'VolumeUsage', rule: 'repeated' } }),
   Topology: fields({ segments: texts(1) }),
   NodeGetInfoResponse: fields({
     nodeId: text(1),
@@ -73,6 +81,7 @@ const CSI: Descriptors = {
       NodePublishVolume: rpc('NodePublishVolumeRequest', 'Empty'),
       NodeUnpublishVolume: rpc('NodeUnpublishVolumeRequest', 'Empty'),
       NodeExpandVolume: rpc('NodeExpandVolumeRequest', 'Empty'),
+      NodeGetVolumeStats: rpc('NodeGetVolumeStatsRequest', 'NodeGetVolumeStatsResponse'),
       NodeGetInfo: rpc('Empty', 'NodeGetInfoResponse'),
       NodeGetCapabilities: rpc('Empty', 'NodeGetCapabilitiesResponse'),
     },
@@ -195,6 +204,13 @@ export class CsiDriver implements AsyncDisposable {
           nodeId: `${name} on this node`,
           maxVolumesPerNode: 7,
           accessibleTopology: { segments: { 'disk.example.com/rack': 'r1' } },
+        };
+      case 'NodeGetVolumeStats':
+        return {
+          usage: [
+            { available: 60, total: 100, used: 40, unit: 1 },
+            { available: 7, total: 9, used: 2, unit: 2 },
+          ],
         };
       case 'NodePublishVolume':
         await mkdir(target, { recursive: true });

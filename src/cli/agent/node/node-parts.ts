@@ -136,6 +136,7 @@ export class NodeParts {
       ...{ clock, log, machine, runtime, signal: this.#signal, nodeName },
       pods: () => pods.running(),
       volumesOf: (uid) => volumes.usage(uid),
+      driverStatsOf: (uid) => volumes.driverStats(uid),
       rotateLogs: () => rotateLogs(runtime, { now: clock.now(), log }),
       evict: (pod, message, isDisruption) => pods.evict(pod, message, isDisruption),
       warn: (reason, message) => event('Warning', reason, message),

@@ -151,3 +151,23 @@ test('a pod with a cgroup of its own has what all in it use, not the sum of its 
     ],
   });
 });
+
+test('volumes of drivers are shown with their claims, and do not count as storage of the node', () => {
+  const stats = { name: 'disk', claim: 'mine', availableBytes: 60, capacityBytes: 100, usedBytes: 40 };
+  const input = {
+    nodeName: 'n1',
+    bootedAt: 0,
+    samples: twice,
+    pods: pods(),
+    imageBytes: 0,
+    volumesOf: () => undefined,
+  };
+  expect(summary({ ...input, driverVolumesOf: () => [stats] })).toMatchObject({
+    pods: [
+      {
+        volume: [{ name: 'disk', pvcRef: { name: 'mine', namespace: 'ns' }, usedBytes: 40, capacityBytes: 100 }],
+        'ephemeral-storage': { usedBytes: 60 },
+      },
+    ],
+  });
+});

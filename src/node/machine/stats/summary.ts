@@ -1,6 +1,7 @@
 /** The document of `/stats/summary`. */
 import { timestamp } from '../../../base/timestamp.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
+import type { DriverVolumeStats } from '../../volumes/volumes.ts';
 import type { FileSystemUsage } from '../host.ts';
 import type { MachineUsage } from '../observe.ts';
 import type { ContainerStats, PodStats } from './running-pods.ts';
@@ -16,6 +17,8 @@ export interface SummaryInput {
   readonly imageBytes: number;
   /** Bytes by volume, of a pod; undefined if that is not known. */
   volumesOf(podUid: string): ReadonlyMap<string, number> | undefined;
+  /** Volumes that are no part of this machine's disk. */
+  driverVolumesOf?(podUid: string): readonly DriverVolumeStats[];
 }
 
 /** Undefined until there is a sample. */
@@ -42,14 +45,21 @@ export function summary(input: SummaryInput): object | undefined {
       runtime: { imageFs: fileSystem(time, imageDisk, imageBytes) },
       rlimit: { time, maxpid: processes.max, curproc: processes.running },
     },
-    pods: pods.map((pod) => podSummary(pod, current, input.volumesOf(pod.uid))),
+    pods: pods.map((pod) =>
+      podSummary(pod, current, { own: input.volumesOf(pod.uid), ofDrivers: input.driverVolumesOf?.(pod.uid) ?? [] }),
+    ),
   };
+}
+
+interface PodVolumes {
+  readonly own: ReadonlyMap<string, number> | undefined;
+  readonly ofDrivers: readonly DriverVolumeStats[];
 }
 
 function podSummary(
   { name, namespace, uid, startedAt, containers, usage, nanocores }: PodStats,
   node: MachineUsage,
-  volumes: ReadonlyMap<string, number> | undefined,
+  { own: volumes, ofDrivers }: PodVolumes,
 ): object {
   const time = timestamp(node.time);
   const total = (of: (container: ContainerStats) => number) => containers.reduce((sum, each) => sum + of(each), 0);
@@ -68,8 +78,14 @@ function podSummary(
           isMeasured ? total((container) => container.nanocores ?? 0) : undefined,
         ),
     memory: usage ? memoryOf(usage) : { time, workingSetBytes: total((container) => container.usage.workingSet) },
-    ...(volumes && {
-      volume: [...volumes].map(([volume, bytes]) => ({ ...fileSystem(time, node.nodeDisk, bytes), name: volume })),
+    ...((volumes || ofDrivers.length > 0) && {
+      volume: [
+        ...[...(volumes ?? [])].map(([volume, bytes]) => ({ ...fileSystem(time, node.nodeDisk, bytes), name: volume })),
+        ...ofDrivers.map(({ claim, ...stats }) => ({
+          ...{ time, ...stats },
+          ...(claim !== undefined && { pvcRef: { name: claim, namespace } }),
+        })),
+      ],
     }),
     'ephemeral-storage': fileSystem(time, node.nodeDisk, written + inVolumes),
   };

@@ -271,6 +271,35 @@ describe('a persistent volume', () => {
     );
   });
 
+  it('has the statistics that its driver gives, if it does', async () => {
+    await using w = await world();
+    await using driver = await withDriver(w, false, [2]);
+    await w.volumes.prepare(podWith(volumes));
+    expect(await w.volumes.driverStats('u-1')).toEqual([
+      {
+        ...{ name: 'data', claim: 'mine', availableBytes: 60, capacityBytes: 100, usedBytes: 40 },
+        ...{ inodesFree: 7, inodes: 9, inodesUsed: 2 },
+      },
+    ]);
+    expect(driver.calls.at(-1)).toMatchObject({
+      method: 'NodeGetVolumeStats',
+      request: { volumeId: 'disk-7', volumePath: join(w.path('csi', 'pv-1'), 'mount') },
+    });
+    driver.failures.set('NodeGetVolumeStats', { code: 13, message: 'broken' });
+    expect(await w.volumes.driverStats('u-1')).toEqual([]);
+    expect(await w.volumes.driverStats('another')).toEqual([]);
+    await w.volumes.release('u-1');
+  });
+
+  it('has no statistics if its driver gives none', async () => {
+    await using w = await world();
+    await using driver = await withDriver(w, false);
+    await w.volumes.prepare(podWith(volumes));
+    expect(await w.volumes.driverStats('u-1')).toEqual([]);
+    expect(driver.calls.map(({ method }) => method)).not.toContain('NodeGetVolumeStats');
+    await w.volumes.release('u-1');
+  });
+
   it('grows when it was made larger, also while pods use it', async () => {
     await using w = await world();
     await using driver = await withDriver(w, false, [3]);

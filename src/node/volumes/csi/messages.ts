@@ -63,6 +63,21 @@ const PluginInfo = message({
   versions: field(4, list(text)),
 });
 
+const StatsRequest = message({ volumeId: field(1, text), volumePath: field(2, text), stagingPath: field(3, text) });
+const StatsResponse = message({
+  usage: field(
+    1,
+    list(
+      message({
+        available: field(1, integer),
+        total: field(2, integer),
+        used: field(3, integer),
+        unit: field(4, integer),
+      }).type,
+    ),
+  ),
+});
+
 const UnstageRequest = message({ volumeId: field(1, text), stagingPath: field(2, text) });
 const UnpublishRequest = message({ volumeId: field(1, text), targetPath: field(2, text) });
 const RegistrationStatus = message({ isRegistered: field(1, flag), error: field(2, text) });
@@ -77,6 +92,7 @@ export const csi = {
   unstage: node('NodeUnstageVolume', UnstageRequest, Empty),
   publish: node('NodePublishVolume', PublishRequest, Empty),
   unpublish: node('NodeUnpublishVolume', UnpublishRequest, Empty),
+  stats: node('NodeGetVolumeStats', StatsRequest, StatsResponse),
   expand: node('NodeExpandVolume', ExpandRequest, Empty),
 };
 
@@ -88,7 +104,11 @@ export const plugin = {
 /** Numbers of NodeServiceCapability.RPC.Type. */
 export const CAPABILITY = {
   stagesVolumes: 1,
+  tellsUsage: 2,
   expandsVolumes: 3,
   knowsSingleNodeModes: 5,
   setsGroup: 6,
 } as const;
+
+/** Numbers of VolumeUsage.Unit. */
+export const USAGE_UNIT = { bytes: 1, inodes: 2 } as const;

@@ -57,6 +57,8 @@ export async function prepareCsi(setup: VolumeSetup, source: CsiSource): Promise
       nodeName: host.nodeName,
       attachmentID: isAttached ? attachmentName(volume, host.nodeName) : '',
       stagingPath,
+      podVolume: setup.volume.name,
+      ...(source.type === 'persistent' && { claim: source.claim.metadata.name ?? '' }),
     });
   };
   // Recorded, it is not unstaged any more by the pod that had it before.

@@ -12,6 +12,10 @@ export interface CsiVolumeData {
   readonly attachmentID?: string;
   /** Empty when the driver does not stage volumes. */
   readonly stagingPath: string;
+  /** The name of the volume in the pod. Absent in records of old releases. */
+  readonly podVolume?: string;
+  /** The claim that it belongs to. */
+  readonly claim?: string;
 }
 
 const FILE = 'vol_data.json';

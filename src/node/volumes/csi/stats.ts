@@ -1,0 +1,48 @@
+/** What CSI drivers say about the use of their volumes. */
+import { join } from 'node:path';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Layout } from '../host/layout.ts';
+import type { DriverVolumeStats } from '../volumes.ts';
+import type { CsiDrivers } from './drivers.ts';
+import { csiVolumes, type PublishedVolume } from './in-use.ts';
+import { CAPABILITY, csi, USAGE_UNIT } from './messages.ts';
+
+/** A driver that does not answer must not hold back the statistics of everything else. */
+const STATS_TIMEOUT_MS = 5_000;
+
+interface StatsHost {
+  readonly layout: Layout;
+  readonly csi: Pick<CsiDrivers, 'call' | 'capabilities'>;
+  readonly clock: Clock;
+}
+
+/** Of the volumes of a pod whose drivers can tell. Those of others, and of drivers that fail, are left out. */
+export async function csiStats(host: StatsHost, uid: string): Promise<readonly DriverVolumeStats[]> {
+  const found = await Promise.all((await csiVolumes(host.layout, uid)).map((each) => statsInTime(host, each)));
+  return found.filter((stats) => stats !== undefined);
+}
+
+async function statsInTime(host: StatsHost, volume: PublishedVolume): Promise<DriverVolumeStats | undefined> {
+  const end = new AbortController();
+  const late = sleep(host.clock, STATS_TIMEOUT_MS, end.signal).catch(() => undefined);
+  try {
+    return await Promise.race([statsOf(host, volume).catch(() => undefined), late.then(() => undefined)]);
+  } finally {
+    end.abort();
+  }
+}
+
+async function statsOf(host: StatsHost, { path, data }: PublishedVolume): Promise<DriverVolumeStats | undefined> {
+  const { driverName, volumeHandle, stagingPath, specVolID, podVolume = specVolID, claim } = data;
+  if (!(await host.csi.capabilities(driverName)).has(CAPABILITY.tellsUsage)) return undefined;
+  const request = { volumeId: volumeHandle, volumePath: join(path, 'mount'), stagingPath };
+  const { usage } = await host.csi.call(driverName, csi.stats, request);
+  const bytes = usage.find(({ unit }) => unit === USAGE_UNIT.bytes);
+  const inodes = usage.find(({ unit }) => unit === USAGE_UNIT.inodes);
+  return {
+    name: podVolume,
+    ...(claim !== undefined && { claim }),
+    ...(bytes && { availableBytes: bytes.available, capacityBytes: bytes.total, usedBytes: bytes.used }),
+    ...(inodes && { inodesFree: inodes.available, inodes: inodes.total, inodesUsed: inodes.used }),
+  };
+}
