@@ -8,7 +8,7 @@ const API_VERSION = 'API group and version that the object is written in.';
 
 /** The definition of a kind: its schema, with the fields that every object has. */
 export function publishedSchema(schema: JsonSchema, version: 2 | 3, metadata: object): Json {
-  const own = version === 3 ? complete(schema) : reduced(schema, true);
+  const own: Json = version === 3 ? { ...schema } : reduced(schema);
   const { properties } = own as { properties?: Json };
   if (!properties && version === 2) return own;
   return {
@@ -22,45 +22,35 @@ export function publishedSchema(schema: JsonSchema, version: 2 | 3, metadata: ob
   };
 }
 
-/** OpenAPI 3 has a word for everything that a structural schema says. */
-function complete(schema: JsonSchema): Json {
-  const { properties, ...rest } = schema;
-  return properties ? { ...rest, properties } : { ...rest };
-}
-
-/** Words that clients of OpenAPI 2 do not know, or would understand otherwise. */
-const NOT_IN_V2: ReadonlySet<string> = new Set([
-  ...['anyOf', 'oneOf', 'not', 'nullable', 'default', 'x-kubernetes-validations', 'example', 'externalDocs'],
-]);
+/** Words that say the same in OpenAPI 2. Limits and alternatives are left out, as those of built-in kinds are. */
+const IN_BOTH: readonly (keyof JsonSchema)[] = [
+  ...(['description', 'type', 'format'] as const),
+  ...(['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'] as const),
+  ...(['x-kubernetes-int-or-string', 'x-kubernetes-list-type', 'x-kubernetes-list-map-keys'] as const),
+  'x-kubernetes-map-type',
+];
 
 /**
  * OpenAPI 2 has no null and no alternatives: a value that may be null or of several types has no type there. Clients such as
  * kubectl refuse fields that are not listed, so that an object which keeps unknown fields lists none.
  */
-function reduced(schema: JsonSchema, isRoot = false): Json {
-  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
-  const isUntyped = schema.nullable === true || schema['x-kubernetes-int-or-string'] === true || (preserves && !isRoot);
+function reduced(schema: JsonSchema): Json {
   const out: Record<string, unknown> = {};
-  for (const [word, value] of Object.entries(schema)) {
-    if (!NOT_IN_V2.has(word) && word !== 'allOf') out[word] = value;
-  }
-  if (isUntyped || preserves) {
-    for (const word of ['properties', 'items', 'additionalProperties', 'required', 'enum']) delete out[word];
-    if (isUntyped && !preserves) delete out.type;
+  for (const word of IN_BOTH) if (schema[word] !== undefined) out[word] = schema[word];
+  if (schema.nullable || schema['x-kubernetes-int-or-string']) {
+    delete out.type;
     return out;
   }
+  if (schema['x-kubernetes-preserve-unknown-fields']) return out;
   const items = itemsOf(schema);
   const values = valuesOf(schema);
   if (items) out.items = reduced(items);
   if (values) out.additionalProperties = reduced(values);
-  if (schema.properties) {
-    const rows = Object.entries(schema.properties).map(([name, each]) => [name, reduced(each)]);
-    out.properties = Object.fromEntries(rows);
-    // A required field without a type may be null, which clients of OpenAPI 2 take for missing.
-    const { required = [] } = schema;
-    const kept = required.filter((name) => !schema.properties?.[name]?.nullable);
-    if (kept.length > 0) out.required = kept;
-    else delete out.required;
-  }
+  const { properties, required = [] } = schema;
+  if (!properties) return out;
+  out.properties = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, reduced(each)]));
+  // A client of OpenAPI 2 takes null for missing.
+  const demanded = required.filter((name) => !properties[name]?.nullable);
+  if (demanded.length > 0) out.required = demanded;
   return out;
 }

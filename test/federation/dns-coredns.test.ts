@@ -96,3 +96,9 @@ it.each([
 ])('%j is refused', (config, message) => {
   expect(() => open(config)).toThrow(message);
 });
+
+it('a zone that CoreDNS does not serve is refused', () => {
+  const options = { config: '[Global]\nzones = a.test', now: () => 0, random: systemRandom };
+  expect(() => coredns.open({ ...options, zone: 'b.test.' })).toThrow('the zone b.test. is not among them (a.test.)');
+  coredns.open({ ...options, zone: 'a.test.' });
+});

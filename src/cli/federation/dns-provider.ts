@@ -8,11 +8,11 @@ import { dnsProviders } from '../../federation/dns/providers/drivers.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** Connects to nothing. Throws an error that names the flag when there is no such provider, or its configuration is wrong. */
-export function openDnsProvider(name: string, config: string | undefined): DnsProvider {
+export function openDnsProvider(name: string, zone: string, config: string | undefined): DnsProvider {
   const known = DNS_PROVIDERS.find((each) => each === name);
   if (!known) throw new CliError(`--dns-provider ${name} is unknown; known: ${DNS_PROVIDERS.join(', ')}`);
   try {
-    return dnsProviders[known].open({ config, now: () => systemClock.now(), random: systemRandom });
+    return dnsProviders[known].open({ config, zone, now: () => systemClock.now(), random: systemRandom });
   } catch (error) {
     if (!(error instanceof DnsError)) throw error;
     const missing = config === undefined ? ' (none was given)' : '';

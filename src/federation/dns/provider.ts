@@ -46,6 +46,8 @@ export interface DnsProvider {
 interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
+  /** The zone that will be asked for, when it is known: a configuration that cannot serve it is refused at once. */
+  readonly zone?: string;
   /** Milliseconds since 1970, for signatures. */
   readonly now: () => number;
   readonly random: Pick<Random, 'int'>;

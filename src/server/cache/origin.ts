@@ -5,7 +5,7 @@ import { RecentBytes } from './recent-bytes.ts';
 import type { UnreadableObject } from './unreadable.ts';
 
 /** Of objects as they were served, beside the stored bytes. */
-const MAX_RECENT_BYTES = 16 * 1024 * 1024;
+const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 
 /** Where the bytes of an entry come from: how far they can be trusted, and what else all entries from there share. */
 export interface Origin {

@@ -17,7 +17,7 @@ import { SERVER_USER } from '../server-user.ts';
 import { deleteObjects, markedInProgress, needsCleanup, released } from './cleanup.ts';
 import { webhookConversion } from './conversion-webhook.ts';
 import type { Names, TakenNames } from './names.ts';
-import { decideStatus, isServed } from './status.ts';
+import { decideStatus, isServed, isSettled } from './status.ts';
 
 export interface CustomKindsOptions {
   readonly cache: Cache;
@@ -81,7 +81,8 @@ export class CustomKinds {
     const followed: Followed = before ?? { group: spec.group, names: status.acceptedNames, key: '', kind: undefined };
     this.#followed.set(name, followed);
     followed.names = status.acceptedNames;
-    this.#look(name);
+    // Reading a definition again takes time; after a start, hardly any has to be looked at.
+    if (!isSettled(definition)) this.#look(name);
     const key = isServed(status) ? keyOf(definition) : '';
     if (key === followed.key) return NO_CHANGES;
     const removed = followed.kind ? [followed.kind] : [];

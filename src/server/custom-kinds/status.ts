@@ -37,3 +37,10 @@ export function decideStatus(definition: CustomResourceDefinition, taken: TakenN
 export function isServed(status: Status): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false;
 }
+
+/** Whether nothing is left to decide: all names are accepted, and the definition stays. */
+export function isSettled(definition: CustomResourceDefinition): boolean {
+  const { metadata, spec, status } = definition;
+  if (metadata.deletionTimestamp !== undefined || !isServed(status)) return false;
+  return hasCondition(definition, 'NamesAccepted') && deepEqual(spec.names, status.acceptedNames);
+}

@@ -31,7 +31,7 @@ const MAX_OPERATIONS = 100;
 const MAX_LOOKUPS = 20;
 
 export const coredns: ProviderDriver = {
-  open({ config }): DnsProvider {
+  open({ config, zone }): DnsProvider {
     const values = globalSection(config, KEYS);
     const zones = new Set(listOf(values.get('zones')).map(absoluteName));
     if (zones.size === 0) {
@@ -39,6 +39,9 @@ export const coredns: ProviderDriver = {
         'Invalid',
         'the key "zones" of the section [Global] is required: the zones that CoreDNS serves',
       );
+    }
+    if (zone !== undefined && !zones.has(zone)) {
+      throw new DnsError('Invalid', `zones: the zone ${zone} is not among them (${[...zones].join(', ')})`);
     }
     const endpoints = listOf(values.get('etcd-endpoints') ?? DEFAULT_ENDPOINT);
     for (const endpoint of endpoints) {
