@@ -26,6 +26,7 @@ import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
 import { measureScheduler } from './scheduler.ts';
 import { measureServices } from './services.ts';
+import { measureTesting } from './testing/figures.ts';
 import { measureTraffic } from './traffic.ts';
 import { measureWatch } from './watchers.ts';
 
@@ -122,6 +123,7 @@ async function main(): Promise<void> {
   await measureTraffic({ root, directory: join(work, 'traffic'), wanted, record, say });
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   await measureSchedulers();
+  await measureTesting({ root, wanted, record });
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
 }

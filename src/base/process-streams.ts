@@ -21,7 +21,7 @@ export interface ProcessStreams {
   readonly stdout: Readable | undefined;
   /** Absent with a terminal, whose output is all on `stdout`. */
   readonly stderr: Readable | undefined;
-  /** Resolves after the process has ended and its output was read to the end. For attach: when the container has ended. */
+  /** Resolves after the process has ended and its output was read to the end. For attach: when the container has ended, with 0. */
   readonly exit: Promise<ProcessExit>;
   /** Without a terminal it does nothing. */
   resize(size: TerminalSize): void;

@@ -17,6 +17,7 @@ async function start() {
   cluster = await agentCluster();
   const { nodeClient, runtime, clock } = cluster;
   return volumesApi(nodeClient, {
+    emit: () => undefined,
     nodeName: 'n1',
     images: () => runtime.images,
     pullRecords: new PullRecords(undefined),

@@ -57,22 +57,30 @@ async function volumePulls(hanging: string) {
     } as never);
   await cluster.run('web', { spec: { imagePullSecrets: [{ name: 'key' }] } });
   const web = (await cluster.pod('web')) as SeenPod;
+  const events: string[] = [];
   const api = volumesApi(nodeClient, {
     nodeName: 'n1',
     images: () => runtime.images,
     pullRecords: new PullRecords(undefined),
     clock,
+    emit: (pod, { type, reason, message }) => events.push(`${pod.metadata.name}: ${type} ${reason} ${message}`),
   });
-  return { api, web, pulled, release, clock };
+  return { api, web, pulled, release, clock, events };
 }
 
 test('an image volume is pulled with the credentials of its pod', async () => {
-  const { api, web, pulled } = await volumePulls('none');
+  const { api, web, pulled, events } = await volumePulls('none');
   expect(await api.pullImage(web, 'registry.example/data:1', 'IfNotPresent')).toBe('registry.example/data:1');
   expect(pulled).toMatchObject([{ username: 'me', password: 'p' }]);
   await expect(api.pullImage(web, 'registry.example/other:1', 'Never')).rejects.toThrow(
     'ErrImageNeverPull: Container image "registry.example/other:1" is not present with pull policy of Never',
   );
+  expect(events).toEqual([
+    'web: Normal Pulling Pulling image "registry.example/data:1"',
+    expect.stringMatching(/^web: Normal Pulled Successfully pulled image "registry.example\/data:1" in /),
+    'web: Warning ErrImageNeverPull Container image "registry.example/other:1" is not present with pull policy of Never',
+    'web: Warning Failed Error: ErrImageNeverPull',
+  ]);
 });
 
 test('an image volume that takes long is pulled once, and does not hold the other work on the pod', async () => {

@@ -152,6 +152,20 @@ data: { key: ${value} }
     expect((await api.listNamespacedPod({ namespace: 'default' })).items).toHaveLength(2);
   });
 
+  test('reads the past, exactly as it was', async () => {
+    const cluster = await start();
+    const map = (value: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data: { value } });
+    const [then] = await cluster.apply(map('1'));
+    await cluster.advance('1d');
+    await cluster.apply(map('2'));
+    const maps = cluster.client.of('ConfigMap').in('default');
+    await maps.delete('m');
+    const at = { resourceVersion: then!.metadata.resourceVersion!, resourceVersionMatch: 'Exact' } as const;
+    const { items } = await maps.list({ ...at, fieldSelector: 'metadata.name=m' });
+    expect(items.map(({ data }) => data)).toEqual([{ value: '1' }]);
+    expect((await maps.list({ fieldSelector: 'metadata.name=m' })).items).toEqual([]);
+  });
+
   test('a user has only their rights', async () => {
     const cluster = await start();
     await expect(cluster.client.as('eve').of('Secret').in('default').list()).rejects.toMatchObject({ code: 403 });

@@ -99,11 +99,15 @@ it('waits for the address of a load balancer, and a later attempt may use NodePo
       'the load balancer of the service fed-apiserver has no address; ' +
         'use --api-server-service-type NodePort on a host cluster without load balancers',
     );
+    const services = client.of(Service).in(NS);
+    const inUse = { type: 'PortInUse', status: 'True', reason: 'PortInUse', message: 'port 443 is in use' };
+    const conditions = [{ ...inUse, lastTransitionTime: '2030-01-01T00:00:00Z' }];
+    await services.patchStatus('fed-apiserver', { type: 'merge', changes: { status: { conditions } } });
+    await expect(deployed(cluster, new Told(), plane)).rejects.toThrow('has no address (port 443 is in use); use');
     const ingress = [{ ip: '2001:db8::1' }];
-    await client
-      .of(Service)
-      .in(NS)
-      .patchStatus('fed-apiserver', { type: 'merge', changes: { status: { loadBalancer: { ingress } } } });
+    await services.patchStatus('fed-apiserver', {
+      ...{ type: 'merge', changes: { status: { conditions: null, loadBalancer: { ingress } } } },
+    } as never);
     expect((await deployed(cluster, new Told(), plane)).server).toBe('https://[2001:db8::1]');
     const node = { ...plane, serviceType: 'NodePort', advertiseAddress: '192.0.2.1' } as const;
     expect((await deployed(cluster, new Told(), node)).server).toMatch(/^https:\/\/192\.0\.2\.1:3\d{4}$/);

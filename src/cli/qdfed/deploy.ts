@@ -133,8 +133,9 @@ async function addressOf(host: Client, plane: ControlPlane): Promise<Address | M
   const names = ingress.flatMap(({ ip, hostname }) => [ip, hostname].filter((each) => each !== undefined));
   const [first] = names;
   if (first === undefined) {
+    const said = status?.conditions?.find(({ message }) => message)?.message;
     return new Missing(
-      `the load balancer of the service ${serverName(plane)} has no address; ` +
+      `the load balancer of the service ${serverName(plane)} has no address${said ? ` (${said})` : ''}; ` +
         'use --api-server-service-type NodePort on a host cluster without load balancers',
     );
   }

@@ -12,12 +12,13 @@ import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { admission } from '../admission/admit.ts';
 import { isStatic } from '../admission/critical.ts';
+import type { SeenPod } from '../pod/container-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
 import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts, PodNetwork } from './actions/context.ts';
-import { ImagePulls } from './images/pull.ts';
+import { ImagePulls, type PullEvent } from './images/pull.ts';
 import type { PullRecords } from './images/pull-records.ts';
 import { ensureCsiNode } from './node/csi-node.ts';
 import { keepLease } from './node/lease.ts';
@@ -27,6 +28,7 @@ import { NodeReporter } from './node/node-reporter.ts';
 import { type ApiServerAddress, referredObjects } from './objects.ts';
 import { AgentPods } from './pods.ts';
 import { ManifestDirectory } from './static/manifest-directory.ts';
+import { eventSubject } from './worker/events.ts';
 import { Records } from './worker/records.ts';
 
 export interface AgentOptions {
@@ -65,6 +67,8 @@ export interface Agent {
   readonly registered: Promise<void>;
   /** Records an event about the node. */
   readonly event: (type: EventType, reason: string, message: string) => void;
+  /** Records an event about a pod. */
+  readonly podEvent: (pod: SeenPod, event: PullEvent) => void;
   /** What pods of the node may use. */
   allocatable(): Readonly<Record<string, string>>;
   /** Stops to act. What runs goes on running. */
@@ -164,6 +168,7 @@ export function startAgent(options: AgentOptions): Agent {
   });
   return {
     ...{ pods, registered, event: nodeEvent, allocatable: () => reporter.allocatable },
+    podEvent: (pod, { type, reason, message }) => recorder.event(eventSubject(pod, undefined), type, reason, message),
     async stop() {
       stop.abort(new Error('the agent stops'));
       leave();

@@ -13,9 +13,10 @@ import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
 import { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
 import { type LabelSelector, selectorMatches } from '../../kinds/shapes/meta/label-selector.ts';
+import type { SeenPod } from '../pod/container-run.ts';
 import type { Images } from '../runtime/runtime.ts';
 import type { IssuedToken, TrustBundleSelector, VolumesApi } from '../volumes/api.ts';
-import { ImagePulls } from './images/pull.ts';
+import { ImagePulls, type PullEvent } from './images/pull.ts';
 import type { PullRecords } from './images/pull-records.ts';
 import { VolumePulls } from './images/volume-pulls.ts';
 import { addCsiDriver, removeCsiDriver } from './node/csi-node.ts';
@@ -25,9 +26,12 @@ export interface VolumesApiOptions {
   readonly images: () => Pick<Images, 'find' | 'pull'>;
   readonly pullRecords: PullRecords;
   readonly clock: Clock;
+  /** Records an event about a pod. */
+  readonly emit: (pod: SeenPod, event: PullEvent) => void;
 }
 
-export function volumesApi(client: Client, { nodeName, images, pullRecords, clock }: VolumesApiOptions): VolumesApi {
+export function volumesApi(client: Client, options: VolumesApiOptions): VolumesApi {
+  const { nodeName, images, pullRecords, clock, emit } = options;
   const secret = (namespace: string, name: string) => ifThere(client.of(Secret).in(namespace).get(name));
   let pulls: ImagePulls | undefined;
   const volumePulls = new VolumePulls({
@@ -37,6 +41,7 @@ export function volumesApi(client: Client, { nodeName, images, pullRecords, cloc
     },
     secret,
     clock,
+    emit,
   });
   return {
     configMap: (namespace, name) => ifThere(client.of(ConfigMap).in(namespace).get(name)),

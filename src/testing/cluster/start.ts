@@ -6,6 +6,7 @@ import { silent } from '../../base/log.ts';
 import { SeededRandom, systemRandom } from '../../base/random.ts';
 import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
 import { readRules } from '../../node/simulated/rules/read-rules.ts';
+import type { Rules } from '../../node/simulated/rules/rules.ts';
 import { admissionPlugins } from '../../server/admission/all.ts';
 import { legacyTokenSigner } from '../../server/authn/legacy-token-signer.ts';
 import { createTokenIssuer } from '../../server/authn/token-issuer.ts';
@@ -72,7 +73,7 @@ export async function startParts(options: ClusterOptions): Promise<Parts> {
     await store.close();
   };
   try {
-    stops.push(await startNodes(component, { names: nodes, rules: readRules(simulation) }));
+    stops.push(await startNodes(component, { names: nodes, rules: rulesOf(simulation) }));
     await activity.idle();
   } catch (error) {
     await stop();
@@ -92,6 +93,14 @@ async function beginningOf(options: ClusterOptions): Promise<ClusterState> {
   if (typeof from === 'string') return (await ClusterSnapshot.load(from)).state;
   if (from instanceof ClusterSnapshot) return from.state;
   throw new TypeError('`from` must be a snapshot of a test cluster, or the path of one that was saved');
+}
+
+/** Pods that are bound together are ready together: one step of the clock instead of one for each. */
+const POD_RULES = readRules({ pods: [{ stages: { sandbox: '100ms', stop: '100ms' } }] }).pods;
+
+function rulesOf(simulation: object): Rules {
+  const { pods, nodes } = readRules(simulation);
+  return { pods: [...pods, ...POD_RULES], nodes };
 }
 
 function seedOf(seed: number | string | undefined): number {

@@ -118,6 +118,8 @@ export function describeCommands({ world, lacks }: Subject): void {
     const output = await Promise.all([readAll(streams.stdout), readAll(streams.stderr)]);
     expect(output).toEqual(['got hello\n', 'err\n']);
     expect((await ended()).exitCode).toBe(6);
+    // Attaching has succeeded, however the container ended.
+    expect(await streams.exit).toEqual({ exitCode: 0 });
   });
 
   it('closes standard input after the first client, if so configured', async () => {

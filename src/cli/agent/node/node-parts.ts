@@ -97,7 +97,10 @@ export class NodeParts {
     return openVolumes({
       ...{ clock, random, log, nodeName, liveConfigVolumes: config.liveConfigVolumes, root: this.#directory },
       allocatable: () => this.agent?.allocatable() ?? {},
-      api: volumesApi(client, { nodeName, images: () => runtime.images, pullRecords, clock }),
+      api: volumesApi(client, {
+        ...{ nodeName, images: () => runtime.images, pullRecords, clock },
+        emit: (pod, event) => this.agent?.podEvent(pod, event),
+      }),
       canMount: process.getuid?.() === 0,
     });
   }

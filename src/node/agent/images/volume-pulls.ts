@@ -2,7 +2,7 @@
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PullSecret } from './keyring.ts';
-import type { ImagePulls, PullPolicy, PullResult } from './pull.ts';
+import type { ImagePulls, PullEvent, PullPolicy, PullResult } from './pull.ts';
 import { podCredentials } from './pull-secrets.ts';
 
 export interface VolumePullsOptions {
@@ -10,6 +10,8 @@ export interface VolumePullsOptions {
   readonly pulls: () => ImagePulls;
   readonly secret: (namespace: string, name: string) => Promise<PullSecret | undefined>;
   readonly clock: Clock;
+  /** As with kubelet, the events are about the pod. */
+  readonly emit: (pod: SeenPod, event: PullEvent) => void;
 }
 
 /** After that the plan tries again, and joins the pull that is under way. */
@@ -43,9 +45,9 @@ export class VolumePulls {
   }
 
   #start(pod: SeenPod, image: string, policy: string | undefined): Promise<PullResult> {
-    const { pulls, secret } = this.#options;
+    const { pulls, secret, emit } = this.#options;
     const credentials = async () => (await podCredentials(pod, image, secret)).credentials;
-    return pulls().ensure({ image, policy: pullPolicy(image, policy), credentials }, () => {});
+    return pulls().ensure({ image, policy: pullPolicy(image, policy), credentials }, (event) => emit(pod, event));
   }
 }
 

@@ -134,7 +134,8 @@ export class Sessions {
       },
       resize: ({ columns, rows }) => output.resize(columns, rows),
     });
-    void container.ended().then(() => this.#end(stream, { exitCode: container.exitCode ?? 0 }));
+    // As with CRI: attaching has succeeded, however the container ended.
+    void container.ended().then(() => this.#end(stream, { exitCode: 0 }));
   }
 
   async portForward(stream: string, sandboxId: string, port: number): Promise<void> {
