@@ -29,6 +29,7 @@ const STATUSES: Readonly<Record<string, object>> = {
   PriorityLevelConfiguration: { conditions: [condition] },
   ServiceCIDR: { conditions: [{ ...condition, message: 'shown' }] },
   VolumeAttachment: { attached: true },
+  CustomResourceDefinition: { storedVersions: ['v1'] },
   CronJob: { lastScheduleTime: '2030-01-01T00:00:00Z' },
   DaemonSet: { currentNumberScheduled: 1, numberMisscheduled: 0, desiredNumberScheduled: 1, numberReady: 1 },
   Deployment: { replicas: 1 },
@@ -97,6 +98,7 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get') && can(kind, 'create')
     const object = structuredClone(examples.get(kind.kind));
     object.apiVersion = version.apiVersion;
     object.metadata.name = wanted;
+    if (kind.kind === 'CustomResourceDefinition') return definitionOf(object);
     if (kind.kind !== 'Event') return object;
     object.involvedObject.namespace = namespace;
     return version.group === 'events.k8s.io' ? inNewerForm(object) : object;
@@ -214,8 +216,19 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get') && can(kind, 'create')
 /** One name for most tests, and two more. An IPAddress is called what it is. */
 function namesOf(kind: Kind, slug: string): [string, string, string] {
   if (kind.kind === 'IPAddress') return ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+  // The names of some objects begin, or end, with something that their spec says.
+  if (kind.kind === 'CustomResourceDefinition') return ['ones.example.dev', 'twos.example.dev', 'threes.example.dev'];
   const name = kind.scope === 'Namespaced' ? 'example' : `${kind.plural}-${slug}`;
-  return [name, `${name}-one`, `${name}-two`];
+  const full = kind.kind === 'ClusterTrustBundle' ? `example.dev:signer:${name}` : name;
+  return [full, `${full}-one`, `${full}-two`];
+}
+
+/** A definition of the kind whose plural and group its name says. */
+function definitionOf(definition: any): any {
+  const [plural, ...group] = definition.metadata.name.split('.');
+  const singular = plural.slice(0, -1);
+  const names = { plural, singular, kind: singular[0].toUpperCase() + singular.slice(1) };
+  return { ...definition, spec: { ...definition.spec, group: group.join('.'), names } };
 }
 
 /** An Event as events.k8s.io wants it: under newer names, and without what only the older form has. */

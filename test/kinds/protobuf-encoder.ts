@@ -72,6 +72,8 @@ export class Encoder {
         return string(number, schema.format, String(value));
       case 'integer':
         return { bytes: integer(number, value), tree: value };
+      case 'number':
+        return { bytes: double(number, value), tree: value };
       case 'boolean':
         return { bytes: integer(number, value ? 1 : 0), tree: value };
       case 'intOrString': {
@@ -134,6 +136,12 @@ function joined(parts: readonly Written[], tree: unknown): Written {
 
 export function integer(number: number, value: number): Buffer {
   return Buffer.concat([varint(BigInt(number * 8)), varint(BigInt.asUintN(64, BigInt(value)))]);
+}
+
+function double(number: number, value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return Buffer.concat([varint(BigInt(number * 8 + 1)), bytes]);
 }
 
 export function text(number: number, value: string): Buffer {

@@ -1,4 +1,5 @@
 /** The agent of a node on a server in this process, with a runtime in memory and a clock that stands still. */
+import { readFile } from 'node:fs/promises';
 import { ControlledClock } from '../../src/base/clock.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
@@ -161,6 +162,8 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       for (let tries = 0; tries < 4_000; tries++) {
         last = await pods.get(name).catch(() => undefined);
         if (condition(last)) return last;
+        // The agent reads termination messages in real time: what it has begun ends before this one does.
+        await readFile(volumes.file).catch(() => undefined);
         await clock.advance(tries < 200 ? 20 : 1_000);
       }
       throw new Error(`it did not happen: ${JSON.stringify(last?.status, undefined, 1)}`);
