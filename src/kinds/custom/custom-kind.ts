@@ -34,8 +34,9 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
   const stored = spec.versions.find(({ storage }) => storage) ?? spec.versions[0]!;
   const others = spec.versions.filter((each) => each !== stored);
   const read = new SchemaReader(options.definition);
-  const hub = new CustomVersion(stored, { spec, kind, read });
-  const versions = [hub, ...others.map((each) => new CustomVersion(each, { spec, kind, read, hub }))];
+  const shared = { spec, kind, read, best: bestVersion(spec) };
+  const hub = new CustomVersion(stored, shared);
+  const versions = [hub, ...others.map((each) => new CustomVersion(each, { ...shared, hub }))];
   const byName = new Map(versions.map((version) => [version.apiVersion, version]));
   const hasStatus = hub.subresources.status === true;
   return Object.freeze({
@@ -99,6 +100,8 @@ interface VersionOptions {
   readonly spec: Spec;
   readonly kind: string;
   readonly read: SchemaReader;
+  /** The version that users of a deprecated one should use; undefined if there is none. */
+  readonly best: string | undefined;
   /** Absent in the stored version itself. */
   readonly hub?: CustomVersion;
 }
@@ -213,11 +216,14 @@ function selectableOf({ selectableFields = [] }: CustomResourceVersion): Version
   );
 }
 
-function warningOf({ name, deprecationWarning }: CustomResourceVersion, { spec, kind }: VersionOptions): string {
+function bestVersion({ versions }: Spec): string | undefined {
+  const usable = versions.filter((each) => each.served && !each.deprecated).map((each) => each.name);
+  return usable.sort(byAge)[0];
+}
+
+function warningOf({ name, deprecationWarning }: CustomResourceVersion, { spec, kind, best }: VersionOptions): string {
   if (deprecationWarning) return deprecationWarning;
   const old = `${spec.group}/${name} ${kind} is deprecated`;
-  const newer = spec.versions.filter((each) => each.served && !each.deprecated).map((each) => each.name);
-  const [best] = newer.sort(byAge);
   return best ? `${old}; use ${spec.group}/${best} ${kind}` : old;
 }
 

@@ -1,4 +1,4 @@
-import type { Tree } from '../../base/tree.ts';
+import { deepFreeze, type Tree } from '../../base/tree.ts';
 import type { ObjectSchema, Schema } from '../schema.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { ObjectSchema, Schema } from '../schema.ts';
 export function zeroObject(schema: ObjectSchema): Tree {
   let zero = zeros.get(schema);
   if (!zero) {
-    zero = zeroFields(schema);
+    zero = deepFreeze(zeroFields(schema));
     zeros.set(schema, zero);
   }
   return zero;

@@ -6,6 +6,7 @@ import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
+import { zeroObject } from '../../schema/fields/zero.ts';
 
 let api: TestServer;
 
@@ -56,6 +57,15 @@ const managers = ({ metadata }: any) =>
   );
 
 const second = () => api.clock.advance(1000);
+
+it('creates objects of a kind alike, whatever was created before', async () => {
+  const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { a: 'b' } } });
+  const made = [];
+  for (const name of ['one', 'two']) made.push(await apply('namespaces', namespace(name), { namespace: '' }));
+  const [one, two] = made.map(({ spec, metadata }) => ({ spec, managers: metadata.managedFields }));
+  expect(two).toEqual(one);
+  expect(zeroObject(Namespace.hub.schema)).toEqual({ metadata: {}, spec: {}, status: {} });
+});
 
 describe('a configuration', () => {
   it('creates the object, and its manager owns what it says', async () => {

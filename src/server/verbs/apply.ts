@@ -1,6 +1,6 @@
 import { ApiError, badRequest, conflict, isApiError } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
-import { isTree, type Tree } from '../../base/tree.ts';
+import { clone, isTree, type Tree } from '../../base/tree.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { decode } from '../../schema/decode.ts';
 import { checkFields, errorText } from '../../schema/fields/check.ts';
@@ -52,7 +52,8 @@ async function create(core: Core, request: ApiRequest, config: Tree): Promise<Ou
   await checkMayCreate(core, request);
   checkNew(request, config);
   const object = () => {
-    const live = zeroObject(resource.version.schema);
+    // What is created is taken over and completed; the zero object is everybody's.
+    const live = clone(zeroObject(resource.version.schema));
     return applied(core, request, { config, live, managers: NO_MANAGERS });
   };
   return transact(core, request, { type: 'create', object, isApplied: true });

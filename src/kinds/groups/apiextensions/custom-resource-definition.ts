@@ -29,8 +29,9 @@ export const CustomResourceDefinition = defineKind({
   onUpdate: (definition: Definition) => {
     defaultNames(definition);
     const { storedVersions = [] } = definition.status;
+    const known = new Set(storedVersions);
     const missing = definition.spec.versions.flatMap(({ name, storage }) =>
-      storage && !storedVersions.includes(name) ? [name] : [],
+      storage && !known.has(name) ? [name] : [],
     );
     if (missing.length > 0) {
       definition.status = { ...definition.status, storedVersions: [...storedVersions, ...missing] };

@@ -68,7 +68,10 @@ function scopeErrors(scope: string): FieldError[] {
 
 function versionErrors({ spec }: Definition, old: Definition | undefined): FieldError[] {
   const { versions } = spec;
-  const found = versions.flatMap((version, i) => oneVersionErrors(version, `spec.versions[${i}]`, old));
+  const before = new Map(old?.spec.versions.map((version) => [version.name, version]));
+  const found = versions.flatMap((version, i) => {
+    return oneVersionErrors(version, `spec.versions[${i}]`, before.get(version.name));
+  });
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
     found.push(invalid('spec.versions', versions, 'must contain unique version names'));
   }
@@ -78,14 +81,17 @@ function versionErrors({ spec }: Definition, old: Definition | undefined): Field
   return found;
 }
 
-function oneVersionErrors(version: CustomResourceVersion, path: string, old: Definition | undefined): FieldError[] {
+function oneVersionErrors(
+  version: CustomResourceVersion,
+  path: string,
+  before: CustomResourceVersion | undefined,
+): FieldError[] {
   const { name, schema, subresources, additionalPrinterColumns = [] } = version;
   const found: FieldError[] = [];
   const problems = dns1035Label(name);
   if (problems.length > 0) found.push(invalid(`${path}.name`, name, problems.join(',')));
   addAll(found, deprecationErrors(version, path));
   const source = schema?.openAPIV3Schema as JsonSchema | undefined;
-  const before = old?.spec.versions.find((each) => each.name === name);
   if (!source) found.push(required(`${path}.schema.openAPIV3Schema`));
   else if (
     !before ||
@@ -250,9 +256,11 @@ function conversionErrors(conversion: Definition['spec']['conversion']): FieldEr
 function reviewErrors(versions: readonly string[], path: string): FieldError[] {
   if (versions.length === 0) return [required(path)];
   const found: FieldError[] = [];
+  const seen = new Set<string>();
   versions.forEach((version, i) => {
-    if (versions.indexOf(version) < i) found.push(invalid(`${path}[${i}]`, version, 'duplicate version'));
+    if (seen.has(version)) found.push(invalid(`${path}[${i}]`, version, 'duplicate version'));
     else for (const problem of dns1035Label(version)) found.push(invalid(`${path}[${i}]`, version, problem));
+    seen.add(version);
   });
   if (!versions.some((version) => REVIEW_VERSIONS.includes(version))) {
     found.push(invalid(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`));
@@ -280,13 +288,15 @@ function storedVersionErrors({ spec, status }: Definition, { subresource }: Cont
   if (subresource === 'status') return [];
   if (storedVersions.length === 0) return [invalid(path, null, 'must have at least one stored version')];
   const found: FieldError[] = [];
+  const stored = new Set(storedVersions);
+  const names = new Set(spec.versions.map(({ name }) => name));
   for (const { name, storage } of spec.versions) {
-    if (storage && !storedVersions.includes(name)) {
+    if (storage && !stored.has(name)) {
       found.push(invalid(path, storedVersions, `must have the storage version ${name}`));
     }
   }
   storedVersions.forEach((name, i) => {
-    if (spec.versions.some((version) => version.name === name)) return;
+    if (names.has(name)) return;
     const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
     found.push(invalid(`${path}[${i}]`, name, detail));
   });
