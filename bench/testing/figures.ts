@@ -26,7 +26,7 @@ const FIGURES = [
 export async function measureTesting({ root, wanted, record }: TestingFigures): Promise<void> {
   const chosen = FIGURES.filter(({ name }) => wanted(name));
   if (chosen.length === 0) return;
-  const program = join(import.meta.dirname, 'clusters.mjs');
+  const program = join(root, 'bench', 'testing', 'clusters.mjs');
   const args = [program, join(root, 'dist', 'testing.js')];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const measured = JSON.parse(stdout) as Readonly<Record<string, number>>;
