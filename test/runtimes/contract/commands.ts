@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import type { Subject } from '../world.ts';
 
-/** The size of a terminal is set while the program in it starts. */
-const SIZE = 'while ! stty size 2>/dev/null; do sleep 0.05; done';
+/** Waits for a size of the terminal, which goes another way than the input and may come after it. */
+const untilSize = (size: string) => `until stty size 2>/dev/null | grep "${size}"; do sleep 0.05; done`;
 const ALL = { stdin: true, stdout: true, stderr: true, tty: false };
 
 export function describeCommands({ world, lacks }: Subject): void {
@@ -88,7 +88,7 @@ export function describeCommands({ world, lacks }: Subject): void {
 
   it.skipIf(lacks.terminal)('gives a command a terminal of the size that is asked for', async () => {
     const { id } = await world().run('sleep 1000');
-    const command = shell(`read go; ${SIZE}; exit 2`);
+    const command = shell(`read go; ${untilSize('33 77')}; exit 2`);
     const streams = await world().runtime.exec(id, { ...ALL, stderr: false, tty: true, command });
     streams.resize({ columns: 77, rows: 33 });
     streams.stdin?.write('go\n');
@@ -132,7 +132,7 @@ export function describeCommands({ world, lacks }: Subject): void {
   });
 
   it.skipIf(lacks.terminal)('attaches to a terminal', async () => {
-    const { id, ended } = await attachable(`read go; ${SIZE}; exit 9`, { stdin: true, tty: true });
+    const { id, ended } = await attachable(`read go; ${untilSize('19 91')}; exit 9`, { stdin: true, tty: true });
     const streams = await world().runtime.attach(id, { ...ALL, stderr: false, tty: true });
     streams.resize({ columns: 91, rows: 19 });
     streams.stdin?.write('go\n');
