@@ -226,8 +226,11 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
           expect(balanced.status.conditions[0]).toMatchObject({ type: 'PortInUse', status: 'True' });
           expect(await who(`http://${first}:${taken}`)).toBe('the host');
           // The host itself reaches the pods of all nodes.
-          for (const url of [`http://${first}:${free}`, `http://${second}:${taken}`])
-            expect(['one', 'two']).toContain(names(await who(url))[0]);
+          for (const url of [`http://${first}:${free}`, `http://${second}:${taken}`]) {
+            // The rules of a new service come a moment after its status.
+            const reached = () => who(url);
+            expect(['one', 'two']).toContain(names(await vi.waitFor(reached, 10_000))[0]);
+          }
           await settled('on-nodes');
           expect(await who(`http://127.0.0.1:${hostNodePort}`)).toBe('the host');
           for (const name of ['balanced', 'on-nodes']) {
