@@ -1,5 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import { forbidden, required } from '../../../schema/field-error.ts';
+import { required } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches, unique } from '../../../schema/rules.ts';
 
@@ -29,7 +29,7 @@ const MatchCondition = s.object(
 export const matchConditions = s.listMap(MatchCondition, {
   keys: ['name'],
   maxItems: MAX_MATCH_CONDITIONS,
-  rules: [unique('name'), cannotBeEvaluated],
+  rules: [unique('name')],
   description:
     'Expressions that must all be true for a request to match; at most 64. When one is false, the request does not match. When ' +
     'one fails and none is false, failurePolicy decides.',
@@ -37,9 +37,4 @@ export const matchConditions = s.listMap(MatchCondition, {
 
 function isNotBlank(expression: string) {
   return expression !== '' && expression.trim() === '' ? required('') : undefined;
-}
-
-/** A condition that nobody evaluates must not be accepted: the webhook would be asked about other requests than it wants. */
-function cannotBeEvaluated(conditions: readonly unknown[]) {
-  return conditions.length > 0 ? forbidden('', 'this server does not evaluate expressions yet') : undefined;
 }
