@@ -5,11 +5,10 @@ import type { KubeObject, Version } from '../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../schema/json-patch.ts';
 import { PatchError } from '../../../schema/patch-error.ts';
 import type { Core } from '../../core.ts';
+import { type AdmittedForm, formOf, fromForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import type { AdmissionRequest } from '../request.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
-import { type AdmittedForm, formOf, fromForm } from './form.ts';
-import { matchedVersion } from './matching.ts';
 import { isExempt, mutatingWebhooks, type RegisteredWebhook } from './webhooks.ts';
 
 type Registered = RegisteredWebhook<MutatingWebhook>;
@@ -67,7 +66,7 @@ function requireAgain({ asked, again }: FirstRound): void {
 /** The version in which to ask a webhook. The second round asks only those of the first that need to see more. */
 function wants(core: Core, request: AdmissionRequest, round: FirstRound, registered: Registered): Version | undefined {
   if (request.isReinvocation && !round.again.has(registered)) return undefined;
-  return matchedVersion(core, request, registered.webhook);
+  return registered.matcher.versionFor(core, request);
 }
 
 async function askFrom(

@@ -2,8 +2,8 @@
 import { isTree } from '../../../base/tree.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { CallOptions } from '../../api.ts';
+import { type AdmittedForm, typeOf } from '../form.ts';
 import type { AdmissionOperation, AdmissionRequest } from '../request.ts';
-import { type AdmittedForm, typeOf } from './form.ts';
 
 const GROUP = 'admission.k8s.io';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];

@@ -10,6 +10,7 @@ import {
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Core } from '../../core.ts';
 import { derivedFrom } from '../lookup.ts';
+import { RequestMatcher } from '../matching.ts';
 import { connectionTo, type WebhookConnection } from './connection.ts';
 
 /** One webhook of a configuration. */
@@ -17,6 +18,7 @@ export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebho
   /** The name of the configuration. */
   readonly configuration: string;
   readonly webhook: W;
+  readonly matcher: RequestMatcher;
   /** Made when the webhook is called for the first time, and kept. */
   connection(core: Core): WebhookConnection;
 }
@@ -36,6 +38,7 @@ function registered<W extends ValidatingWebhook>(configuration: string, webhook:
   return {
     configuration,
     webhook,
+    matcher: new RequestMatcher({ ...webhook, rules: webhook.rules ?? [] }),
     connection(core) {
       connection ??= connectionTo(core, webhook.clientConfig, webhook.timeoutSeconds);
       return connection;
