@@ -1,7 +1,10 @@
+import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
-import { required } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches, unique } from '../../../schema/rules.ts';
+import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
+import { compileMatchCondition } from './expressions/policy-compiler.ts';
 
 const MAX_MATCH_CONDITIONS = 64;
 
@@ -26,6 +29,8 @@ const MatchCondition = s.object(
   { description: 'An expression that must be true for a request to match.' },
 );
 
+type MatchCondition = TypeOf<typeof MatchCondition>;
+
 export const matchConditions = s.listMap(MatchCondition, {
   keys: ['name'],
   maxItems: MAX_MATCH_CONDITIONS,
@@ -37,4 +42,17 @@ export const matchConditions = s.listMap(MatchCondition, {
 
 function isNotBlank(expression: string) {
   return expression !== '' && expression.trim() === '' ? required('') : undefined;
+}
+
+/** On the conditions of a webhook: conditions that do not compile are refused, unless all of them were there before. */
+export function conditionsCompile(
+  conditions: readonly MatchCondition[],
+  { old }: RuleContext<readonly MatchCondition[]>,
+): FieldError[] {
+  if (old && deepEqual(old, conditions)) return [];
+  return conditions.flatMap(({ expression }, index) => {
+    if (expression.trim() === '') return [];
+    const { error } = compileMatchCondition(expression, false);
+    return error === undefined ? [] : [invalid(`[${index}].expression`, expression.trim(), error)];
+  });
 }

@@ -5,6 +5,7 @@ import type { ObjectType, TypeOf } from '../../../../schema/schema.ts';
 import { age, name } from '../../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
 import { matchConditions } from '../match-condition.ts';
+import { mutationsCompile } from './expression-rules.ts';
 import { operationsAreMutable } from './match-resources.ts';
 import { paramKind, paramKindCell } from './params.ts';
 import { failurePolicy, matchConstraints } from './policy-fields.ts';
@@ -72,7 +73,7 @@ const spec = {
   }),
 };
 
-const specOptions = { default: {}, description: 'Desired behavior of the policy.' } as const;
+const specOptions = { default: {}, rules: [mutationsCompile], description: 'Desired behavior of the policy.' };
 const fields = { spec: s.object('MutatingAdmissionPolicySpec', spec, specOptions) };
 
 /** In v1alpha1, the fields of a variable are owned one by one. */

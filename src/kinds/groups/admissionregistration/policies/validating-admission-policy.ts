@@ -7,6 +7,7 @@ import { age, name } from '../../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
 import { Condition, completeConditions } from '../../../shapes/meta/condition.ts';
 import { matchConditions } from '../match-condition.ts';
+import { validationsCompile } from './expression-rules.ts';
 import { paramKind, paramKindCell } from './params.ts';
 import { failurePolicy, matchConstraints } from './policy-fields.ts';
 import { Variable } from './variable.ts';
@@ -130,7 +131,7 @@ const status = {
 const fields = {
   spec: s.object('ValidatingAdmissionPolicySpec', spec, {
     default: {},
-    rules: [hasExpressions],
+    rules: [hasExpressions, validationsCompile],
     description: 'Desired behavior of the policy.',
   }),
   status: s.object('ValidatingAdmissionPolicyStatus', status, {
