@@ -10,6 +10,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 import { type FirstRound, Rounds } from '../reinvocation.ts';
 import type { AdmissionRequest } from '../request.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
+import { meetsConditions } from './conditions.ts';
 import { isExempt, mutatingWebhooks, type RegisteredWebhook } from './webhooks.ts';
 
 type Registered = RegisteredWebhook<MutatingWebhook>;
@@ -57,7 +58,7 @@ async function askFrom(core: Core, request: AdmissionRequest, { webhooks, round,
   for (let index = start; index < webhooks.length; index++) {
     const registered = webhooks[index]!;
     const version = wants(core, request, round, registered);
-    if (!version) continue;
+    if (!version || !(await meetsConditions(core, request, { registered, version }))) continue;
     const isChanged = await askOne(core, request, { registered, version, index });
     if (isChanged) round.changed(request);
     if (registered.webhook.reinvocationPolicy === 'IfNeeded') round.asked(registered);

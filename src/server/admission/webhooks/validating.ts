@@ -4,6 +4,7 @@ import { type AdmittedForm, formOf } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import type { AdmissionRequest } from '../request.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
+import { meetsConditions } from './conditions.ts';
 import { isExempt, type RegisteredWebhook, validatingWebhooks } from './webhooks.ts';
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io';
@@ -38,6 +39,7 @@ async function askAll(core: Core, request: AdmissionRequest, matches: readonly M
     return form;
   };
   const asked = matches.map(async ({ registered, version }, index) => {
+    if (!(await meetsConditions(core, request, { registered, version }))) return;
     const form = await formIn(version);
     try {
       await ask(core, registered, { request, form, mayPatch: false });
