@@ -51,10 +51,27 @@ export class ProtoWriter {
     this.#tag(field, VARINT);
   }
 
+  double(field: number, value: number): void {
+    this.#reserve(8);
+    this.#start -= 8;
+    this.#buffer.writeDoubleLE(value, this.#start);
+    this.#tag(field, FIXED_64);
+  }
+
   message(field: number, write: () => void): void {
-    const end = this.#buffer.length - this.#start;
+    const end = this.length;
     write();
-    this.#varint(this.#buffer.length - this.#start - end);
+    this.wrap(field, end);
+  }
+
+  /** The number of bytes written so far. */
+  get length(): number {
+    return this.#buffer.length - this.#start;
+  }
+
+  /** Makes a message of everything that was written since there were `length` bytes: message() without a function. */
+  wrap(field: number, length: number): void {
+    this.#varint(this.length - length);
     this.#tag(field, DELIMITED);
   }
 
@@ -114,5 +131,6 @@ export class ProtoWriter {
 }
 
 const VARINT = 0;
+const FIXED_64 = 1;
 const DELIMITED = 2;
 const MAX_VARINT = 10;
