@@ -8,7 +8,7 @@ const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
 /** The offset behind the string whose opening quote is at `start`. */
-export function endOfString(json: Uint8Array, start: number): number {
+function endOfString(json: Uint8Array, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) return at + 1;
