@@ -52,10 +52,10 @@ export class ProtoWriter {
   }
 
   double(field: number, value: number): void {
-    this.#reserve(8);
-    this.#start -= 8;
+    this.#reserve(DOUBLE_BYTES);
+    this.#start -= DOUBLE_BYTES;
     this.#buffer.writeDoubleLE(value, this.#start);
-    this.#tag(field, FIXED_64);
+    this.#tag(field, FIXED64);
   }
 
   message(field: number, write: () => void): void {
@@ -131,6 +131,7 @@ export class ProtoWriter {
 }
 
 const VARINT = 0;
-const FIXED_64 = 1;
+const FIXED64 = 1;
+const DOUBLE_BYTES = 8;
 const DELIMITED = 2;
 const MAX_VARINT = 10;
