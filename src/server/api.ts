@@ -78,6 +78,12 @@ export interface Item {
   json(): Buffer;
 }
 
+/** One object of a list. */
+export interface ListedItem extends Item {
+  /** Its metadata, for which the object does not have to be decoded. */
+  readonly metadata: KubeObject['metadata'];
+}
+
 export interface ListReply {
   readonly type: 'list';
   readonly kind: string;
@@ -88,7 +94,7 @@ export interface ListReply {
     readonly continue?: string;
     readonly remainingItemCount?: number;
   };
-  readonly items: readonly Item[];
+  readonly items: readonly ListedItem[];
   /** Decodes the objects of a long list in turns of the event loop, for a caller that reads them all; undefined: no need to. */
   decode(): Promise<void> | undefined;
   /** The whole list as JSON. */

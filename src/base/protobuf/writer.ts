@@ -51,6 +51,13 @@ export class ProtoWriter {
     this.#tag(field, VARINT);
   }
 
+  double(field: number, value: number): void {
+    this.#reserve(DOUBLE_BYTES);
+    this.#start -= DOUBLE_BYTES;
+    this.#buffer.writeDoubleLE(value, this.#start);
+    this.#tag(field, FIXED64);
+  }
+
   message(field: number, write: () => void): void {
     const end = this.#buffer.length - this.#start;
     write();
@@ -114,5 +121,7 @@ export class ProtoWriter {
 }
 
 const VARINT = 0;
+const FIXED64 = 1;
+const DOUBLE_BYTES = 8;
 const DELIMITED = 2;
 const MAX_VARINT = 10;

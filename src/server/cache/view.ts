@@ -1,3 +1,4 @@
+import { endOfStructure } from '../../base/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
 import {
@@ -81,9 +82,20 @@ export class View implements Item {
     return this.#spliced() ?? unspliced(encode(this.object, this.kind.rawFields));
   }
 
+  /** The metadata alone: it is read from the bytes where nobody has asked for the object. */
+  get metadata(): KubeObject['metadata'] {
+    if (this.#object || !this.#stored) return this.object.metadata;
+    const start = headOf(this.kind, this.version).bytes.length - 1;
+    const json = this.#stored.toString('utf8', start, endOfStructure(this.#stored, start));
+    const metadata = JSON.parse(json) as KubeObject['metadata'];
+    metadata.selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
+    metadata.resourceVersion = String(this.entry.revision);
+    return metadata;
+  }
+
   /** The metadata as JSON: all that tables and metadata-only replies show of the object. */
   metadataJson(): Buffer {
-    this.#metadata ??= encodeLasting(JSON.stringify(this.object.metadata));
+    this.#metadata ??= encodeLasting(JSON.stringify(this.metadata));
     return this.#metadata;
   }
 
