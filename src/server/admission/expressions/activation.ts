@@ -1,6 +1,7 @@
 import type { Variables } from '../../../cel/evaluate/frame.ts';
 import { type CostBudget, CostLimitError, EvaluationError } from '../../../cel/program.ts';
 import { Failure } from '../../../cel/values/failure.ts';
+import { MapValue } from '../../../cel/values/map.ts';
 import type { Value } from '../../../cel/values/value.ts';
 import type { NamedExpression } from '../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -56,18 +57,18 @@ export class RequestValues {
   }
 }
 
-/** The variables of a policy, compiled; the getters for all of them are made once for each policy. */
-export type ActivationClass = new (values: RequestValues, params: KubeObject | null) => Activation;
-
 /** The variables of one evaluation. */
 export class Activation {
   readonly #values: RequestValues;
   readonly params: Value;
+  readonly variables: Value;
   #budget: CostBudget | undefined;
 
-  constructor(values: RequestValues, params: KubeObject | null) {
+  /** `expressions`: the variables of a policy. */
+  constructor(values: RequestValues, params: KubeObject | null, expressions: readonly NamedExpression[] = []) {
     this.#values = values;
     this.params = params as unknown as Value;
+    this.variables = new LazyVariables(expressions, (each) => this.#evaluate(each));
   }
 
   get object(): Value {
@@ -101,7 +102,7 @@ export class Activation {
   }
 
   /** Evaluates a variable of the policy. */
-  protected variable({ name, compiled }: NamedExpression): Value | Failure {
+  #evaluate({ name, compiled }: NamedExpression): Value | Failure {
     const { program } = compiled;
     const head = `composited variable ${JSON.stringify(name)} fails to`;
     if (!program) return new Failure(`${head} compile: ${compiled.error}`);
@@ -115,44 +116,32 @@ export class Activation {
   }
 }
 
-/** An Activation that has the variables of a policy; each is evaluated once, when it is first read. */
-export function activationWith(variables: readonly NamedExpression[]): ActivationClass {
-  if (variables.length === 0) return Activation;
-  class PolicyActivation extends Activation {
-    /** Failures are kept as well: expressions may absorb them and read the variable again. */
-    readonly #known: (Value | Failure | undefined)[] = [];
-    #all: Value | undefined;
+/** The variables of a policy; each is evaluated once, when it is first read. */
+class LazyVariables extends MapValue {
+  readonly #expressions: readonly NamedExpression[];
+  readonly #evaluate: (expression: NamedExpression) => Value | Failure;
+  /** Failures are kept as well: expressions may absorb them and read the variable again. */
+  #known: Map<Value, Value | Failure> | undefined;
 
-    /** All of them, for expressions that ask which there are. */
-    get variables(): Value {
-      this.#all ??= this.#namespace();
-      return this.#all;
-    }
-
-    read(index: number): Value {
-      let value = this.#known[index];
-      if (value === undefined) {
-        value = this.variable(variables[index]!);
-        this.#known[index] = value;
-      }
-      if (value instanceof Failure) throw value;
-      return value;
-    }
-
-    #namespace(): Value {
-      const all = Object.create(null);
-      variables.forEach(({ name }, index) => {
-        Object.defineProperty(all, name, { enumerable: true, get: () => this.read(index) });
-      });
-      return all;
-    }
+  constructor(
+    expressions: readonly NamedExpression[],
+    evaluateExpression: (expression: NamedExpression) => Value | Failure,
+  ) {
+    super();
+    this.#expressions = expressions;
+    this.#evaluate = evaluateExpression;
   }
-  variables.forEach(({ name }, index) => {
-    Object.defineProperty(PolicyActivation.prototype, `variables.${name}`, {
-      get(this: PolicyActivation) {
-        return this.read(index);
-      },
-    });
-  });
-  return PolicyActivation;
+
+  override get(key: Value): Value | undefined {
+    this.#known ??= new Map();
+    let value = this.#known.get(key);
+    if (value === undefined) {
+      const expression = this.#expressions.find(({ name }) => name === key);
+      if (!expression) return undefined;
+      value = this.#evaluate(expression);
+      this.#known.set(key, value);
+    }
+    if (value instanceof Failure) throw value;
+    return value;
+  }
 }

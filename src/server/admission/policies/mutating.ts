@@ -5,7 +5,7 @@ import { scaleShapeOf } from '../../../kinds/groups/autoscaling/scale.ts';
 import type { KubeObject, Version } from '../../../kinds/kind.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import type { Core } from '../../core.ts';
-import { type Activation, RequestValues } from '../expressions/activation.ts';
+import { Activation, RequestValues } from '../expressions/activation.ts';
 import { whenDecided } from '../expressions/authorizer.ts';
 import { ExpressionFailed } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
@@ -84,7 +84,7 @@ async function mutate(
 ): Promise<boolean> {
   const prepare = async () => {
     const form = await formOf(request, version, request.operation === 'CREATE');
-    return { form, activation: new compiled.Activation(new RequestValues({ core, request, form }), param) };
+    return { form, activation: new Activation(new RequestValues({ core, request, form }), param, compiled.variables) };
   };
   let { form, activation } = await prepare();
   try {

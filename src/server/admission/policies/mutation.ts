@@ -5,6 +5,7 @@ import { ObjectValue, type Value } from '../../../cel/values/value.ts';
 import type { Compiled } from '../../../kinds/groups/admissionregistration/expressions/compile.ts';
 import {
   compileMatchCondition,
+  type NamedExpression,
   PolicyCompiler,
 } from '../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import type {
@@ -15,14 +16,14 @@ import type { KubeObject } from '../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../schema/json-patch.ts';
 import { PatchError, PatchTestError } from '../../../schema/patch-error.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
-import { type Activation, type ActivationClass, activationWith } from '../expressions/activation.ts';
+import type { Activation } from '../expressions/activation.ts';
 import { ExpressionFailed, evaluate, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { applyConfiguration } from './apply-configuration.ts';
 import { jsonOf } from './json-value.ts';
 import { wrongTypeNames } from './object-names.ts';
 
 export interface CompiledMutations {
-  readonly Activation: ActivationClass;
+  readonly variables: readonly NamedExpression[];
   readonly conditions: readonly Compiled[];
   readonly mutators: readonly Mutator[];
 }
@@ -41,7 +42,7 @@ export function compileMutations({ spec }: MutatingAdmissionPolicy): CompiledMut
   const hasParams = paramKind !== undefined;
   const compiler = new PolicyCompiler({ hasParams, variables });
   return {
-    Activation: activationWith(compiler.variables),
+    variables: compiler.variables,
     conditions: matchConditions.map(({ expression }) => compileMatchCondition(expression, hasParams)),
     mutators: mutations.map((mutation) => mutatorOf(compiler, mutation)),
   };

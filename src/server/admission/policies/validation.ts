@@ -5,16 +5,12 @@ import type { Value } from '../../../cel/values/value.ts';
 import type { Compiled } from '../../../kinds/groups/admissionregistration/expressions/compile.ts';
 import {
   compileMatchCondition,
+  type NamedExpression,
   PolicyCompiler,
 } from '../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import type { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import {
-  type Activation,
-  type ActivationClass,
-  activationWith,
-  type RequestValues,
-} from '../expressions/activation.ts';
+import { Activation, type RequestValues } from '../expressions/activation.ts';
 import { whenDecided } from '../expressions/authorizer.ts';
 import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
@@ -62,7 +58,7 @@ export function compileValidation({ spec }: ValidatingAdmissionPolicy): Validati
   const hasParams = paramKind !== undefined;
   const compiler = new PolicyCompiler({ hasParams, variables });
   const policy: CompiledPolicy = {
-    Activation: activationWith(compiler.variables),
+    variables: compiler.variables,
     conditions: matchConditions.map(({ expression }) => compileMatchCondition(expression, hasParams)),
     rules: validations.map(({ expression, message = '', messageExpression, reason }) => ({
       compiled: compiler.condition(expression),
@@ -80,7 +76,7 @@ export function compileValidation({ spec }: ValidatingAdmissionPolicy): Validati
 }
 
 interface CompiledPolicy {
-  readonly Activation: ActivationClass;
+  readonly variables: readonly NamedExpression[];
   readonly conditions: readonly Compiled[];
   readonly rules: readonly Rule[];
   readonly annotations: readonly { readonly key: string; readonly compiled: Compiled }[];
@@ -99,8 +95,8 @@ class Run implements ValidationRun {
   }
 
   async evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome> {
-    const { Activation, conditions, rules, annotations } = this.#policy;
-    const activation = new Activation(values, param);
+    const { variables, conditions, rules, annotations } = this.#policy;
+    const activation = new Activation(values, param, variables);
     try {
       const isMatch = whenDecided(() => matchesConditions(conditions, activation));
       if (!(isMatch instanceof Promise ? await isMatch : isMatch)) return NOTHING;

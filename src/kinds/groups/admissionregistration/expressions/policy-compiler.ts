@@ -1,11 +1,9 @@
 /** Compiles the expressions of one policy, which share its variables. */
 import type { Environment } from '../../../../cel/environment.ts';
-import { BOOL, type Field, listType, NULL, objectType, STRING, type Type } from '../../../../cel/types/type.ts';
+import { BOOL, DYN, type Field, listType, NULL, objectType, STRING } from '../../../../cel/types/type.ts';
 import { type Compiled, compileExpression } from './compile.ts';
 import { admissionEnvironment, type EnvironmentChoice, type TypeChoice } from './environments.ts';
 import { JsonPatchType, ObjectType } from './patch-types.ts';
-
-const VARIABLES = 'variables';
 
 export interface NamedExpression {
   readonly name: string;
@@ -19,19 +17,19 @@ interface PolicyShape extends TypeChoice {
 
 export class PolicyCompiler {
   readonly #shape: PolicyShape;
+  /** The variables so far: an expression of a variable can use those before it. */
   readonly #types = new Map<string, Field>();
+  readonly #all = objectType('kubernetes.variables', (name) => this.#types.get(name));
   readonly #environments = new Map<string, Environment>();
-  /** In their order; one that does not compile has no type, so that its uses are errors as well. */
+  /** In their order. */
   readonly variables: readonly NamedExpression[];
 
   constructor(shape: PolicyShape) {
     this.#shape = shape;
     this.variables = shape.variables.map(({ name, expression }) => {
       const compiled = compileExpression(this.#environment({ hasAuthorizer: true }), expression);
-      if (compiled.program) {
-        this.#types.set(name, { type: compiled.program.resultType });
-        this.#environments.clear();
-      }
+      // A mistake is reported once, not again wherever the variable is used.
+      this.#types.set(name, { type: compiled.program?.resultType ?? DYN });
       return { name, compiled };
     });
   }
@@ -68,18 +66,9 @@ export class PolicyCompiler {
     if (known) return known;
     const { hasParams, object, params } = this.#shape;
     const base = admissionEnvironment({ ...choice, hasParams }, { object, params });
-    const environment = this.#shape.variables.length > 0 ? base.extend({ variables: this.#variableTypes() }) : base;
+    const environment = this.#shape.variables.length > 0 ? base.extend({ variables: { variables: this.#all } }) : base;
     this.#environments.set(key, environment);
     return environment;
-  }
-
-  /** Each variable under its qualified name, so that it is evaluated only when it is read; `variables` for messages. */
-  #variableTypes(): Record<string, Type> {
-    const types: Record<string, Type> = {
-      [VARIABLES]: objectType('kubernetes.variables', (name) => this.#types.get(name)),
-    };
-    for (const [name, { type }] of this.#types) types[`${VARIABLES}.${name}`] = type;
-    return types;
   }
 }
 

@@ -8,7 +8,7 @@ import { matchConditions } from '../match-condition.ts';
 import { mutationsCompile } from './expression-rules.ts';
 import { operationsAreMutable } from './match-resources.ts';
 import { paramKind, paramKindCell } from './params.ts';
-import { failurePolicy, matchConstraints } from './policy-fields.ts';
+import { failurePolicy, MAX_EXPRESSIONS, matchConstraints } from './policy-fields.ts';
 import { Variable } from './variable.ts';
 
 const mutation = {
@@ -57,12 +57,15 @@ const spec = {
   paramKind,
   matchConstraints: s.use(matchConstraints, { rules: [operationsAreMutable] }),
   variables: s.list(Variable, {
+    maxItems: MAX_EXPRESSIONS,
     rules: [unique('name')],
-    description: 'Named expressions that the other expressions use as variables.NAME, except matchConditions.',
+    description:
+      'Named expressions that the other expressions use as variables.NAME, except matchConditions; at most 250.',
   }),
   mutations: s.list(Mutation, {
+    maxItems: MAX_EXPRESSIONS,
     required: 'mutations must contain at least one item',
-    description: 'Changes of the object, made one after the other. At least one is required.',
+    description: 'Changes of the object, made one after the other; at most 250. At least one is required.',
   }),
   failurePolicy,
   matchConditions,
@@ -80,6 +83,7 @@ const fields = { spec: s.object('MutatingAdmissionPolicySpec', spec, specOptions
 const alphaSpec = {
   ...spec,
   variables: s.list(s.use(Variable, { atomic: false }), {
+    maxItems: MAX_EXPRESSIONS,
     rules: [unique('name')],
     description: spec.variables.description!,
   }),

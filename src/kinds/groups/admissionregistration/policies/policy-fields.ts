@@ -5,6 +5,9 @@ import { matches } from '../../../../schema/rules.ts';
 import { MatchResources } from './match-resources.ts';
 import { paramRef } from './params.ts';
 
+/** Limit for the expressions in a list of a policy: they are compiled while nobody else is served. */
+export const MAX_EXPRESSIONS = 250;
+
 /** What happens when a policy cannot be evaluated, in both kinds of policies. */
 export const failurePolicy = s.enum(['Fail', 'Ignore'], {
   default: 'Fail',

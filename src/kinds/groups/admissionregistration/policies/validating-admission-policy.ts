@@ -9,7 +9,7 @@ import { Condition, completeConditions } from '../../../shapes/meta/condition.ts
 import { matchConditions } from '../match-condition.ts';
 import { validationsCompile } from './expression-rules.ts';
 import { paramKind, paramKindCell } from './params.ts';
-import { failurePolicy, matchConstraints } from './policy-fields.ts';
+import { failurePolicy, MAX_EXPRESSIONS, matchConstraints } from './policy-fields.ts';
 import { Variable } from './variable.ts';
 
 const MAX_AUDIT_ANNOTATIONS = 20;
@@ -74,7 +74,8 @@ const spec = {
   paramKind,
   matchConstraints,
   validations: s.list(Validation, {
-    description: 'Expressions that must be true. At least one validation or audit annotation is required.',
+    maxItems: MAX_EXPRESSIONS,
+    description: 'Expressions that must be true, at most 250. At least one validation or audit annotation is required.',
   }),
   failurePolicy,
   auditAnnotations: s.list(AuditAnnotation, {
@@ -84,8 +85,10 @@ const spec = {
   matchConditions,
   variables: s.listMap(Variable, {
     keys: ['name'],
+    maxItems: MAX_EXPRESSIONS,
     rules: [unique('name')],
-    description: 'Named expressions that the other expressions use as variables.NAME, except matchConditions.',
+    description:
+      'Named expressions that the other expressions use as variables.NAME, except matchConditions; at most 250.',
   }),
 };
 
