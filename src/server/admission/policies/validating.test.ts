@@ -97,6 +97,9 @@ describe('what expressions know', () => {
     ['has(object.binaryData)', false],
     ["variables.first == 'b' && variables.second == 'bb'", true],
     ['has(variables.first)', true],
+    ["authorizer.requestResource.check('create').allowed()", true],
+    ["authorizer.serviceAccount('default', 'robot').path('/metrics').check('get').allowed()", true],
+    ["quantity('1Gi').isGreaterThan(quantity('1Mi'))", true],
   ])('%s is %s', async (expression, isTrue) => {
     const variables = [
       { name: 'first', expression: 'object.data.a' },

@@ -1,9 +1,12 @@
 /** What the expressions of webhooks and policies may use. */
-import { Environment } from '../../../../cel/environment.ts';
-import { STANDARD_LIBRARY } from '../../../../cel/libraries/standard.ts';
+import type { Environment } from '../../../../cel/environment.ts';
 import { DYN, type Type } from '../../../../cel/types/type.ts';
+import { AUTHORIZER_TYPE } from '../../../../cel-kubernetes/authorizer.ts';
+import { kubernetesEnvironment } from '../../../../cel-kubernetes/environment.ts';
 import { jsonPatchLibrary, patchTypeNamed } from './patch-types.ts';
 import { AdmissionRequestType, NamespaceType } from './types.ts';
+
+const RESOURCE_CHECK = 'kubernetes.authorization.ResourceCheck';
 
 export interface EnvironmentChoice {
   /** Whether `params` is declared. */
@@ -20,10 +23,6 @@ export interface TypeChoice {
   readonly params?: Type | undefined;
 }
 
-const kubernetesEnvironment = new Environment({ libraries: [STANDARD_LIBRARY], homogeneousLiterals: true });
-const AUTHORIZER = DYN;
-const RESOURCE_CHECK = DYN;
-
 const known = new Map<string, Environment>();
 
 /** The environment of an expression. Without types, objects have any fields. */
@@ -37,14 +36,16 @@ export function admissionEnvironment(choice: EnvironmentChoice, types: TypeChoic
 
 function build({ hasParams, hasAuthorizer, hasPatches }: EnvironmentChoice, types: TypeChoice): Environment {
   const { object = DYN, params = DYN } = types;
-  return kubernetesEnvironment.extend({
+  const base = kubernetesEnvironment();
+  const authorizer = { authorizer: AUTHORIZER_TYPE, 'authorizer.requestResource': base.type(RESOURCE_CHECK)! };
+  return base.extend({
     variables: {
       object,
       oldObject: object,
       request: AdmissionRequestType,
       namespaceObject: NamespaceType,
       ...(hasParams ? { params } : {}),
-      ...(hasAuthorizer ? { authorizer: AUTHORIZER, 'authorizer.requestResource': RESOURCE_CHECK } : {}),
+      ...(hasAuthorizer ? authorizer : {}),
     },
     ...(hasPatches ? { libraries: [jsonPatchLibrary], typeOf: patchTypeNamed } : {}),
   });
