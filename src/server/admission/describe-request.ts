@@ -24,7 +24,10 @@ export function describeRequest(request: AdmissionRequest, form: AdmittedForm) {
       ...(user.extra ? { extra: user.extra } : {}),
     },
     dryRun,
-    options: optionsOf(operation, request.options),
+    /** Rarely read. */
+    get options() {
+      return optionsOf(operation, request.options);
+    },
   };
 }
 

@@ -16,6 +16,8 @@ import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../
 import { matchesConditions } from '../expressions/match-conditions.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
+/** About a millisecond. */
+const COST_BETWEEN_CHECKS = 10_000;
 
 /** Why a request is not valid. */
 export interface Decision {
@@ -88,6 +90,7 @@ class Run implements ValidationRun {
   readonly #turns: TurnBudget;
   readonly #validations = new CostBudget(POLICY_COST_BUDGET);
   readonly #annotations = new CostBudget(POLICY_COST_BUDGET);
+  #checkedAt = 0;
 
   constructor(policy: CompiledPolicy, turns: TurnBudget) {
     this.#policy = policy;
@@ -102,7 +105,7 @@ class Run implements ValidationRun {
       if (!(isMatch instanceof Promise ? await isMatch : isMatch)) return NOTHING;
       const decisions: Decision[] = [];
       for (const [index, rule] of rules.entries()) {
-        if (this.#turns.isSpent()) await this.#turns.nextTurn();
+        if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
         const found = whenDecided(() => this.#decide(rule, activation));
         const decision = found instanceof Promise ? await found : found;
         if (decision) decisions.push({ index, ...decision });
@@ -113,6 +116,14 @@ class Run implements ValidationRun {
       if (!(error instanceof ExpressionFailed)) throw error;
       return { ...NOTHING, decisions: this.#failed(0, error) };
     }
+  }
+
+  /** Whether so much was evaluated since the last time that others may have to wait. Cheap policies need no clock. */
+  #hasWorked(): boolean {
+    const { used } = this.#validations;
+    if (used - this.#checkedAt < COST_BETWEEN_CHECKS) return false;
+    this.#checkedAt = used;
+    return true;
   }
 
   /** Why a rule rejects the request; undefined when it does not. Throws OutOfBudget. */
