@@ -1,7 +1,6 @@
 /** `authorizer.group('apps').resource('deployments').check('create').allowed()`: asks who may do what. */
-import { traversalCost } from '../cel/cost/constants.ts';
-import { exactly, scaleRange, addRanges } from '../cel/cost/range.ts';
-import { LIST_COST, OBJECT_COST, STRING_TRAVERSAL_FACTOR } from '../cel/cost/constants.ts';
+import { LIST_COST, OBJECT_COST, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cel/cost/constants.ts';
+import { addRanges, exactly, scaleRange } from '../cel/cost/range.ts';
 import { member } from '../cel/libraries/declare.ts';
 import type { Library, Overload } from '../cel/library.ts';
 import { BOOL, opaqueType, STRING, type Type } from '../cel/types/type.ts';
@@ -166,7 +165,10 @@ const narrowing = (field: keyof ResourceQuestion, id: string, costs = NOMINAL) =
   );
 
 const answered = (name: string, type: Type, read: (answer: AuthorizationAnswer) => boolean | string) =>
-  one(name, member(`decision_${name}`, [DECISION_TYPE], type, ({ answer }: Decision) => read(answer), NOMINAL));
+  one(
+    name,
+    member(`decision_${name}`, [DECISION_TYPE], type, ({ answer }: Decision) => read(answer), NOMINAL),
+  );
 
 export const AUTHORIZER_LIBRARY: Library = {
   name: 'kubernetes.authz',

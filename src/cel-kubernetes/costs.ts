@@ -57,8 +57,9 @@ function treeCost(value: Value): number {
   if (typeof value === 'string' || value instanceof Uint8Array) {
     return Math.floor(costSizeOf(value) * STRING_TRAVERSAL_FACTOR);
   }
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + treeCost(item), 0);
-  if (isMap(value)) return mapKeys(value).reduce((sum, key) => sum + treeCost(key) + treeCost(mapGet(value, key)!), 0);
+  if (Array.isArray(value)) return (value as readonly Value[]).reduce<number>((sum, item) => sum + treeCost(item), 0);
+  if (isMap(value))
+    return mapKeys(value).reduce<number>((sum, key) => sum + treeCost(key) + treeCost(mapGet(value, key)!), 0);
   return 1;
 }
 

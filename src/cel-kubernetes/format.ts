@@ -1,5 +1,5 @@
 /** `format.dns1123Label().validate(name)`: the formats of names and values that Kubernetes has. */
-import { STRING_TRAVERSAL_FACTOR, REGEX_LENGTH_FACTOR } from '../cel/cost/constants.ts';
+import { REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR } from '../cel/cost/constants.ts';
 import { exactly, scaleRange } from '../cel/cost/range.ts';
 import { member, plain } from '../cel/libraries/declare.ts';
 import type { Library } from '../cel/library.ts';

@@ -1,6 +1,7 @@
 /** `list.sum()`, `list.isSorted()` and others on whole lists. */
-import { compareStrings } from '../cel/libraries/operators.ts';
+
 import { member } from '../cel/libraries/declare.ts';
+import { compareStrings } from '../cel/libraries/operators.ts';
 import type { FunctionDeclaration, Library } from '../cel/library.ts';
 import {
   BOOL,
@@ -17,7 +18,16 @@ import {
 } from '../cel/types/type.ts';
 import { equal } from '../cel/values/equality.ts';
 import { fail, noSuchOverload } from '../cel/values/failure.ts';
-import { addInts, addUints, compareNumeric, double, doubleValue, isInt, numericValue, uint } from '../cel/values/numbers.ts';
+import {
+  addInts,
+  addUints,
+  compareNumeric,
+  double,
+  doubleValue,
+  isInt,
+  numericValue,
+  uint,
+} from '../cel/values/numbers.ts';
 import { duration } from '../cel/values/time.ts';
 import { Duration, Timestamp, Uint, type Value } from '../cel/values/value.ts';
 import { LISTING } from './costs.ts';
@@ -49,7 +59,8 @@ function extreme(list: readonly Value[], name: string, sign: 1 | -1): Value {
 
 const SUMS: Readonly<Record<string, (list: readonly Value[]) => Value>> = {
   int: (list) => list.reduce<number | bigint>((sum, item) => (isInt(item) ? addInts(sum, item) : noSuchOverload()), 0),
-  uint: (list) => list.reduce<Uint>((sum, item) => (item instanceof Uint ? addUints(sum, item) : noSuchOverload()), uint(0n)),
+  uint: (list) =>
+    list.reduce<Uint>((sum, item) => (item instanceof Uint ? addUints(sum, item) : noSuchOverload()), uint(0n)),
   double: (list) => double(list.reduce<number>((sum, item) => sum + doubleValue(item), 0)),
   duration: (list) =>
     duration(

@@ -57,7 +57,8 @@ function ipOf(text: string): IpValue | string {
     return `IP address ${quoted} with zone value is not allowed`;
   }
   const address = parseAddress(text);
-  if (!address) return `IP Address ${quoted} parse error during conversion from string: ParseAddr(${quoted}): unable to parse IP`;
+  if (!address)
+    return `IP Address ${quoted} parse error during conversion from string: ParseAddr(${quoted}): unable to parse IP`;
   return isMapped(address) ? `IPv4-mapped IPv6 address ${quoted} is not allowed` : new IpValue(address);
 }
 
@@ -91,8 +92,11 @@ const isLinkLocalMulticast = (address: Uint8Array) =>
     ? address[0] === 224 && address[1] === 0 && address[2] === 0
     : address[0] === 0xff && (address[1]! & 0x0f) === 2;
 const isLinkLocalUnicast = (address: Uint8Array) =>
-  address.length === 4 ? address[0] === 169 && address[1] === 254 : address[0] === 0xfe && (address[1]! & 0xc0) === 0x80;
-const isMulticast = (address: Uint8Array) => (address.length === 4 ? (address[0]! & 0xf0) === 0xe0 : address[0] === 0xff);
+  address.length === 4
+    ? address[0] === 169 && address[1] === 254
+    : address[0] === 0xfe && (address[1]! & 0xc0) === 0x80;
+const isMulticast = (address: Uint8Array) =>
+  address.length === 4 ? (address[0]! & 0xf0) === 0xe0 : address[0] === 0xff;
 const isGlobalUnicast = (address: Uint8Array) =>
   !(isUnspecified(address) || isLoopback(address) || isMulticast(address) || isLinkLocalUnicast(address)) &&
   !(address.length === 4 && address.every((byte) => byte === 255));
@@ -111,7 +115,13 @@ export const IP_LIBRARY: Library = {
     {
       name: 'ip.isCanonical',
       overloads: [
-        plain('ip_is_canonical', [STRING], BOOL, (text) => formatAddress(orFail(ipOf(text)).address) === text, reading(2)),
+        plain(
+          'ip_is_canonical',
+          [STRING],
+          BOOL,
+          (text) => formatAddress(orFail(ipOf(text)).address) === text,
+          reading(2),
+        ),
       ],
     },
     { name: 'family', overloads: [member('ip_family', [IP], INT, (ip) => (ip.address.length === 4 ? 4 : 6), NOMINAL)] },

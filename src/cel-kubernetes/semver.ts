@@ -104,7 +104,13 @@ const isVersion = (text: string, isNormalized = false) =>
 const part = (name: string, index: 0 | 1 | 2) => ({
   name,
   overloads: [
-    member(`semver_${name}`, [TYPE], INT, ({ numbers }: SemverValue) => int(BigInt.asIntN(64, numbers[index])), NOMINAL),
+    member(
+      `semver_${name}`,
+      [TYPE],
+      INT,
+      ({ numbers }: SemverValue) => int(BigInt.asIntN(64, numbers[index])),
+      NOMINAL,
+    ),
   ],
 });
 
