@@ -16,7 +16,7 @@ export interface AuthorizationUser {
 }
 
 /** A question about a path, or about a resource. */
-export type AuthorizationQuestion =
+type AuthorizationQuestion =
   | { readonly verb: string; readonly path: string }
   | ({ readonly verb: string } & ResourceQuestion);
 
@@ -30,7 +30,7 @@ interface ResourceQuestion {
   readonly labelSelector?: string;
 }
 
-export interface AuthorizationAnswer {
+interface AuthorizationAnswer {
   readonly allowed: boolean;
   readonly reason?: string;
   readonly error?: string;
@@ -42,7 +42,7 @@ export type Authorize = (question: AuthorizationQuestion, user: AuthorizationUse
 export const AUTHORIZER_TYPE = opaqueType('kubernetes.authorization.Authorizer');
 const PATH_TYPE = opaqueType('kubernetes.authorization.PathCheck');
 const GROUP_TYPE = opaqueType('kubernetes.authorization.GroupCheck');
-export const RESOURCE_CHECK_TYPE = opaqueType('kubernetes.authorization.ResourceCheck');
+const RESOURCE_CHECK_TYPE = opaqueType('kubernetes.authorization.ResourceCheck');
 const DECISION_TYPE = opaqueType('kubernetes.authorization.Decision');
 
 /** Only functions look into these; each one is equal to itself alone. */
@@ -129,8 +129,8 @@ function serviceAccount({ authorize }: AuthorizerValue, namespace: string, name:
 
 /** Two checks fit into one expression. */
 const CHECK_COST = 350_000;
-const CHECKING: Pick<Overload, 'cost' | 'estimate'> = {
-  cost: () => CHECK_COST,
+const CHECKING: Pick<Overload, 'costBefore' | 'estimate'> = {
+  costBefore: () => CHECK_COST,
   estimate: () => ({ cost: exactly(CHECK_COST) }),
 };
 
@@ -138,8 +138,8 @@ const CHECKING: Pick<Overload, 'cost' | 'estimate'> = {
 const REQUIREMENTS_PER_CHARACTER = 0.5;
 const REQUIREMENT_COST = LIST_COST + OBJECT_COST;
 
-const SELECTING: Pick<Overload, 'cost' | 'estimate'> = {
-  cost: ([, selector]) => {
+const SELECTING: Pick<Overload, 'costBefore' | 'estimate'> = {
+  costBefore: ([, selector]) => {
     const size = costSizeOf(selector!);
     return LIST_COST + traversalCost(size) + Math.ceil(size * REQUIREMENTS_PER_CHARACTER) * REQUIREMENT_COST;
   },

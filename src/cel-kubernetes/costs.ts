@@ -6,25 +6,25 @@ import { isMap, mapGet, mapKeys } from '../cel/values/map.ts';
 import { costSizeOf } from '../cel/values/size.ts';
 import type { Value } from '../cel/values/value.ts';
 
-type Costs = Pick<Overload, 'cost' | 'estimate'>;
+type Costs = Pick<Overload, 'costBefore' | 'estimate'>;
 
 /** The target and the arguments in the order of the parameters. */
 export const nodesOf = ({ target, args }: CallNode): readonly CostNode[] => (target ? [target, ...args] : args);
 
 /** Accessors. */
-export const NOMINAL: Costs = { cost: () => 1, estimate: () => ({ cost: exactly(1) }) };
+export const NOMINAL: Costs = { costBefore: () => 1, estimate: () => ({ cost: exactly(1) }) };
 
 /** Functions that read a string `times` times. */
 export function reading(times = 1): Costs {
   return {
-    cost: ([text]) => Math.ceil(costSizeOf(text!) * times * STRING_TRAVERSAL_FACTOR),
+    costBefore: ([text]) => Math.ceil(costSizeOf(text!) * times * STRING_TRAVERSAL_FACTOR),
     estimate: (call) => ({ cost: scaleRange(call.sizeOf(nodesOf(call)[0]!), times * STRING_TRAVERSAL_FACTOR) }),
   };
 }
 
 /** Functions that match a string with an expression. */
 export const MATCHING: Costs = {
-  cost: ([text, expression]) =>
+  costBefore: ([text, expression]) =>
     Math.ceil((1 + costSizeOf(text!)) * STRING_TRAVERSAL_FACTOR) *
     Math.ceil(costSizeOf(expression!) * REGEX_LENGTH_FACTOR),
   estimate: (call): CallEstimate => {
@@ -38,7 +38,7 @@ export const MATCHING: Costs = {
 
 /** Functions that look at every item of a list. */
 export const LISTING: Costs = {
-  cost: ([list]) => treeCost(list!),
+  costBefore: ([list]) => treeCost(list!),
   estimate: (call): CallEstimate => {
     const [list] = nodesOf(call) as [CostNode];
     const item = call.elementOf(list);
@@ -73,7 +73,7 @@ export function containing({ network, text }: { readonly network: boolean; reado
     network ? addRanges(scaleRange(ADDRESS, STRING_TRAVERSAL_FACTOR), exactly(1)) : exactly(0),
   );
   return {
-    cost: ([cidr, other]) => {
+    costBefore: ([cidr, other]) => {
       const size = addressBytesOf(cidr!);
       const masking = network ? traversalCost(size) + 1 : 0;
       return traversalCost(size * 2) + masking + (text ? traversalCost(costSizeOf(other!)) : 0);

@@ -1,6 +1,6 @@
 /** The environment that Kubernetes' expressions are compiled in, before their variables are known. */
 import { Environment } from '../cel/environment.ts';
-import { STANDARD_LIBRARY } from '../cel/libraries/standard.ts';
+import { KUBERNETES_LANGUAGE } from '../cel/libraries/kubernetes.ts';
 import { AUTHORIZER_LIBRARY } from './authorizer.ts';
 import { FORMAT_LIBRARY } from './format.ts';
 import { LIST_LIBRARY } from './lists.ts';
@@ -16,7 +16,7 @@ let environment: Environment | undefined;
 export function kubernetesEnvironment(): Environment {
   environment ??= new Environment({
     libraries: [
-      ...[STANDARD_LIBRARY, URL_LIBRARY, REGEX_LIBRARY, LIST_LIBRARY, AUTHORIZER_LIBRARY, QUANTITY_LIBRARY],
+      ...[...KUBERNETES_LANGUAGE, URL_LIBRARY, REGEX_LIBRARY, LIST_LIBRARY, AUTHORIZER_LIBRARY, QUANTITY_LIBRARY],
       ...[IP_LIBRARY, CIDR_LIBRARY, FORMAT_LIBRARY, SEMVER_LIBRARY],
     ],
     homogeneousLiterals: true,

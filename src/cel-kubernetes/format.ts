@@ -79,7 +79,7 @@ export const FORMAT_LIBRARY: Library = {
       name: 'validate',
       overloads: [
         member('format-validate', [TYPE, STRING], optionalType(listType(STRING)), validate, {
-          cost: ([format, text]) =>
+          costBefore: ([format, text]) =>
             Math.ceil((1 + costSizeOf(text!)) * STRING_TRAVERSAL_FACTOR) *
             Math.ceil((format as FormatValue).expressionLength * REGEX_LENGTH_FACTOR),
           estimate: (call) => ({
@@ -99,7 +99,7 @@ export const FORMAT_LIBRARY: Library = {
           [STRING],
           optionalType(TYPE),
           (name) => (Object.hasOwn(FORMATS, name) ? new Optional(FORMATS[name]!) : Optional.NONE),
-          { cost: () => 1, estimate: () => ({ cost: exactly(1) }) },
+          { costBefore: () => 1, estimate: () => ({ cost: exactly(1) }) },
         ),
       ],
     },

@@ -103,7 +103,7 @@ const accessor = (name: string, id: string, read: (url: UrlValue) => string) => 
   overloads: [member(id, [TYPE], STRING, read, NOMINAL)],
 });
 
-const { cost, estimate } = reading();
+const { costBefore, estimate } = reading();
 
 export const URL_LIBRARY: Library = {
   name: 'kubernetes.urls',
@@ -113,7 +113,7 @@ export const URL_LIBRARY: Library = {
       name: 'url',
       overloads: [
         plain('string_to_url', [STRING], TYPE, urlOf, {
-          cost: cost!,
+          costBefore: costBefore!,
           estimate: (call) => ({ ...estimate!(call)!, size: call.sizeOf(nodesOf(call)[0]!) }),
         }),
       ],

@@ -46,7 +46,8 @@ const MAX_STRING_LENGTH = MAX_REQUEST_BYTES - 2;
 /** A character has up to four bytes. */
 const MAX_CHARACTER_BYTES = 4;
 
-const KEY: DeclaredType = { type: STRING, maxElements: MAX_STRING_LENGTH, minBytes: MIN_STRING_BYTES };
+/** Kubernetes estimates the keys of maps as if they were empty. */
+const KEY: DeclaredType = { type: STRING, maxElements: 0, minBytes: MIN_STRING_BYTES };
 
 const FIXED: Readonly<Record<string, DeclaredType>> = {
   boolean: { type: BOOL, maxElements: 0, minBytes: MIN_BOOLEAN_BYTES },

@@ -1,5 +1,4 @@
 /** Whether rules may cost too much, in the words of Kubernetes. */
-import { exactly } from '../../../cel/cost/range.ts';
 import type { Program } from '../../../cel/program.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 import { type FieldError, forbidden } from '../../../schema/field-error.ts';
@@ -15,9 +14,9 @@ const MAX_NAMED_RULES = 4;
 
 /** The most that one evaluation can cost. */
 export function maxCost(program: Program, declared: DeclaredType): number {
-  return program.estimateCost((path) => {
-    const most = maxSizeAt(declared, path);
-    return most === undefined ? undefined : { ...exactly(most), min: 0 };
+  return program.estimateCost(({ path }) => {
+    const most = path?.length ? maxSizeAt(declared, path) : undefined;
+    return most === undefined ? undefined : { min: 0, max: most };
   }).max;
 }
 
