@@ -129,6 +129,8 @@ export function listOf(items: readonly KubeObject[]): Reply {
     items: items.map(itemOf),
     json: () => Buffer.from(JSON.stringify({ ...list, items })),
     decode: () => undefined,
+    readInTurns: () => undefined,
+    protobuf: undefined,
     gzip: undefined,
   };
 }

@@ -59,9 +59,19 @@ export class ProtoWriter {
   }
 
   message(field: number, write: () => void): void {
-    const end = this.#buffer.length - this.#start;
+    const end = this.length;
     write();
-    this.#varint(this.#buffer.length - this.#start - end);
+    this.wrap(field, end);
+  }
+
+  /** The number of bytes written so far. */
+  get length(): number {
+    return this.#buffer.length - this.#start;
+  }
+
+  /** Makes a message of everything that was written since there were `length` bytes: message() without a function. */
+  wrap(field: number, length: number): void {
+    this.#varint(this.length - length);
     this.#tag(field, DELIMITED);
   }
 

@@ -41,6 +41,11 @@ interface ViewRow {
   readonly parts: readonly Buffer[];
 }
 
+/** An encoding of objects beside JSON. */
+export interface ObjectEncoding {
+  encode(object: KubeObject): Buffer;
+}
+
 /** An entry as one version serves it. */
 export class View implements Item {
   #object: KubeObject | undefined;
@@ -48,6 +53,7 @@ export class View implements Item {
   readonly #stored: Buffer | undefined;
   #json: KeptBytes | undefined;
   #metadata: Buffer | undefined;
+  #encoded: { readonly encoding: ObjectEncoding; kept: KeptBytes }[] | undefined;
   /** Its row in a table. */
   row: ViewRow | undefined;
 
@@ -97,6 +103,20 @@ export class View implements Item {
   metadataJson(): Buffer {
     this.#metadata ??= encodeLasting(JSON.stringify(this.metadata));
     return this.#metadata;
+  }
+
+  /** The object in another encoding. One that has to be read for this is not kept, only its bytes are. */
+  encoded(encoding: ObjectEncoding): Buffer {
+    const known = this.#encoded?.find((each) => each.encoding === encoding);
+    if (known?.kept.bytes) return known.kept.bytes;
+    const bytes = encoding.encode(this.#object ?? (this.#read?.() as KubeObject));
+    const kept = this.entry.recent.keep(bytes);
+    if (known) known.kept = kept;
+    else {
+      this.#encoded ??= [];
+      this.#encoded.push({ encoding, kept });
+    }
+    return bytes;
   }
 
   #encode(): Buffer {
