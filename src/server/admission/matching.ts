@@ -8,7 +8,7 @@ import type { Core } from '../core.ts';
 import { objectNamed } from './lookup.ts';
 import type { AdmissionRequest } from './request.ts';
 
-export type NamedRule = RuleWithOperations & { readonly resourceNames?: readonly string[] };
+type NamedRule = RuleWithOperations & { readonly resourceNames?: readonly string[] };
 
 export interface RequestCriteria {
   readonly rules: readonly NamedRule[];

@@ -29,7 +29,7 @@ export interface CompiledMutations {
 }
 
 /** What is changed: the object, in the version that its schema describes. */
-export interface Subject {
+interface Subject {
   readonly schema: ObjectSchema;
   readonly object: KubeObject;
 }

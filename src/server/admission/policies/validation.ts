@@ -30,7 +30,7 @@ export interface Decision {
 type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
 
 /** What a policy decides with one parameter. */
-export interface Outcome {
+interface Outcome {
   readonly decisions: readonly Decision[];
   /** Annotations that could not be evaluated; they reject the request whatever the binding's actions are. */
   readonly failedAnnotations: readonly Decision[];
@@ -49,7 +49,7 @@ export interface Validation {
   begin(turns: TurnBudget): ValidationRun;
 }
 
-export interface ValidationRun {
+interface ValidationRun {
   evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome>;
 }
 

@@ -46,7 +46,6 @@ const Validation = s.object(
   },
   { description: 'An expression that must be true, and what clients are told when it is not.' },
 );
-export type Validation = TypeOf<typeof Validation>;
 
 const AuditAnnotation = s.object(
   'AuditAnnotation',
@@ -68,7 +67,7 @@ const AuditAnnotation = s.object(
   },
   { description: 'An annotation for the audit events of requests.' },
 );
-export type AuditAnnotation = TypeOf<typeof AuditAnnotation>;
+type AuditAnnotation = TypeOf<typeof AuditAnnotation>;
 
 const spec = {
   paramKind,
