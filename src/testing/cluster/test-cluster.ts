@@ -57,8 +57,8 @@ export class TestCluster implements Cluster {
     });
   }
 
-  static async start(options: ClusterOptions = {}): Promise<TestCluster> {
-    return new TestCluster(await startParts(options));
+  static async start(options: ClusterOptions = {}, imageFile?: string): Promise<TestCluster> {
+    return new TestCluster(await startParts(options, imageFile));
   }
 
   get seed(): number {
