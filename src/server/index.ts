@@ -30,6 +30,7 @@ import { BackendRegistry } from './backends/backend-registry.ts';
 import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
+import { type Marks, ownImage } from './cache/own-image.ts';
 import type { Core } from './core.ts';
 import { CustomKinds } from './custom-kinds/custom-kinds.ts';
 import { type DirectHandle, directCalls } from './direct.ts';
@@ -85,6 +86,8 @@ export interface ServerOptions {
   readonly freeze?: boolean;
   /** Identifies this build, where no other program writes to the store at the same time. */
   readonly release?: string | undefined;
+  /** The revision up to which this very program wrote everything in the store. */
+  readonly ownUntil?: number | undefined;
   /** Issues tokens of service accounts; absent: the subresource `token` is not served. */
   readonly tokenIssuer?: TokenIssuer | undefined;
   /** The address of this server for the endpoints of the service `kubernetes`. */
@@ -137,7 +140,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
     historyBytes: Math.min(options.historyBytes ?? MAX_CACHED_HISTORY_BYTES, MAX_CACHED_HISTORY_BYTES),
     freeze: options.freeze ?? false,
-    marks: options.release === undefined ? undefined : await DefinitionMarks.load(store, options.release),
+    marks: await marksOf(options),
   });
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
@@ -230,6 +233,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       cache.close();
     },
   };
+}
+
+async function marksOf({ store, kinds, release, ownUntil }: ServerOptions): Promise<Marks | undefined> {
+  if (release !== undefined) return DefinitionMarks.load(store, release);
+  return ownUntil === undefined ? undefined : ownImage(ownUntil, kinds);
 }
 
 /** Freezes calls, so that a test finds code that writes into one. Bodies are the server's to change. */

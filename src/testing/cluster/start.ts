@@ -79,6 +79,7 @@ export async function createInitialImage(now: number): Promise<StoreImage> {
 
 async function startFrom(beginning: Beginning): Promise<Parts> {
   const { seed, nodes, simulation, image } = beginning;
+  const ownImage = beginning.isFromFile ? undefined : image;
   const clock = new ControlledClock(beginning.now);
   const keys = clusterKeys();
   const random = new SeededRandom(beginning.random);
@@ -89,7 +90,8 @@ async function startFrom(beginning: Beginning): Promise<Parts> {
   const server = await createServer({
     ...{ ...SERVER_OPTIONS, store: gate.store, clock, random, admission: admissionPlugins() },
     // An image of this release has them.
-    defaultRoles: image === undefined || beginning.isFromFile === true,
+    defaultRoles: ownImage === undefined,
+    ownUntil: ownImage?.revision,
     tokenIssuer: createTokenIssuer({ key: keys.tokens, issuer: TOKEN_ISSUER, audiences: [TOKEN_ISSUER], random }),
     intercept: (handle) => faults.intercept(activity.counted(handle)),
   });
