@@ -46,6 +46,7 @@ import { Peers } from './peers/peers.ts';
 import { ListBodies } from './reads/list-bodies.ts';
 import { Watches } from './reads/watches.ts';
 import { Registry } from './registry.ts';
+import { type HistoryDocument, RevisionTimes } from './revision-times.ts';
 import { allSubresources } from './subresources/all.ts';
 import type { Subresource } from './subresources/subresource.ts';
 import { Commits } from './transaction/commit.ts';
@@ -122,6 +123,8 @@ export interface Server {
    * what removes it again. For one that listens.
    */
   join(): Promise<() => Promise<void>>;
+  /** When which revision was reached, as far as history goes. */
+  history(): HistoryDocument;
   /** Ends watches cleanly and stops using the store, which stays open. */
   close(): void;
 }
@@ -131,13 +134,13 @@ const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
 
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { store, clock, random = systemRandom, log = silent, monitor = unmonitored } = options;
-  const { subresources = allSubresources } = options;
+  const { subresources = allSubresources, historyMilliseconds = 300_000 } = options;
   const registry = new Registry(options.kinds, subresources);
   const cache = new Cache({
     store,
     clock,
     log,
-    historyMilliseconds: options.historyMilliseconds ?? 300_000,
+    historyMilliseconds,
     historyBytes: Math.min(options.historyBytes ?? MAX_CACHED_HISTORY_BYTES, MAX_CACHED_HISTORY_BYTES),
     freeze: options.freeze ?? false,
     marks: await marksOf(options),
@@ -145,6 +148,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
+  const times = new RevisionTimes({ clock, revision: cache.revision, milliseconds: historyMilliseconds });
+  cache.onTurn(() => times.note(cache.revision));
   const watches = new Watches({ cache, clock, registry, log, monitor });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
@@ -222,6 +227,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     explainPodsBy(next) {
       explainPod = next;
     },
+    history: () => times.document(),
     async join() {
       await peers?.join();
       return async () => peers?.leave();

@@ -128,6 +128,13 @@ export class TestCluster implements Cluster {
     await this.#annotate('node', name, undefined, { [`${SIMULATED}/down`]: null });
   }
 
+  async cutNetwork(...nodes: readonly string[]): Promise<() => Promise<void>> {
+    for (const name of nodes) await this.failNode(name);
+    return async () => {
+      for (const name of nodes) await this.recoverNode(name);
+    };
+  }
+
   async crashPod(
     reference: Reference,
     { exitCode = 1, reason, container }: Parameters<Cluster['crashPod']>[1] = {},
