@@ -93,7 +93,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       path: prefix + (request.path ?? pathOf(request)),
       agent: isUrgent(request) ? connections.urgent : connections.calls,
       headers: {
-        accept: request.accept ?? 'application/json',
+        accept: request.accept ?? (request.metadataOnly ? METADATA_ONLY : 'application/json'),
         'user-agent': options.userAgent ?? 'quarterdeck',
         ...(authorization ? { authorization } : {}),
         ...(body
@@ -226,6 +226,8 @@ function closeAll({ calls, urgent }: Connections): void {
   calls.destroy();
   urgent.destroy();
 }
+
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
 function authorizationOf({ token, username, password }: Connection): string | undefined {
   if (token) return `Bearer ${token}`;
