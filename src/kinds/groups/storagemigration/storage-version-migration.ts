@@ -59,9 +59,9 @@ export const StorageVersionMigration = defineKind({
   requiresVersion: true,
   rules: [statusMovesForward],
   columns: ({ text }) => [
-    { ...name, format: '' },
-    text('Resource', 'GroupResource to migrate', ({ spec }) => resourceText(spec?.resource)),
-    text('Status', 'Status of the migration', ({ status }) => stateOf(status)),
+    name,
+    text('Resource', 'Resource that is migrated.', ({ spec }) => resourceText(spec?.resource)),
+    text('Status', 'State of the migration.', ({ status }) => stateOf(status)),
   ],
 });
 export type StorageVersionMigration = ObjectOf<typeof StorageVersionMigration>;
