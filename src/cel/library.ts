@@ -31,6 +31,8 @@ export interface Overload {
   readonly call: Implementation;
   /** What a call costs at run time; 1 where it is left out. The target is the first argument. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
+  /** The same, for a function whose arguments say how much work it is: it is charged before the function runs. */
+  readonly costBefore?: (args: readonly Value[]) => number;
   /** What a call costs at most and at least before it runs, without the cost of its arguments; 1 where it is left out. */
   readonly estimate?: (call: CallNode) => CallEstimate | undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Environment } from './environment.ts';
-import { STANDARD_LIBRARY } from './libraries/standard.ts';
+import { KUBERNETES_LANGUAGE } from './libraries/kubernetes.ts';
 import { CompileError, CostBudget, CostLimitError, compile, EvaluationError } from './program.ts';
 import { BOOL, DYN, INT, listType, objectType, STRING } from './types/type.ts';
 
@@ -8,7 +8,7 @@ const metadata = objectType('Metadata', (name) =>
   name === '__namespace__' ? { type: STRING, property: 'namespace' } : undefined,
 );
 const environment = new Environment({
-  libraries: [STANDARD_LIBRARY],
+  libraries: KUBERNETES_LANGUAGE,
   variables: { object: DYN, n: INT, names: listType(STRING), metadata },
   homogeneousLiterals: true,
 });

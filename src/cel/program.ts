@@ -1,5 +1,7 @@
 /** Compiles expressions and runs them. */
 import { type Checked, check } from './check/checker.ts';
+import { estimateCost, type SizeLimits } from './cost/estimate.ts';
+import type { Range } from './cost/range.ts';
 import type { Environment } from './environment.ts';
 import { type Compiled, compileExpression } from './evaluate/compile.ts';
 import { CostExceeded, Frame, type Variables } from './evaluate/frame.ts';
@@ -90,6 +92,11 @@ export class Program {
   /** The variables of the environment that the expression mentions. */
   get variables(): ReadonlySet<string> {
     return this.#checked.variables;
+  }
+
+  /** What an evaluation costs at least and at most, if values are no larger than the limits say. */
+  estimateCost(limits: SizeLimits): Range {
+    return estimateCost(this.#checked, limits);
   }
 
   /**

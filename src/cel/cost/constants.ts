@@ -26,3 +26,6 @@ export function bulkCost(steps: number): number {
 export function traversalCost(characters: number): number {
   return Math.ceil(characters * STRING_TRAVERSAL_FACTOR);
 }
+
+/** Functions that could make longer strings out of short ones fail. */
+export const MAX_TEXT_CHARACTERS = 10_000_000;

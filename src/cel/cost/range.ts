@@ -5,7 +5,7 @@ export interface Range {
 }
 
 /** Costs do not grow beyond what cel-go can count. */
-const MAX_COST = 2 ** 64;
+export const MAX_COST = 2 ** 64;
 
 export const UNKNOWN_RANGE: Range = { min: 0, max: MAX_COST };
 

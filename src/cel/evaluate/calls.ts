@@ -27,6 +27,9 @@ export function compileCall(call: Call, compiler: Compiler): Evaluator {
       return compileIn(compiler, args);
   }
   const overloads = checked.overloadsOf(call);
+  if (overloads[0]?.id === 'optional_or_optional' || overloads[0]?.id === 'optional_orValue_value') {
+    return compileOr(compiler, args, call.function === 'orValue');
+  }
   const single = overloads.length === 1 ? overloads[0]! : undefined;
   const isCertain = single?.parameters.every((type, i) => isCertainly(checked.typeOf(args[i]!), type)) ?? false;
   const invoke =
@@ -51,16 +54,17 @@ function isCertainly(type: Type, parameter: Type): boolean {
 }
 
 function direct(overload: Overload, args: readonly Evaluator[]): Evaluator {
-  const { call, cost } = overload;
+  const { call } = overload;
+  const isUnit = overload.cost === undefined && overload.costBefore === undefined;
   const [a, b, c] = args as [Evaluator, Evaluator, Evaluator];
-  if (cost === undefined && args.length === 1) {
+  if (isUnit && args.length === 1) {
     return (frame) => {
       const value = a(frame);
       charge(frame, 1);
       return call(value);
     };
   }
-  if (cost === undefined && args.length === 2) {
+  if (isUnit && args.length === 2) {
     return (frame) => {
       const left = a(frame);
       const right = b(frame);
@@ -68,7 +72,7 @@ function direct(overload: Overload, args: readonly Evaluator[]): Evaluator {
       return call(left, right);
     };
   }
-  if (cost === undefined && args.length === 3) {
+  if (isUnit && args.length === 3) {
     return (frame) => {
       const first = a(frame);
       const second = b(frame);
@@ -86,8 +90,10 @@ function direct(overload: Overload, args: readonly Evaluator[]): Evaluator {
 }
 
 function invoke(frame: Frame, overload: Overload, values: Value[]): Value {
-  const result = overload.call(...(values as [Value]));
-  charge(frame, overload.cost?.(values, result) ?? 1);
+  const { cost, costBefore } = overload;
+  charge(frame, costBefore !== undefined ? costBefore(values) : cost === undefined ? 1 : 0);
+  const result = overload.call(...values);
+  if (cost !== undefined) charge(frame, cost(values, result));
   return result;
 }
 
@@ -148,5 +154,17 @@ function compileIn(compiler: Compiler, args: readonly Expression[]): Evaluator {
     if (!isMap(set)) return noSuchOverload();
     charge(frame, 1);
     return mapGet(set, value) !== undefined;
+  };
+}
+
+/** `x.or(y)` and `x.orValue(y)`: y is evaluated only when x is none. cel-go does not charge for them. */
+function compileOr(compiler: Compiler, args: readonly Expression[], unwrap: boolean): Evaluator {
+  const optional = compiler.compile(args[0]!);
+  const other = compiler.compile(args[1]!);
+  return (frame) => {
+    const value = optional(frame);
+    if (!(value instanceof Optional)) return noSuchOverload();
+    if (value.value === undefined) return other(frame);
+    return unwrap ? value.value : value;
   };
 }

@@ -52,7 +52,7 @@ class ClosureCompiler implements Compiler {
     return known;
   }
 
-  /** A branch of `?:`. cel-go does not charge for reading its variable. */
+  /** A branch of `?:`, or a key: cel-go does not charge for reading their variable. */
   compileBranch(expression: Expression): Evaluator {
     return this.#compile(expression, 0);
   }
@@ -232,8 +232,8 @@ class ClosureCompiler implements Compiler {
   #index(call: Call, rootCost: number): Evaluator {
     const [target, key] = call.args as [Expression, Expression];
     const { evaluate, cost } = this.#operand(target, rootCost);
-    // The key is a qualifier: cel-go does not charge for reading its variable a second time.
-    const evaluateKey = this.compile(key);
+    // The key qualifies the operand: cel-go does not charge for reading its variable.
+    const evaluateKey = this.compileBranch(key);
     const read = call.function === '_[_]' ? element : optionalElement;
     const coerce = coercionTo(this.checked.typeOf(call));
     return (frame) => {

@@ -2,7 +2,7 @@
 import { LIST_COST, SELECT_COST } from '../cost/constants.ts';
 import type { Call, Comprehension, Expression } from '../syntax/expression.ts';
 import { Failure, fail, noSuchOverload } from '../values/failure.ts';
-import { isMap, mapGet, mapKeys } from '../values/map.ts';
+import { isMap, MapValue, mapGet, mapKeys } from '../values/map.ts';
 import { typeNameOf } from '../values/type-of.ts';
 import type { Value } from '../values/value.ts';
 import { coercionTo } from './coercion.ts';
@@ -14,7 +14,7 @@ type Iterate = (frame: Frame, step: (hasNext: boolean) => boolean) => void;
 
 export function compileComprehension(fold: Comprehension, compiler: Compiler): Evaluator {
   const range = compiler.compile(fold.range);
-  const initial = compiler.compile(fold.initial);
+  const initial = isEmptyMap(fold.initial) ? () => new MapValue() : compiler.compile(fold.initial);
   const accumulator = compiler.declare(fold.accumulator);
   const first = compiler.declare(fold.variable);
   const second = fold.variable2 === undefined ? undefined : compiler.declare(fold.variable2);
@@ -47,6 +47,11 @@ export function compileComprehension(fold: Comprehension, compiler: Compiler): E
     });
     return result(frame);
   };
+}
+
+/** A map that the fold fills in place, so that each evaluation needs its own. */
+function isEmptyMap(initial: Expression): boolean {
+  return initial.kind === 'map' && initial.entries.length === 0;
 }
 
 function iteration(

@@ -5,7 +5,7 @@ import type { Type } from '../types/type.ts';
 import { costSizeOf } from '../values/size.ts';
 import type { Value } from '../values/value.ts';
 
-type More = Pick<Overload, 'cost' | 'estimate'>;
+type More = Pick<Overload, 'cost' | 'costBefore' | 'estimate'>;
 
 /** A function that is called as `name(…)`. */
 export function plain(

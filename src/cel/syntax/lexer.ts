@@ -11,7 +11,7 @@ export interface Token {
 
 const SPACE = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
-const NUMBER = /(?:0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)u?/y;
+const NUMBER = /(?:0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)[uU]?/y;
 const STRING_START = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y;
 const OPERATOR = /==|!=|<=|>=|&&|\|\||\.\?|\[\?|[-+*/%<>!?:.,()[\]{}]/y;
 
@@ -63,7 +63,7 @@ export function tokenize(source: string, report: (issue: Issue) => void): Token[
 }
 
 function numberKind(text: string): TokenKind {
-  if (text.endsWith('u')) return 'uint';
+  if (/[uU]$/.test(text)) return 'uint';
   if (text.startsWith('0x')) return 'int';
   return /[.eE]/.test(text) ? 'double' : 'int';
 }

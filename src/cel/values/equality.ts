@@ -1,7 +1,7 @@
 /** CEL's `==`: numbers are equal by their mathematical value, whatever their types; other values only within their type. */
 import { sameType, Type } from '../types/type.ts';
 import { isMap, type JsonObject, type MapValue, mapGet, mapKeys, mapSize } from './map.ts';
-import { numericValue } from './numbers.ts';
+import { compareNumeric, numericValue } from './numbers.ts';
 import { BoxedValue, Duration, ObjectValue, OpaqueValue, Optional, Timestamp, type Value } from './value.ts';
 
 /** Counts the values that a comparison visits below its operands. */
@@ -15,7 +15,7 @@ export function equal(a: Value, b: Value, counter: StepCounter = { steps: 0 }): 
   const number = numericValue(a);
   if (number !== undefined) {
     const other = numericValue(b);
-    return other !== undefined && number >= other && number <= other;
+    return other !== undefined && compareNumeric(number, other) === 0;
   }
   if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b, counter);
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0;

@@ -43,8 +43,9 @@ export function numericValue(value: Value): number | bigint | undefined {
   return value instanceof Double || value instanceof Uint ? value.value : undefined;
 }
 
-/** Negative, zero or positive; undefined when one of them is NaN. */
+/** Negative, zero or positive; undefined when one of them is NaN. Large integers are compared with doubles as doubles. */
 export function compareNumeric(a: number | bigint, b: number | bigint): number | undefined {
+  if (typeof a !== typeof b) return compareNumeric(Number(a), Number(b));
   if (a < b) return -1;
   if (a > b) return 1;
   return a >= b ? 0 : undefined;
