@@ -1,5 +1,6 @@
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
+import { findManagers, servedManagers } from '../managed-fields/stored-managers.ts';
 import {
   encode,
   encodeLasting,
@@ -39,6 +40,9 @@ interface ViewRow {
   readonly changing: readonly number[];
   readonly parts: readonly Buffer[];
 }
+
+const OPENING_BRACE = Buffer.from('{');
+const COMMA = Buffer.from(',');
 
 /** An entry as one version serves it. */
 export class View implements Item {
@@ -81,10 +85,18 @@ export class View implements Item {
     return this.#spliced() ?? unspliced(encode(this.object, this.kind.rawFields));
   }
 
-  /** The metadata as JSON: all that tables and metadata-only replies show of the object. */
+  /** The metadata as JSON: all that metadata-only replies show of the object. Only what differs from object to object is kept. */
   metadataJson(): Buffer {
-    this.#metadata ??= encodeLasting(JSON.stringify(this.object.metadata));
-    return this.#metadata;
+    this.#metadata ??= encodeLasting(JSON.stringify({ ...this.object.metadata, managedFields: undefined }));
+    const managers = this.#managersJson();
+    return managers ? Buffer.concat([OPENING_BRACE, managers, COMMA, this.#metadata.subarray(1)]) : this.#metadata;
+  }
+
+  #managersJson(): Buffer | undefined {
+    const found = this.#stored && findManagers(this.#stored, headOf(this.kind, this.version).bytes.length);
+    if (found) return Buffer.concat(servedManagers(found).map((part) => Buffer.from(part)));
+    const { managedFields } = this.object.metadata;
+    return managedFields && Buffer.from(`"managedFields":${JSON.stringify(managedFields)}`);
   }
 
   #encode(): Buffer {

@@ -5,6 +5,7 @@ import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } f
 import type { Outcome } from '../../audit/event.ts';
 import { includeOf, type ObjectForm } from '../../representations/forms.ts';
 import { shapeReply } from '../../representations/reply.ts';
+import { showsManagers, withoutManagers } from '../../representations/without-managers.ts';
 import { type Exchange, NO_HEADERS } from '../protocol/exchange.ts';
 import type { Representation } from '../respond/accept.ts';
 import { bytesOf, isPretty, sendReply, warningHeaders } from '../respond/respond.ts';
@@ -25,10 +26,12 @@ export function respondStage({ clock, streams }: RespondOptions) {
 
   return (request: ObjectRequest, reply: Reply, representation: Representation<ObjectForm>) => {
     const { form } = representation;
-    const { route, query } = request;
+    const { route, query, exchange } = request;
     const shaped = form
       ? shapeReply(reply, { form, include: includeOf(query.includeObject), resource: route.resource, now })
-      : reply;
+      : showsManagers(exchange.headers['user-agent'])
+        ? withoutManagers(reply)
+        : reply;
     return shaped instanceof Promise
       ? shaped.then((ready) => send(request, ready, representation))
       : send(request, shaped, representation);

@@ -1,0 +1,94 @@
+/**
+ * Sets of fields that many objects have in common, each held once. What differs between objects of one template are the
+ * identifiers that sets mention, such as the address of a pod or the uid of an owner: they are kept beside the set.
+ */
+import { BoundedMap, textBytes } from '../../base/bounded-map.ts';
+import { deepFreeze } from '../../base/tree.ts';
+import { type FieldSet, sorted } from '../../schema/fields/field-set.ts';
+
+/** The JSON of a set, in the order of `fieldsV1`, divided where identifiers were. */
+export interface SetTemplate {
+  /** Tells templates apart. One that was forgotten and made again has another id. */
+  readonly id: number;
+  readonly texts: readonly string[];
+}
+
+export interface InternedSet {
+  readonly template: SetTemplate;
+  /** What goes between the texts. */
+  readonly identifiers: readonly string[];
+}
+
+const MAX_TEMPLATES_BYTES = 8 * 1024 * 1024;
+const MAX_TREES_BYTES = 16 * 1024 * 1024;
+/** A tree takes about eight times as much as its JSON. */
+const TREE_FACTOR = 8;
+
+const templates = new BoundedMap<SetTemplate>({
+  maxBytes: MAX_TEMPLATES_BYTES,
+  bytesOf: ({ texts }) => texts.reduce((sum, text) => sum + textBytes(text), 0),
+});
+const trees = new BoundedMap<FieldSet>({
+  maxBytes: MAX_TREES_BYTES,
+  bytesOf: (fields) => jsonOf(sets.get(fields)!).length * TREE_FACTOR,
+});
+const sets = new WeakMap<FieldSet, InternedSet>();
+let lastId = 0;
+
+/** Stands for an identifier in the text of a template. JSON never contains it. */
+export const IDENTIFIER = '\u0001';
+const NO_IDENTIFIERS: readonly string[] = Object.freeze([]);
+/** Keys of list items that differ from object to object. */
+const IDENTIFYING = /(?<=k:\{\\"(?:ip|uid)\\":\\")[-.:0-9A-Za-z]+(?=\\"\})/g;
+
+/** The shared form of a set. */
+export function internSet(fields: FieldSet): InternedSet {
+  let set = sets.get(fields);
+  if (!set) {
+    set = divided(JSON.stringify(sorted(fields)));
+    sets.set(fields, set);
+  }
+  return set;
+}
+
+function divided(json: string): InternedSet {
+  const identifiers = json.includes('\\"}') ? json.match(IDENTIFYING) : undefined;
+  if (!identifiers) return { template: templateOf(json), identifiers: NO_IDENTIFIERS };
+  return { template: templateOf(json.replace(IDENTIFYING, IDENTIFIER)), identifiers: [...identifiers] };
+}
+
+/** The template with this text. */
+export function templateOf(text: string): SetTemplate {
+  let template = templates.get(text);
+  if (!template) {
+    template = { id: ++lastId, texts: text.split(IDENTIFIER) };
+    templates.set(text, template);
+  }
+  return template;
+}
+
+export function jsonOf({ template, identifiers }: InternedSet): string {
+  const { texts } = template;
+  let json = texts[0]!;
+  identifiers.forEach((identifier, index) => {
+    json += identifier + texts[index + 1]!;
+  });
+  return json;
+}
+
+/** The fields of a set; frozen. */
+export function fieldsOf(set: InternedSet): FieldSet {
+  const json = jsonOf(set);
+  let fields = trees.get(json);
+  if (!fields) {
+    fields = deepFreeze(JSON.parse(json) as FieldSet);
+    sets.set(fields, set);
+    trees.set(json, fields);
+  }
+  return fields;
+}
+
+/** The set that a tree is known to be; undefined when it has to be checked. */
+export function knownSet(tree: object): InternedSet | undefined {
+  return sets.get(tree as FieldSet);
+}
