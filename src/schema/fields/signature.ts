@@ -48,7 +48,18 @@ function walkIn(schema: AnySchema): Walk {
   }
 }
 
-const leaf: Walk = (value) => (value === null ? NULL : '');
+const leaf: Walk = (value) => {
+  if (typeof value !== 'object') return '';
+  // What is empty may be what an object has before anything is set (zero.ts).
+  return value === null ? NULL : isHollow(value) ? `?${JSON.stringify(value)}` : '';
+};
+
+/** Whether a value consists of nothing but empty maps, empty lists and nulls. */
+function isHollow(value: unknown): boolean {
+  if (typeof value !== 'object') return value === undefined;
+  for (const key in value) if (!isHollow((value as Tree)[key])) return false;
+  return true;
+}
 
 /** Where no schema says what a value is: see `containerOf`. */
 const deduced: Walk = (value) => {
@@ -91,7 +102,7 @@ function mapWalk(schema: AnySchema, container: Extract<Container, { type: 'map' 
         continue;
       }
       field.walk ??= walkOf(schemaAt(container, key)!);
-      text += field.walk === leaf && child !== null ? field.name : field.name + field.walk(child);
+      text += field.walk === leaf && typeof child !== 'object' ? field.name : field.name + field.walk(child);
     }
     return `${text}}`;
   };

@@ -182,7 +182,7 @@ export function splice(bytes: Buffer, at: number, added: { selfLink: string; rev
     const inserted = bytes[at] === CLOSING_BRACE ? head : `${head},`;
     return { bytes, at, next: at, inserted: [inserted], length: bytes.length + Buffer.byteLength(inserted) };
   }
-  const inserted = [`${head},`, ...servedManagers(managers)];
+  const inserted = servedManagers(managers, `${head},`);
   let length = bytes.length - (managers.end - at);
   for (const part of inserted) length += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
   return { bytes, at, next: managers.end, inserted, length };

@@ -24,10 +24,13 @@ const MAX_TREES_BYTES = 16 * 1024 * 1024;
 /** A tree takes about eight times as much as its JSON. */
 const TREE_FACTOR = 8;
 
-const templates = new BoundedMap<SetTemplate>({
+const ofTemplate = {
   maxBytes: MAX_TEMPLATES_BYTES,
-  bytesOf: ({ texts }) => texts.reduce((sum, text) => sum + textBytes(text), 0),
-});
+  bytesOf: ({ texts }: SetTemplate) => texts.reduce((sum, text) => sum + textBytes(text), 0),
+};
+const templates = new BoundedMap<SetTemplate>(ofTemplate);
+/** The same by texts that are not in the order of `fieldsV1`: putting them in order is expensive. */
+const unordered = new BoundedMap<SetTemplate>(ofTemplate);
 const trees = new BoundedMap<FieldSet>({
   maxBytes: MAX_TREES_BYTES,
   bytesOf: (fields) => jsonOf(sets.get(fields)!).length * TREE_FACTOR,
@@ -45,16 +48,31 @@ const IDENTIFYING = /(?<=k:\{\\"(?:ip|uid)\\":\\")[-.:0-9A-Za-z]+(?=\\"\})/g;
 export function internSet(fields: FieldSet): InternedSet {
   let set = sets.get(fields);
   if (!set) {
-    set = divided(JSON.stringify(sorted(fields)));
+    set = ordered(fields);
     sets.set(fields, set);
   }
   return set;
 }
 
-function divided(json: string): InternedSet {
+function ordered(fields: FieldSet): InternedSet {
+  const { text, identifiers } = divided(JSON.stringify(fields));
+  // Where there are several identifiers, the order of the set may be theirs.
+  if (identifiers.length > 1) {
+    const whole = divided(JSON.stringify(sorted(fields)));
+    return { template: templateOf(whole.text), identifiers: whole.identifiers };
+  }
+  let template = unordered.get(text);
+  if (!template) {
+    template = templateOf(divided(JSON.stringify(sorted(fields))).text);
+    unordered.set(text, template);
+  }
+  return { template, identifiers };
+}
+
+function divided(json: string): { readonly text: string; readonly identifiers: readonly string[] } {
   const identifiers = json.includes('\\"}') ? json.match(IDENTIFYING) : undefined;
-  if (!identifiers) return { template: templateOf(json), identifiers: NO_IDENTIFIERS };
-  return { template: templateOf(json.replace(IDENTIFYING, IDENTIFIER)), identifiers: [...identifiers] };
+  if (!identifiers) return { text: json, identifiers: NO_IDENTIFIERS };
+  return { text: json.replace(IDENTIFYING, IDENTIFIER), identifiers: [...identifiers] };
 }
 
 /** The template with this text. */

@@ -90,15 +90,23 @@ export function findManagers(stored: Buffer, at: number): FoundManagers | undefi
 
 const QUOTE = 0x22;
 
-/** What is served for packed managers, in parts. */
-export function servedManagers({ list, others }: FoundManagers): (string | Buffer)[] {
+/** What is served for packed managers, in parts, behind a text. Many lists are made of it: nothing is copied here. */
+export function servedManagers({ list, others }: FoundManagers, before = ''): (string | Buffer)[] {
+  const { served } = list;
   const parts: (string | Buffer)[] = [];
-  list.served.forEach((texts, index) => {
-    const [time, ...identifiers] = (others[index] ?? NO_TIME).split(',');
-    const head = index === 0 ? '"managedFields":[{' : ',{';
-    parts.push(time === NO_TIME ? head : `${head}"time":"${time}",`, texts[0]!);
-    for (let i = 0; i < identifiers.length; i++) parts.push(identifiers[i]!, texts[i + 1]!);
-  });
+  let text = `${before}"managedFields":[{`;
+  for (let i = 0; i < served.length; i++) {
+    const texts = served[i]!;
+    const other = others[i] ?? NO_TIME;
+    const comma = other.indexOf(',');
+    const time = comma < 0 ? other : other.slice(0, comma);
+    parts.push(time === NO_TIME ? text : `${text}"time":"${time}",`, texts[0]!);
+    if (comma >= 0) {
+      const identifiers = other.slice(comma + 1).split(',');
+      for (let j = 0; j < identifiers.length; j++) parts.push(identifiers[j]!, texts[j + 1]!);
+    }
+    text = ',{';
+  }
   parts.push(']');
   return parts;
 }

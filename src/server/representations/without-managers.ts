@@ -9,7 +9,7 @@ import { batchOf } from '../reads/watch-channel.ts';
 const OLD_KUBECTL = /^kubectl[^/]*\/v1\.(\d|1\d|20)\./;
 
 export function showsManagers(userAgent: string | undefined): boolean {
-  return userAgent !== undefined && userAgent.startsWith('kubectl') && OLD_KUBECTL.test(userAgent);
+  return OLD_KUBECTL.test(userAgent ?? '');
 }
 
 /** The same reply, with objects that have no `managedFields`. A promise where a long list is decoded first. */
