@@ -94,6 +94,12 @@ export function jsonOf({ template, identifiers }: InternedSet): string {
   return json;
 }
 
+/** `fieldsV1` as JSON. */
+export function fieldsJson(fieldsV1: unknown): string {
+  const set = typeof fieldsV1 === 'object' && fieldsV1 !== null ? knownSet(fieldsV1) : undefined;
+  return set ? jsonOf(set) : JSON.stringify(fieldsV1);
+}
+
 /** The fields of a set; frozen. */
 export function fieldsOf(set: InternedSet): FieldSet {
   const json = jsonOf(set);

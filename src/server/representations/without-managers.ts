@@ -38,7 +38,7 @@ function trimmedList(list: ListReply): ListReply {
   const { kind, apiVersion, metadata } = list;
   const items = list.items.map(({ object: shown }) => {
     const object = trimmed(shown);
-    return { object, json: () => Buffer.from(JSON.stringify(object)) };
+    return { object, metadata: object.metadata, json: () => Buffer.from(JSON.stringify(object)) };
   });
   const json = () => {
     const shown = items.map(({ object: { kind: _, apiVersion: __, ...item } }) => item);
