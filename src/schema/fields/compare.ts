@@ -87,7 +87,8 @@ class Differences {
 
 function put(set: FieldSet | undefined, element: string, node: FieldSet): FieldSet {
   const out = (set ?? {}) as Record<string, FieldSet>;
-  out[element] = element in out ? union({ [element]: out[element]! }, { [element]: node })[element]! : node;
+  const known = out[element];
+  out[element] = known ? union({ [element]: known }, { [element]: node })[element]! : node;
   return out;
 }
 

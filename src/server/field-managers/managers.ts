@@ -26,13 +26,13 @@ export function identifierOf({
   apiVersion,
   subresource,
 }: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
-  return JSON.stringify({
-    ...(manager ? { manager } : {}),
-    operation,
-    ...(operation === 'Update' ? { apiVersion } : {}),
-    ...(subresource ? { subresource } : {}),
-  });
+  const name = manager ? `"manager":${quoted(manager)},` : '';
+  const version = operation === 'Update' ? `,"apiVersion":${quoted(apiVersion)}` : '';
+  const path = subresource ? `,"subresource":${quoted(subresource)}` : '';
+  return `{${name}"operation":"${operation}"${version}${path}}`;
 }
+
+const quoted = (text: string) => (/^[-./:\w]*$/.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** Reads `managedFields`; undefined when an entry is invalid. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Managers | undefined {

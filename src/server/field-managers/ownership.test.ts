@@ -123,6 +123,11 @@ const listed = (object: any) =>
     .map(({ id, time, paths }: any) => `${id} ${time}: ${paths.join(' ')}`)
     .sort();
 
+/** Objects that are refused stay as they are. */
+const invalid = (error: any): undefined => {
+  if (error.reason !== 'Invalid') throw error;
+};
+
 const contentOf = ({ metadata: { labels, finalizers }, spec }: any) => JSON.stringify([labels, finalizers, spec]);
 
 const values = fc.constantFrom('1', '2');
@@ -209,7 +214,10 @@ it('is what a simple model says, after any sequence of writes', async () => {
             continue;
           }
           const content = contentOf(object);
-          object = await applying;
+          const applied = await applying.catch(invalid);
+          // It gave up the image of a container that somebody still owns.
+          if (!applied) continue;
+          object = applied;
           const isSame = contentOf(object) === content;
           model.apply(id, now(), {
             config: pathsOf(config, { isConfig: true }),

@@ -3,7 +3,7 @@
  * same list, so that it is packed for the store, and encoded for clients, once for all of them.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { BoundedMap, textBytes } from '../../base/bounded-map.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { DICTIONARY } from './dictionary.ts';
 import { IDENTIFIER, type SetTemplate, templateOf } from './interned-sets.ts';
 
@@ -18,8 +18,6 @@ export interface ListedManager {
 
 export interface ManagerList {
   readonly managers: readonly ListedManager[];
-  /** The list as it is stored, in base64. */
-  readonly packed: string;
   /** The JSON of each entry without its opening brace and its time, divided where identifiers go. */
   readonly served: readonly (readonly Buffer[])[];
   /** Of what is served, without times and identifiers. */
@@ -32,7 +30,8 @@ const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
 /** The dictionary must fit into the window, of 8 KB. */
 const DEFLATE = { dictionary: DICTIONARY, windowBits: 13, level: 9 } as const;
 
-const bytesOf = ({ packed, length }: ManagerList) => textBytes(packed) + length;
+/** The packed text is about a fifth of what is served, and has two copies. */
+const bytesOf = ({ length }: ManagerList) => length * 2;
 const byKey = new BoundedMap<ManagerList>({ maxBytes: MAX_LISTS_BYTES, bytesOf });
 const byPacked = new BoundedMap<ManagerList>({ maxBytes: MAX_LISTS_BYTES, bytesOf });
 
@@ -43,16 +42,15 @@ export function listOf(managers: readonly ListedManager[]): ManagerList {
   }
   let list = byKey.get(key);
   if (!list) {
-    list = listWith(managers, pack(managers));
+    list = listWith(managers);
     byKey.set(key, list);
-    byPacked.set(list.packed, list);
   }
   return list;
 }
 
-function listWith(managers: readonly ListedManager[], packed: string): ManagerList {
+function listWith(managers: readonly ListedManager[]): ManagerList {
   const served = managers.map(servedEntry);
-  return { managers, packed, served, length: served.flat().reduce((sum, { length }) => sum + length, 0) };
+  return { managers, served, length: served.flat().reduce((sum, { length }) => sum + length, 0) };
 }
 
 function servedEntry({ manager, operation, apiVersion, subresource, template }: ListedManager): Buffer[] {
@@ -64,6 +62,19 @@ function servedEntry({ manager, operation, apiVersion, subresource, template }: 
   });
 }
 
+/** The list as it is stored, in base64. */
+export function packedOf(list: ManagerList): string {
+  let text = packed.get(list);
+  if (text === undefined) {
+    text = pack(list.managers);
+    packed.set(list, text);
+    byPacked.set(text, list);
+  }
+  return text;
+}
+
+const packed = new WeakMap<ManagerList, string>();
+
 function pack(managers: readonly ListedManager[]): string {
   const rows = managers.map(({ manager, operation, apiVersion, subresource, template }) => {
     const head = JSON.stringify([manager, operation, apiVersion, subresource]).slice(0, -1);
@@ -73,13 +84,14 @@ function pack(managers: readonly ListedManager[]): string {
 }
 
 /** Throws when the text is not a packed list. */
-export function unpack(packed: string): ManagerList {
-  const known = byPacked.get(packed);
+export function unpack(text: string): ManagerList {
+  const known = byPacked.get(text);
   if (known) return known;
   const options = { dictionary: DICTIONARY, maxOutputLength: MAX_UNPACKED_BYTES };
-  const rows = inflateRawSync(Buffer.from(packed, 'base64'), options).toString().split('\n').slice(0, -1);
-  const list = listWith(rows.map(unpackedRow), packed);
-  byPacked.set(packed, list);
+  const rows = inflateRawSync(Buffer.from(text, 'base64'), options).toString().split('\n').slice(0, -1);
+  const list = listWith(rows.map(unpackedRow));
+  packed.set(list, text);
+  byPacked.set(text, list);
   return list;
 }
 

@@ -11,7 +11,7 @@ import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import { parseFieldSet } from '../../schema/fields/field-set.ts';
 import { type InternedSet, internSet } from './interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from './managed-entry.ts';
-import { type ListedManager, listOf, type ManagerList, unpack } from './manager-list.ts';
+import { type ListedManager, listOf, type ManagerList, packedOf, unpack } from './manager-list.ts';
 
 const PACKED_TYPE = 'FieldsV1Packed1';
 const HEAD = `"managedFields":[{"fieldsType":"${PACKED_TYPE}","manager":"`;
@@ -42,7 +42,7 @@ function packedText(entries: readonly ManagedFieldsEntry[]): string | undefined 
     tail += set.identifiers.length === 0 ? ` ${time}` : ` ${time},${set.identifiers.join(',')}`;
   }
   const list = listOf(managers);
-  return list.length < MIN_PACKED_BYTES ? undefined : list.packed + tail;
+  return list.length < MIN_PACKED_BYTES ? undefined : packedOf(list) + tail;
 }
 
 /** The set of an entry that came from outside; undefined when it is not valid. */

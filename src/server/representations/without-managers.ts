@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ListReply, Reply, WatchEvent, WatchReply } from '../api.ts';
+import { plainItem } from '../objects/unstored.ts';
 import { batchOf } from '../reads/watch-channel.ts';
 
 const OLD_KUBECTL = /^kubectl[^/]*\/v1\.(\d|1\d|20)\./;
@@ -15,10 +16,8 @@ export function showsManagers(userAgent: string | undefined): boolean {
 /** The same reply, with objects that have no `managedFields`. A promise where a long list is decoded first. */
 export function withoutManagers(reply: Reply): Reply | Promise<Reply> {
   switch (reply.type) {
-    case 'object': {
-      const object = trimmed(reply.item.object);
-      return { type: 'object', item: { object, json: () => Buffer.from(JSON.stringify(object)) } };
-    }
+    case 'object':
+      return { type: 'object', item: plainItem(trimmed(reply.item.object)) };
     case 'list':
       return reply.decode()?.then(() => trimmedList(reply)) ?? trimmedList(reply);
     case 'watch':
@@ -36,10 +35,7 @@ function trimmed<T extends KubeObject>(object: T): T {
 
 function trimmedList(list: ListReply): ListReply {
   const { kind, apiVersion, metadata } = list;
-  const items = list.items.map(({ object: shown }) => {
-    const object = trimmed(shown);
-    return { object, metadata: object.metadata, json: () => Buffer.from(JSON.stringify(object)) };
-  });
+  const items = list.items.map(({ object }) => plainItem(trimmed(object)));
   const json = () => {
     const shown = items.map(({ object: { kind: _, apiVersion: __, ...item } }) => item);
     return Buffer.from(JSON.stringify({ kind, apiVersion, metadata, items: shown }));
