@@ -80,7 +80,9 @@ withEveryKubectl((kubectl) => {
       expect.arrayContaining(['kubectl-create ', 'kubectl scale', 'kube-controller-manager status']),
     );
     expect(await kubectl.run('get', '-f', created, '-o', 'json')).not.toContain('managedFields');
-    expect(said(await apply(created, ...ci))).toBe(
+    const { spec, ...rest } = deployment('created') as { spec: object };
+    const scaled = await kubectl.file('scaled.json', { ...rest, spec: { ...spec, replicas: 5 } });
+    expect(said(await apply(scaled, ...ci))).toBe(
       '1 error: Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas',
     );
     const moved = await kubectl.file('moved.json', deployment('moved'));
