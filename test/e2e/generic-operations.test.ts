@@ -28,6 +28,7 @@ const STATUSES: Readonly<Record<string, object>> = {
   Ingress: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
   PriorityLevelConfiguration: { conditions: [condition] },
   ServiceCIDR: { conditions: [{ ...condition, message: 'shown' }] },
+  ValidatingAdmissionPolicy: { conditions: [{ ...condition, message: 'shown' }] },
   VolumeAttachment: { attached: true },
   CustomResourceDefinition: { storedVersions: ['v1'] },
   CronJob: { lastScheduleTime: '2030-01-01T00:00:00Z' },
