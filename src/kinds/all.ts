@@ -3,6 +3,7 @@
 import { MutatingWebhookConfiguration } from './groups/admissionregistration/mutating-webhook-configuration.ts';
 import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
 import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
+import { APIService } from './groups/apiregistration/api-service.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
 import { Deployment } from './groups/apps/deployment.ts';
@@ -89,6 +90,7 @@ export const allKinds: readonly Kind[] = [
   Lease,
   CertificateSigningRequest,
   ClusterTrustBundle,
+  APIService,
   CustomResourceDefinition,
   EndpointSlice,
   FlowSchema,

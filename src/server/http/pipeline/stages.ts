@@ -82,6 +82,6 @@ export function createStages(options: PipelineOptions) {
     respond: respondStage({ clock, streams }),
     respondError,
     serveHealth: serveHealthStage({ health, admit }),
-    servePath: servePathStage({ routes, documents }),
+    servePath: servePathStage({ streams, routes, documents }),
   };
 }
