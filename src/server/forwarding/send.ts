@@ -51,6 +51,8 @@ export function sendForwarded(client: Client, { host, path, headers, over }: For
       resolve({ request, response, socket });
     });
     request.on('error', reject);
+    // Node says nothing of a request that is given up before there is a connection.
+    signal.addEventListener('abort', () => reject(new Error('the client has disconnected')), { once: true });
   });
   if (client.hasBody) {
     const body = client.body();

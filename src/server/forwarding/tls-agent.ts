@@ -6,8 +6,14 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 export function tlsAgent(connect: () => Promise<Duplex>, tls: ConnectionOptions, options: https.AgentOptions) {
   const agent = new https.Agent(options);
   agent.createConnection = (_, done) => {
-    connect().then((socket) => done?.(null, connectTls({ ...tls, socket })), done as (error: Error) => void);
+    connect().then((socket) => done?.(null, secured(socket, tls)), done as (error: Error) => void);
     return undefined;
   };
   return agent;
+}
+
+/** TLS has no half-open connections. One that the other side has closed would be kept, and the next request lost on it. */
+function secured(socket: Duplex, tls: ConnectionOptions): Duplex {
+  socket.allowHalfOpen = false;
+  return connectTls({ ...tls, socket });
 }
