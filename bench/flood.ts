@@ -7,7 +7,7 @@ import { Agent, request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { median } from './documents.ts';
 import { post } from './http.ts';
-import { generate } from './load.ts';
+import { generate, type Target } from './load.ts';
 import { type Program, READER_TOKEN, VISITOR_TOKEN } from './programs.ts';
 
 const PATH = '/api/v1/namespaces/default/configmaps/flood';
@@ -28,13 +28,13 @@ export async function measureFlood(program: Program, root: string, agent: Agent)
   const visitor = { ...program, token: VISITOR_TOKEN };
   const flooding = { ...program, token: READER_TOKEN };
   const rounds: Flood[] = [];
-  await latency(visitor, SECONDS);
+  await latency(visitor, PATH, SECONDS);
   for (let round = 0; round < ROUNDS; round++) {
-    const quiet = await latency(visitor, SECONDS);
+    const quiet = await latency(visitor, PATH, SECONDS);
     const flood = generate(flooding, { type: 'read', path: PATH }, { connections: 200, seconds: SECONDS + 2, root });
     // Its connections are opened first.
     await pause(1_000);
-    const loud = await latency(visitor, SECONDS);
+    const loud = await latency(visitor, PATH, SECONDS);
     rounds.push({ quiet, loud, perSecond: (await flood).perSecond });
   }
   const of = (field: keyof Flood) => median(rounds.map((round) => round[field]));
@@ -50,14 +50,15 @@ async function prepare(program: Program, agent: Agent): Promise<void> {
   await post(program, '/api/v1/namespaces/default/configmaps', JSON.stringify(map), agent);
 }
 
-async function latency({ origin, token }: Pick<Program, 'origin' | 'token'>, seconds: number): Promise<number> {
+/** The 99th percentile of requests for one path, one after the other, in milliseconds. */
+export async function latency({ origin, token }: Target, path: string, seconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
   const found: number[] = [];
   const end = performance.now() + seconds * 1_000;
   while (performance.now() < end) {
     const began = performance.now();
     await new Promise<void>((resolve, reject) => {
-      request(origin + PATH, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+      request(origin + path, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
         if (response.statusCode !== 200) reject(new Error(`a visitor got ${response.statusCode}`));
         response.resume().on('end', resolve);
       })

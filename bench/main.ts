@@ -200,7 +200,28 @@ async function measureReads(qd: Program, bare: Program): Promise<void> {
   const label = `${PODS}?labelSelector=group%3D3`;
   await compare('get', 8_000, 32, [qd, read(`${PODS}/pod-7`)], [bare, read('/get')]);
   await compare('list of 1,000', 150, 8, [qd, read(PODS)], [bare, read('/list')]);
+  await measureProtobuf(qd);
   await compare('list of 100 by label', 1_200, 8, [qd, read(label)], [bare, read('/label')]);
+}
+
+/** Lists in protobuf beside the same lists in JSON: of objects that stay the same, and while one changes all the time. */
+async function measureProtobuf(qd: Program): Promise<void> {
+  const inProtobuf: Traffic = { type: 'read', path: PODS, header: ['Accept', 'application/vnd.kubernetes.protobuf'] };
+  const figure = async (name: string) => {
+    if (!wanted(name)) return;
+    const json = await warmed([qd, read(PODS)], 8);
+    const { perSecond, failed } = await warmed([qd, inProtobuf], 8);
+    if (failed > 0) throw new Error(`${failed} requests of "${name}" failed`);
+    record({ name, unit: '/s', qd: perSecond, bare: json.perSecond, promise: json.perSecond });
+  };
+  await figure('list of 1,000 in protobuf');
+  const writes = new AbortController();
+  const writing = (async () => {
+    const patches: Traffic = { type: 'patch', path: `${PODS}/pod-`, objects: 1_000 };
+    while (!writes.signal.aborted) await generate(qd, patches, { connections: 1, seconds: 1, root });
+  })();
+  await figure('list of 1,000 in protobuf, changing').finally(() => writes.abort());
+  await writing;
 }
 
 /** Of new servers: what the first client waits for. */

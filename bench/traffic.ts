@@ -4,7 +4,9 @@ import { Agent as PlainAgent, request } from 'node:http';
 import { Agent } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { median } from './documents.ts';
+import { latency } from './flood.ts';
 import { get, mergePatch, post } from './http.ts';
+import { generate, hasWrk } from './load.ts';
 import { type NodeUnderTest, withNode, withoutProcesses } from './pods/cluster.ts';
 import type { Figure } from './report.ts';
 
@@ -20,7 +22,11 @@ export interface TrafficFigures {
 
 const SERVED = 'from pod ready to traffic';
 const LOST = 'requests lost in a rolling update';
+const FLOODED = 'p99 of API gets beside a flood of the Ingress';
 const MAX_SERVED_MS = 300;
+const FLOOD_ROUNDS = 5;
+const FLOOD_SECONDS = 2;
+const FLOOD_CONNECTIONS = 200;
 const STARTS = 5;
 const REPLICAS = 10;
 const REQUESTS_PER_SECOND = 500;
@@ -30,6 +36,7 @@ const UPDATE_TIMEOUT_MS = 120_000;
 /** Between two looks at a deployment or an address. */
 const LOOK_MS = 3;
 const SERVICES = '/api/v1/namespaces/default/services';
+const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 
 /** Answers what it has accepted, and then ends, as servers do. There is no `preStop`: nothing delays its end. */
@@ -45,7 +52,7 @@ const CONTAINER = {
 
 export async function measureTraffic(figures: TrafficFigures): Promise<void> {
   const { root, directory, wanted, record, say } = figures;
-  if (![SERVED, LOST].some(wanted)) return;
+  if (![SERVED, LOST, FLOODED].some(wanted)) return;
   const missing = withoutProcesses() ?? (existsSync('/usr/sbin/nft') ? undefined : 'nft is not installed');
   if (missing) return say(`traffic to pods is left out: ${missing}`);
   await withNode({ root, directory, runtime: 'process' }, async (node) => {
@@ -53,6 +60,7 @@ export async function measureTraffic(figures: TrafficFigures): Promise<void> {
     try {
       if (wanted(SERVED)) record({ name: SERVED, unit: 'ms', qd: await served(node, agent), promise: MAX_SERVED_MS });
       if (wanted(LOST)) record({ name: LOST, unit: '', qd: await lost(node, agent, say), promise: 0 });
+      if (wanted(FLOODED)) await flooded(node, agent, figures);
     } finally {
       agent.destroy();
     }
@@ -78,6 +86,44 @@ async function served(node: NodeUnderTest, agent: Agent): Promise<number> {
     times.push(performance.now() - began);
   }
   return median(times);
+}
+
+/** The latency of the API, while nobody uses the Ingress and while 200 connections do, in turns. */
+async function flooded(node: NodeUnderTest, agent: Agent, { root, record, say }: TrafficFigures): Promise<void> {
+  if (!hasWrk) return say('the flood of the Ingress is left out: wrk is not installed');
+  const { qd } = node;
+  await serviceFor(node, 'flooded', agent);
+  await node.api.run(['flooded'], CONTAINER, { app: 'flooded' });
+  const spec = { defaultBackend: { service: { name: 'flooded', port: { number: 80 } } } };
+  await post(qd, INGRESSES, JSON.stringify({ metadata: { name: 'flooded' }, spec }), agent);
+  const address = await ingressAddress(node, agent);
+  while ((await ask(address)) !== undefined) await pause(LOOK_MS);
+  const path = `${SERVICES}/flooded`;
+  const rounds = { quiet: [] as number[], loud: [] as number[], rate: [] as number[] };
+  await latency(qd, path, FLOOD_SECONDS);
+  for (let round = 0; round < FLOOD_ROUNDS; round++) {
+    rounds.quiet.push(await latency(qd, path, FLOOD_SECONDS));
+    const target = { origin: `http://${address}`, token: '' };
+    const options = { connections: FLOOD_CONNECTIONS, seconds: FLOOD_SECONDS + 2, root };
+    const flood = generate(target, { type: 'read', path: '/' }, options);
+    // Its connections are opened first.
+    await pause(1_000);
+    rounds.loud.push(await latency(qd, path, FLOOD_SECONDS));
+    rounds.rate.push((await flood).perSecond);
+  }
+  say(`without the flood ${median(rounds.quiet).toFixed(1)} ms; the flood has ${Math.round(median(rounds.rate))}/s`);
+  record({ name: FLOODED, unit: 'ms', qd: median(rounds.loud) });
+}
+
+/** Host and port. The usual port may belong to something else. */
+async function ingressAddress({ qd }: NodeUnderTest, agent: Agent): Promise<string> {
+  for (;;) {
+    const { status } = JSON.parse((await get(qd, `${INGRESSES}/flooded`, agent)).toString());
+    const [found] = status?.loadBalancer?.ingress ?? [];
+    const moved = found?.ports?.findIndex(({ port }: { port: number }) => port === 80) ?? -1;
+    if (found) return `${found.ip}:${moved < 0 ? 80 : found.ports[moved + 1].port}`;
+    await pause(LOOK_MS);
+  }
 }
 
 /** One request on a connection of its own. Resolves with undefined, or with what went wrong. */

@@ -21,7 +21,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-', 'qd.testing-'];
+const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-', 'qd.ingress-', 'qd.testing-'];
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -31,11 +31,13 @@ export async function build() {
   const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
   const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
   const dns = await hashed({ 'qd.dns': 'src/cli/dns.ts' });
+  const ingress = await hashed({ 'qd.ingress': 'src/cli/ingress.ts' });
   const constants = {
     BUILD: JSON.stringify(provenance()),
     FRONT_NAME: JSON.stringify(front),
     KEEPER_NAME: JSON.stringify(keeper),
     DNS_NAME: JSON.stringify(dns),
+    INGRESS_NAME: JSON.stringify(ingress),
   };
   const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, constants);
   const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, constants);
@@ -60,7 +62,7 @@ export async function build() {
   keepTestingCompiled(testing);
   const isOld = (file) =>
     HASHED.some((name) => file.startsWith(name)) &&
-    ![main, agent, front, keeper, dns, testing].some((name) => file.startsWith(name));
+    ![main, agent, front, keeper, dns, ingress, testing].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 

@@ -13,6 +13,7 @@ export interface ListOptions extends ReadOptions, Selectors {
   readonly continue?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
   readonly timeoutSeconds?: number;
+  readonly metadataOnly?: boolean;
 }
 
 export interface WatchOptions extends ReadOptions, Selectors {
@@ -20,6 +21,7 @@ export interface WatchOptions extends ReadOptions, Selectors {
   readonly allowWatchBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds?: number;
+  readonly metadataOnly?: boolean;
 }
 
 export interface WriteOptions {
@@ -48,12 +50,13 @@ interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** Separates the signal from the options of the URL. */
+/** Separates what is no option of the URL. */
 export function split({
   signal,
+  metadataOnly,
   ...options
-}: RequestOptions & { signal?: AbortSignal }): Pick<Request, 'options' | 'signal'> {
-  return { options, ...(signal ? { signal } : {}) };
+}: RequestOptions & Pick<Request, 'signal' | 'metadataOnly'>): Pick<Request, 'options' | 'signal' | 'metadataOnly'> {
+  return { options, ...(signal ? { signal } : {}), ...(metadataOnly ? { metadataOnly } : {}) };
 }
 
 export function write({ dryRun, ...options }: WriteOptions): Pick<Request, 'options' | 'signal'> {

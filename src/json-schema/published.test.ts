@@ -21,6 +21,12 @@ const limited: JsonSchema = {
   'x-kubernetes-validations': [{ rule: 'true' }],
 };
 
+/** What OpenAPI 2 says of it: no alternatives and no default. */
+const LIMITED_2 = {
+  ...{ type: 'string', format: 'date', enum: ['a'], pattern: 'a', minLength: 1, maxLength: 2, title: 't' },
+  'x-kubernetes-validations': [{ rule: 'true' }],
+};
+
 const schema: JsonSchema = {
   type: 'object',
   required: ['spec', 'maybe'],
@@ -48,16 +54,37 @@ it('says in OpenAPI 2 what its clients understand', () => {
       metadata: METADATA,
       spec: {
         type: 'object',
-        properties: { limited: { type: 'string', format: 'date' }, count: { type: 'integer' } },
+        minProperties: 1,
+        properties: { limited: LIMITED_2, count: { type: 'integer', minimum: 1 } },
         'x-kubernetes-map-type': 'atomic',
       },
       maybe: {},
       either: { 'x-kubernetes-int-or-string': true },
-      any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-      map: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string', format: 'date' } } },
-      open: { type: 'object' },
+      any: { 'x-kubernetes-preserve-unknown-fields': true },
+      map: { type: 'object', additionalProperties: { type: 'array', maxItems: 3, items: LIMITED_2 } },
+      open: { type: 'object', additionalProperties: true },
     },
   });
+});
+
+it('lists no fields in OpenAPI 2 of objects that keep unknown fields', () => {
+  expect(publishedSchema({ ...schema, 'x-kubernetes-preserve-unknown-fields': true }, 2, METADATA)).toEqual({
+    type: 'object',
+  });
+});
+
+it('describes the fields of objects inside an object', () => {
+  const inside = { type: 'object', properties: { a: { type: 'string' } }, 'x-kubernetes-embedded-resource': true };
+  const { properties } = publishedSchema({ type: 'object', properties: { inside } }, 2, METADATA) as any;
+  expect(properties.inside).toMatchObject({ properties: { metadata: METADATA }, required: ['kind', 'apiVersion'] });
+});
+
+it('lists the alternatives of an integer or string in OpenAPI 3', () => {
+  const either = { 'x-kubernetes-int-or-string': true } as const;
+  const pattern = { ...either, anyOf: [{ pattern: 'a' }] };
+  const { properties } = publishedSchema({ type: 'object', properties: { either, pattern } }, 3, METADATA) as any;
+  const pair = [{ type: 'integer' }, { type: 'string' }];
+  expect(properties).toMatchObject({ either: { anyOf: pair }, pattern: { ...pattern, allOf: [{ anyOf: pair }] } });
 });
 
 it('can be written in protobuf, which older clients read', () => {

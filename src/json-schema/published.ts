@@ -8,13 +8,16 @@ const API_VERSION = 'API group and version that the object is written in.';
 
 /** The definition of a kind: its schema, with the fields that every object has. */
 export function publishedSchema(schema: JsonSchema, version: 2 | 3, metadata: object): Json {
-  const own: Json = version === 3 ? { ...schema } : reduced(schema);
-  const { properties } = own as { properties?: Json };
-  if (!properties && version === 2) return own;
+  // kubectl refuses all fields of an object that are not listed, once one of them is.
+  if (version === 2 && schema['x-kubernetes-preserve-unknown-fields']) return { type: 'object' };
+  return withMeta(published(schema, version, metadata), metadata);
+}
+
+function withMeta(schema: Json, metadata: object): Json {
   return {
-    ...own,
+    ...schema,
     properties: {
-      ...properties,
+      ...(schema.properties as Json | undefined),
       apiVersion: { description: API_VERSION, type: 'string' },
       kind: { description: KIND, type: 'string' },
       metadata,
@@ -22,35 +25,70 @@ export function publishedSchema(schema: JsonSchema, version: 2 | 3, metadata: ob
   };
 }
 
-/** Words that say the same in OpenAPI 2. Limits and alternatives are left out, as those of built-in kinds are. */
-const IN_BOTH: readonly (keyof JsonSchema)[] = [
-  ...(['description', 'type', 'format'] as const),
-  ...(['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'] as const),
-  ...(['x-kubernetes-int-or-string', 'x-kubernetes-list-type', 'x-kubernetes-list-map-keys'] as const),
-  'x-kubernetes-map-type',
-];
+/** Objects inside an object have its fields, too. */
+function embedded(schema: Json, metadata: object): Json {
+  const { required = [] } = schema as { required?: readonly string[] };
+  const more = ['kind', 'apiVersion'].filter((name) => !required.includes(name));
+  return { ...withMeta(schema, metadata), required: [...required, ...more] };
+}
 
-/**
- * OpenAPI 2 has no null and no alternatives: a value that may be null or of several types has no type there. Clients such as
- * kubectl refuse fields that are not listed, so that an object which keeps unknown fields lists none.
- */
-function reduced(schema: JsonSchema): Json {
-  const out: Record<string, unknown> = {};
-  for (const word of IN_BOTH) if (schema[word] !== undefined) out[word] = schema[word];
-  if (schema.nullable || schema['x-kubernetes-int-or-string']) {
-    delete out.type;
-    return out;
-  }
-  if (schema['x-kubernetes-preserve-unknown-fields']) return out;
+const INT_OR_STRING: readonly JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
+
+/** A schema of any depth, in OpenAPI 3 with the alternatives that an integer or string has. */
+function published(schema: JsonSchema, version: 2 | 3, metadata: object): Json {
+  const inner = (each: JsonSchema) => published(each, version, metadata);
+  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const { properties } = schema;
+  const out: Record<string, unknown> = version === 2 ? reduced(schema) : { ...schema };
+  delete out.$schema;
   const items = itemsOf(schema);
   const values = valuesOf(schema);
-  if (items) out.items = reduced(items);
-  if (values) out.additionalProperties = reduced(values);
-  const { properties, required = [] } = schema;
-  if (!properties) return out;
-  out.properties = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, reduced(each)]));
+  if (items && 'items' in out) out.items = inner(items);
+  if (values) out.additionalProperties = inner(values);
+  if (properties && 'properties' in out) {
+    out.properties = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, inner(each)]));
+  }
+  if (version === 3 && schema['x-kubernetes-int-or-string'] && !isUnfolded(schema)) {
+    if (schema.anyOf) out.allOf = [{ anyOf: INT_OR_STRING }, ...(schema.allOf ?? [])];
+    else out.anyOf = INT_OR_STRING;
+  }
+  const isObject = schema['x-kubernetes-embedded-resource'] === true && !(version === 2 && preserves);
+  return isObject ? embedded(out, metadata) : out;
+}
+
+/** Whether an integer or string already lists its alternatives. */
+function isUnfolded({ anyOf, allOf }: JsonSchema): boolean {
+  const isPair = (list: readonly JsonSchema[] | undefined) =>
+    list?.length === 2 && list[0]!.type === 'integer' && list[1]!.type === 'string';
+  return isPair(anyOf) || isPair(allOf?.[0]?.anyOf);
+}
+
+/** Words that OpenAPI 2 does not have, or that kubectl does not understand there. */
+const NOT_IN_2: readonly (keyof JsonSchema)[] = ['allOf', 'anyOf', 'oneOf', 'not', 'nullable', 'default'];
+
+/**
+ * A schema without what OpenAPI 2 does not have: null, alternatives and, as in the documents of built-in kinds, defaults. A
+ * value that may be null has no type there. kubectl refuses fields that are not listed, so that an object which keeps unknown
+ * fields lists none.
+ */
+function reduced(schema: JsonSchema): Record<string, unknown> {
+  const out: Record<string, unknown> = { ...schema };
+  for (const word of NOT_IN_2) delete out[word];
+  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  if (schema.nullable || preserves) {
+    delete out.items;
+    delete out.properties;
+  }
+  if (schema.nullable || (preserves && schema.type === 'object') || (schema.type === 'array' && !out.items)) {
+    delete out.type;
+  }
+  const { properties = {}, required } = schema;
   // A client of OpenAPI 2 takes null for missing.
-  const demanded = required.filter((name) => !properties[name]?.nullable);
-  if (demanded.length > 0) out.required = demanded;
+  if (required) {
+    const isNullable = valuesOf(schema)?.nullable === true;
+    const demanded = isNullable ? [] : required.filter((name) => !properties[name]?.nullable);
+    if (demanded.length > 0) out.required = demanded;
+    else delete out.required;
+  }
   return out;
 }

@@ -78,6 +78,12 @@ export interface Item {
   json(): Buffer;
 }
 
+/** One object of a list. */
+export interface ListedItem extends Item {
+  /** Its metadata, for which the object does not have to be decoded. */
+  readonly metadata: KubeObject['metadata'];
+}
+
 export interface ListReply {
   readonly type: 'list';
   readonly kind: string;
@@ -88,13 +94,29 @@ export interface ListReply {
     readonly continue?: string;
     readonly remainingItemCount?: number;
   };
-  readonly items: readonly Item[];
+  readonly items: readonly ListedItem[];
   /** Decodes the objects of a long list in turns of the event loop, for a caller that reads them all; undefined: no need to. */
   decode(): Promise<void> | undefined;
+  /** Passes the items of a long list to `read` in turns of the event loop. Undefined: there are few, and none was passed. */
+  readInTurns(read: (item: Item) => void): Promise<void> | undefined;
   /** The whole list as JSON. */
   json(): Buffer;
   /** The same, compressed at the lowest gzip level; undefined where the result would not be cached. */
   readonly gzip: (() => Promise<Buffer>) | undefined;
+  /** Caches the list in protobuf as long as it does not change; undefined where that is not done. */
+  readonly protobuf: ListBodyCache | undefined;
+}
+
+/** A list in one encoding. */
+export interface ListBody {
+  readonly bytes: Buffer;
+  /** Compressed at the lowest gzip level; undefined where the result would not be cached. */
+  readonly gzip: (() => Promise<Buffer>) | undefined;
+}
+
+export interface ListBodyCache {
+  find(): ListBody | undefined;
+  keep(bytes: Buffer): ListBody;
 }
 
 export interface WatchEvent {

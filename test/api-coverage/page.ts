@@ -9,6 +9,7 @@ import { splitApiVersion } from '../../src/kinds/kind.ts';
 import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
 import { compareVersions } from '../../src/server/backends/versions.ts';
 import { OpenApi } from '../../src/server/openapi/openapi.ts';
+import { hasProtobufForm } from '../../src/server/protobuf/shapes.ts';
 import { Registry, type ServedResource } from '../../src/server/registry.ts';
 import { allSubresources } from '../../src/server/subresources/all.ts';
 import { loadReference, type Reference } from '../kinds/published.ts';
@@ -71,7 +72,20 @@ served when ours has them under the same path with the same type (the width of a
 - of Kubernetes 1.36: ${total('newer')}
 - of Kubernetes 1.7, where older versions live: ${total('older')}
 
-A version that neither release publishes is measured by the stored version of its kind, which the table names.`;
+A version that neither release publishes is measured by the stored version of its kind, which the table names.
+
+Objects are served and accepted in JSON, YAML and protobuf (\`application/vnd.kubernetes.protobuf\`, what programs in Go ask for by
+default), watches in JSON and protobuf, tables in JSON and YAML. Kinds of other groups than Kubernetes' own, custom kinds among them, have
+no protobuf form, ${withoutProtobuf(rows)} neither; of all kinds, the metadata alone (PartialObjectMetadata) does.`;
+}
+
+/** The versions of Kubernetes' groups without a protobuf form. */
+function withoutProtobuf(rows: readonly Row[]): string {
+  const versions = rows
+    .filter(({ resource: { version } }) => !version.group.includes('.') || version.group.endsWith('.k8s.io'))
+    .filter(({ resource }) => !hasProtobufForm(resource))
+    .map(({ resource: { version } }) => `\`${version.apiVersion}\``);
+  return [...new Set(versions)].join(' and ');
 }
 
 function groupSection(group: string, rows: readonly Row[]): string {

@@ -77,6 +77,20 @@ describe('qd up --detach', () => {
     expect(await clusters()).toMatchObject([{ pid, state: 'running' }]);
   });
 
+  test('two first starts at once choose different ports and ranges', async () => {
+    const names = ['one', 'two', 'three'];
+    const started = await Promise.all(
+      names.map((name) => qd('up', '--detach', '--name', name, '--runtime', 'process', '--nodes', '0')),
+    );
+    expect(started.map(({ code, stderr }) => ({ code, stderr }))).toEqual(names.map(() => ({ code: 0, stderr: '' })));
+    const chosen = await Promise.all(
+      names.map(async (name) => JSON.parse(await readFile(join(dataOf(name), 'cluster.json'), 'utf8'))),
+    );
+    for (const setting of ['port', 'serviceClusterIpRange', 'clusterCidr']) {
+      expect(new Set(chosen.map((settings) => settings[setting])).size, setting).toBe(names.length);
+    }
+  });
+
   test('of two starts at once, one succeeds', async () => {
     const both = await Promise.all([upDetached('dev'), upDetached('dev')]);
     expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);

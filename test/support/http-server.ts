@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { notFound, type Status } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { defineKind, type KubeObject } from '../../src/kinds/kind.ts';
-import type { Call, Handle, Item, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/server/api.ts';
+import type { Call, Handle, ListedItem, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/server/api.ts';
 import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
 import { tokenFile } from '../../src/server/authn/token-file.ts';
 import { alwaysAllow } from '../../src/server/authz/always.ts';
@@ -117,8 +117,8 @@ export function objectNamed(name: string): KubeObject {
   return { kind: 'Pod', apiVersion: 'v1', metadata: { name } } as KubeObject;
 }
 
-export function itemOf(object: KubeObject): Item {
-  return { object, json: () => Buffer.from(JSON.stringify(object)) };
+export function itemOf(object: KubeObject): ListedItem {
+  return { object, metadata: object.metadata, json: () => Buffer.from(JSON.stringify(object)) };
 }
 
 export function listOf(items: readonly KubeObject[]): Reply {
@@ -129,6 +129,8 @@ export function listOf(items: readonly KubeObject[]): Reply {
     items: items.map(itemOf),
     json: () => Buffer.from(JSON.stringify({ ...list, items })),
     decode: () => undefined,
+    readInTurns: () => undefined,
+    protobuf: undefined,
     gzip: undefined,
   };
 }

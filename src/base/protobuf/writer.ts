@@ -51,10 +51,27 @@ export class ProtoWriter {
     this.#tag(field, VARINT);
   }
 
+  double(field: number, value: number): void {
+    this.#reserve(DOUBLE_BYTES);
+    this.#start -= DOUBLE_BYTES;
+    this.#buffer.writeDoubleLE(value, this.#start);
+    this.#tag(field, FIXED64);
+  }
+
   message(field: number, write: () => void): void {
-    const end = this.#buffer.length - this.#start;
+    const end = this.length;
     write();
-    this.#varint(this.#buffer.length - this.#start - end);
+    this.wrap(field, end);
+  }
+
+  /** The number of bytes written so far. */
+  get length(): number {
+    return this.#buffer.length - this.#start;
+  }
+
+  /** Makes a message of everything that was written since there were `length` bytes: message() without a function. */
+  wrap(field: number, length: number): void {
+    this.#varint(this.length - length);
     this.#tag(field, DELIMITED);
   }
 
@@ -114,5 +131,7 @@ export class ProtoWriter {
 }
 
 const VARINT = 0;
+const FIXED64 = 1;
+const DOUBLE_BYTES = 8;
 const DELIMITED = 2;
 const MAX_VARINT = 10;

@@ -1,4 +1,6 @@
 /** Everything that can refuse a start, before anything is created: the data directory, the settings, what they refer to. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Random } from '../../base/random.ts';
 import { findElsewhere } from '../clusters/elsewhere.ts';
 import { clustersHome, DEFAULT_NAME, directoryOf } from '../flags/cluster.ts';
@@ -12,6 +14,7 @@ import type { Settings } from './flags.ts';
 import { type Inputs, readInputs } from './inputs.ts';
 import { machineAddresses } from './listeners/addresses.ts';
 import { clashOf } from './settings/free.ts';
+import { type Reserved, reserve } from './settings/reservations.ts';
 import { type GivenFlags, settle } from './settings/settle.ts';
 
 export interface Prepared {
@@ -23,18 +26,42 @@ export interface Prepared {
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
   const directory = await openDirectory(directoryOf({ name: DEFAULT_NAME, ...given }));
   environment.cleanup.add(() => directory.release());
-  const settings = await settleAll(given, directory, environment.random);
+  const { chosen: settings, earlier } = await reserveSettings(given, directory, environment);
   const inputs = await readInputs(settings, {
     ...{ directory: directory.path, path: process.env.PATH ?? '', clock: environment.clock },
   });
-  await checkNeighbours(settings, inputs, directory.path);
+  await checkNeighbours({ settings, inputs, path: directory.path, reserved: await earlier() });
   return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
 }
 
+/** Finds the settings and reserves their port and ranges, until the cluster stops. */
+async function reserveSettings(given: GivenFlags, directory: Directory, environment: Environment) {
+  const { cleanup, machineClock: clock, random } = environment;
+  const reservation = await reserve({ folder: reservationsFolder(), directory: directory.path, clock }, (reserved) =>
+    settleAll(given, directory, { random, reserved }),
+  );
+  cleanup.add(() => reservation.release());
+  return reservation;
+}
+
+/** Only root has rules on the machine, whatever its home is. */
+const reservationsFolder = () =>
+  process.getuid?.() === 0 && existsSync('/run') ? '/run/quarterdeck' : join(clustersHome(), '.running');
+
+interface Choice {
+  readonly random: Random;
+  /** What other clusters have that run or start now. */
+  readonly reserved: readonly Reserved[];
+}
+
 /** The port is never 0: certificates and the endpoints of the server name it before it is listened on. */
-async function settleAll(given: GivenFlags, { remembered, path }: Directory, random: Random): Promise<Settings> {
+async function settleAll(
+  given: GivenFlags,
+  { remembered, path }: Directory,
+  { random, reserved }: Choice,
+): Promise<Settings> {
   const settings = await settle(given, remembered, {
-    otherClusters: () => neighbours(path),
+    otherClusters: async () => [...(await neighbours(path)), ...reserved],
     serviceRanges: async () => (await import('./components/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
     addresses: machineAddresses,
   });
@@ -47,15 +74,23 @@ async function neighbours(path: string): ReturnType<typeof otherClusters> {
   return otherClusters(home, path, await findElsewhere(home));
 }
 
+interface Neighbourhood {
+  readonly settings: Settings;
+  readonly inputs: Inputs;
+  readonly path: string;
+  /** What clusters have that run or start now, and did so before this start. */
+  readonly reserved: readonly Reserved[];
+}
+
 /** Rejects when another cluster runs whose rules on this machine would meet those of this one. */
-async function checkNeighbours(settings: Settings, { nodes }: Inputs, path: string): Promise<void> {
-  if (process.getuid?.() !== 0 || !hasRealPods(nodes)) return;
-  for (const other of await neighbours(path)) {
+async function checkNeighbours({ settings, inputs, path, reserved }: Neighbourhood): Promise<void> {
+  if (process.getuid?.() !== 0 || !hasRealPods(inputs.nodes)) return;
+  for (const other of [...reserved, ...(await neighbours(path))]) {
     const clash = clashOf(settings, other);
-    const holder = clash && (await findClusterProcess(other.directory));
-    if (!holder) continue;
+    const pid = clash && ('pid' in other ? other.pid : (await findClusterProcess(other.directory))?.pid);
+    if (!pid) continue;
     throw new CliError(
-      `${clash} of the cluster in ${other.directory}, which process ${holder.pid} runs on this machine: their rules would meet; stop that one with qd down --data-dir ${other.directory}, or choose other ranges with another --data-dir`,
+      `${clash} of the cluster in ${other.directory}, which process ${pid} runs on this machine: their rules would meet; stop that one with qd down --data-dir ${other.directory}, or choose other ranges with another --data-dir`,
     );
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { notFound } from '../../base/errors.ts';
 import { deepFreeze } from '../../base/tree.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 import { type DirectReply, directTransport } from './direct-transport.ts';
 import type { RawEvent, Request } from './transport.ts';
 
@@ -43,8 +44,22 @@ describe('directTransport', () => {
 
   it('returns the objects of a list', async () => {
     const metadata = { resourceVersion: '9', continue: 'next' };
-    const { transport } = answering({ type: 'list', metadata, items: [{ object }], decode: () => undefined });
+    const items = [{ object, metadata: object.metadata }];
+    const { transport } = answering({ type: 'list', metadata, items, decode: () => undefined });
     expect(await transport.call({ ...request, verb: 'list' })).toEqual({ type: 'list', metadata, items: [object] });
+  });
+
+  it('decodes no objects where their metadata is enough', async () => {
+    const item = {
+      metadata: object.metadata,
+      get object(): KubeObject {
+        throw new Error('the object was decoded');
+      },
+    };
+    const metadata = { resourceVersion: '9' };
+    const { transport } = answering({ type: 'list', metadata, items: [item], decode: () => Promise.reject() });
+    const answer = await transport.call({ ...request, verb: 'list', metadataOnly: true });
+    expect(answer).toMatchObject({ items: [{ kind: 'PartialObjectMetadata', metadata: object.metadata }] });
   });
 
   it('passes a copy of the body, as a JSON parser would make it', async () => {

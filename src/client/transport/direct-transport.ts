@@ -16,7 +16,7 @@ export type DirectReply =
 interface DirectList {
   readonly type: 'list';
   readonly metadata: ListMeta;
-  readonly items: readonly { readonly object: KubeObject }[];
+  readonly items: readonly { readonly object: KubeObject; readonly metadata: KubeObject['metadata'] }[];
   /** To be awaited before the objects are read. */
   decode(): Promise<void> | undefined;
 }
@@ -30,9 +30,11 @@ interface DirectConsumer {
 /** How much a queued event counts towards the backlog: the objects themselves are shared with the server. */
 const EVENT_COST_BYTES = 1024;
 
+const PARTIAL = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } as const;
+
 /** `handle` makes calls as one user, who needs the rights for each (see `server.direct`). */
 export function directTransport(handle: (call: Request) => Promise<DirectReply>): Transport {
-  async function send(request: Request): Promise<DirectReply> {
+  async function send({ metadataOnly: _, ...request }: Request): Promise<DirectReply> {
     request.signal?.throwIfAborted();
     // The server takes ownership of the body, and the caller's may be shared or frozen.
     return handle(request.body === undefined ? request : { ...request, body: copy(request.body) });
@@ -45,6 +47,10 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
         case 'object':
           return { type: 'object', object: reply.item.object };
         case 'list': {
+          if (request.metadataOnly) {
+            const items = reply.items.map(({ metadata }) => ({ ...PARTIAL, metadata }));
+            return { type: 'list', metadata: reply.metadata, items };
+          }
           const decoding = reply.decode();
           if (decoding) await decoding;
           return { type: 'list', metadata: reply.metadata, items: reply.items.map((item) => item.object) };

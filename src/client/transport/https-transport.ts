@@ -88,7 +88,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       path: prefix + pathOf(request),
       agent: isUrgent(request) ? connections.urgent : connections.calls,
       headers: {
-        accept: 'application/json',
+        accept: request.metadataOnly ? METADATA_ONLY : 'application/json',
         'user-agent': options.userAgent ?? 'quarterdeck',
         ...(authorization ? { authorization } : {}),
         ...(body
@@ -213,6 +213,8 @@ function closeAll({ calls, urgent }: Connections): void {
   calls.destroy();
   urgent.destroy();
 }
+
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
 function authorizationOf({ token, username, password }: Connection): string | undefined {
   if (token) return `Bearer ${token}`;

@@ -34,6 +34,8 @@ export interface Request {
   readonly body?: unknown;
   readonly patchType?: PatchType;
   readonly options?: RequestOptions;
+  /** Asks for the metadata of objects alone, as a PartialObjectMetadata. Events of a direct watch have whole objects. */
+  readonly metadataOnly?: boolean;
   readonly signal?: AbortSignal;
 }
 

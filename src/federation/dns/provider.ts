@@ -18,6 +18,9 @@ export interface RecordSet {
   readonly values: readonly string[];
 }
 
+/** Identifies a record set in its zone. */
+export const recordKey = ({ name, type }: { readonly name: string; readonly type: string }) => `${type} ${name}`;
+
 export interface RecordChanges {
   /** Record sets to delete. Those that do not exist are skipped. */
   readonly remove: readonly Pick<RecordSet, 'name' | 'type'>[];

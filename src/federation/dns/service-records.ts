@@ -4,7 +4,7 @@
  * not exist when no shard is healthy.
  */
 import { isIPv6 } from 'node:net';
-import type { RecordChanges, RecordSet } from './provider.ts';
+import { type RecordChanges, type RecordSet, recordKey } from './provider.ts';
 
 /** The service in one member cluster. */
 export interface Shard {
@@ -55,11 +55,11 @@ export function recordChanges(
   desired: readonly RecordSet[],
 ): RecordChanges {
   const own = existing.filter((record) => isOf(name, record.name));
-  const wanted = new Map(desired.map((record) => [keyOf(record), record]));
-  const present = new Map(own.map((record) => [keyOf(record), record]));
+  const wanted = new Map(desired.map((record) => [recordKey(record), record]));
+  const present = new Map(own.map((record) => [recordKey(record), record]));
   return {
-    remove: own.filter((record) => !wanted.has(keyOf(record))).map(({ name: at, type }) => ({ name: at, type })),
-    ensure: desired.filter((record) => !isSame(present.get(keyOf(record)), record)),
+    remove: own.filter((record) => !wanted.has(recordKey(record))).map(({ name: at, type }) => ({ name: at, type })),
+    ensure: desired.filter((record) => !isSame(present.get(recordKey(record)), record)),
   };
 }
 
@@ -109,10 +109,6 @@ function groupBy<T>(items: readonly T[], keyOfItem: (item: T) => string | undefi
     else groups.set(key, [item]);
   }
   return groups;
-}
-
-function keyOf({ name, type }: Pick<RecordSet, 'name' | 'type'>): string {
-  return `${type} ${name}`;
 }
 
 function isSame(a: RecordSet | undefined, b: RecordSet): boolean {

@@ -11,7 +11,7 @@ const deployment: Shapes = {
   DeploymentStatus:
     'observedGeneration replicas updatedReplicas availableReplicas unavailableReplicas conditions readyReplicas collisionCount? terminatingReplicas?',
   DeploymentStrategy: 'type rollingUpdate',
-  RollingUpdateDeployment: 'maxUnavailable maxSurge',
+  RollingUpdateDeployment: 'maxUnavailable? maxSurge?',
 };
 
 /** One that can be told to go back. */
@@ -30,7 +30,7 @@ const daemonSet: Shapes = {
   DaemonSetStatus:
     'currentNumberScheduled numberMisscheduled desiredNumberScheduled numberReady observedGeneration updatedNumberScheduled numberAvailable numberUnavailable collisionCount? conditions',
   DaemonSetUpdateStrategy: 'type rollingUpdate',
-  RollingUpdateDaemonSet: 'maxUnavailable maxSurge',
+  RollingUpdateDaemonSet: 'maxUnavailable? maxSurge?',
 };
 
 const replicaSet: Shapes = {
@@ -43,7 +43,7 @@ const replicaSet: Shapes = {
 
 const statefulSet: Shapes = {
   ControllerRevision: 'metadata data revision',
-  RollingUpdateStatefulSetStrategy: 'partition? maxUnavailable',
+  RollingUpdateStatefulSetStrategy: 'partition? maxUnavailable?',
   StatefulSet: 'metadata spec status',
   StatefulSetCondition: 'type status lastTransitionTime reason message',
   StatefulSetOrdinals: 'start',

@@ -25,7 +25,7 @@ export const networking: FieldNumbers = {
     NetworkPolicyEgressRule: 'ports to',
     NetworkPolicyIngressRule: 'ports from',
     NetworkPolicyPeer: 'podSelector namespaceSelector ipBlock',
-    NetworkPolicyPort: 'protocol? port endPort?',
+    NetworkPolicyPort: 'protocol? port? endPort?',
     NetworkPolicySpec: 'podSelector ingress egress policyTypes',
     ParentReference: 'group resource namespace name',
     ServiceBackendPort: 'name number',

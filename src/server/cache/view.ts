@@ -1,3 +1,4 @@
+import { endOfStructure } from '../../base/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
 import {
@@ -40,6 +41,11 @@ interface ViewRow {
   readonly parts: readonly Buffer[];
 }
 
+/** An encoding of objects beside JSON. */
+export interface ObjectEncoding {
+  encode(object: KubeObject): Buffer;
+}
+
 /** An entry as one version serves it. */
 export class View implements Item {
   #object: KubeObject | undefined;
@@ -47,6 +53,7 @@ export class View implements Item {
   readonly #stored: Buffer | undefined;
   #json: KeptBytes | undefined;
   #metadata: Buffer | undefined;
+  #encoded: { readonly encoding: ObjectEncoding; kept: KeptBytes }[] | undefined;
   /** Its row in a table. */
   row: ViewRow | undefined;
 
@@ -81,10 +88,35 @@ export class View implements Item {
     return this.#spliced() ?? unspliced(encode(this.object, this.kind.rawFields));
   }
 
+  /** The metadata alone: it is read from the bytes where nobody has asked for the object. */
+  get metadata(): KubeObject['metadata'] {
+    if (this.#object || !this.#stored) return this.object.metadata;
+    const start = headOf(this.kind, this.version).bytes.length - 1;
+    const json = this.#stored.toString('utf8', start, endOfStructure(this.#stored, start));
+    const metadata = JSON.parse(json) as KubeObject['metadata'];
+    metadata.selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
+    metadata.resourceVersion = String(this.entry.revision);
+    return metadata;
+  }
+
   /** The metadata as JSON: all that tables and metadata-only replies show of the object. */
   metadataJson(): Buffer {
-    this.#metadata ??= encodeLasting(JSON.stringify(this.object.metadata));
+    this.#metadata ??= encodeLasting(JSON.stringify(this.metadata));
     return this.#metadata;
+  }
+
+  /** The object in another encoding. One that has to be read for this is not kept, only its bytes are. */
+  encoded(encoding: ObjectEncoding): Buffer {
+    const known = this.#encoded?.find((each) => each.encoding === encoding);
+    if (known?.kept.bytes) return known.kept.bytes;
+    const bytes = encoding.encode(this.#object ?? (this.#read?.() as KubeObject));
+    const kept = this.entry.recent.keep(bytes);
+    if (known) known.kept = kept;
+    else {
+      this.#encoded ??= [];
+      this.#encoded.push({ encoding, kept });
+    }
+    return bytes;
   }
 
   #encode(): Buffer {

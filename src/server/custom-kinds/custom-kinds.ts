@@ -1,6 +1,8 @@
 /** Keeps the registry of kinds in step with the custom resource definitions in the cache. */
+
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
+import { parseWithout, type SkippedField } from '../../base/json-scan.ts';
 import type { Logger } from '../../base/log.ts';
 import { soon } from '../../base/soon.ts';
 import { timestamp } from '../../base/timestamp.ts';
@@ -57,7 +59,8 @@ export class CustomKinds {
     const { cache, registry } = options;
     this.#builtIn = [...registry.kinds];
     const table = cache.table(CustomResourceDefinition);
-    const added = table.entries('').flatMap((entry) => this.#follow(entry).added);
+    // Names that were given up before the start have been given to others since, or will be: those are not settled.
+    const added = table.entries('').flatMap((entry) => this.#follow(entry, { isStart: true }).added);
     if (added.length > 0) registry.replace([], added);
     const listener = ({ entry, at }: { entry: Entry | undefined; at: { name: string } }) => {
       const { removed, added } = entry ? this.#follow(entry) : this.#forget(at.name);
@@ -73,8 +76,8 @@ export class CustomKinds {
   }
 
   /** Looks at a definition that is new or has changed. */
-  #follow(entry: Entry): Changes {
-    const definition = read(entry);
+  #follow(entry: Entry, { isStart = false } = {}): Changes {
+    const definition = outline(entry);
     const { name } = entry.at;
     const { spec, status, metadata } = definition;
     const before = this.#followed.get(name);
@@ -88,7 +91,7 @@ export class CustomKinds {
     const removed = followed.kind ? [followed.kind] : [];
     followed.key = key;
     followed.kind = key ? this.#kindOf(definition, name) : undefined;
-    if (metadata.deletionTimestamp === undefined) this.#lookAtGroup(spec.group, name);
+    if (metadata.deletionTimestamp === undefined && !isStart) this.#lookAtGroup(spec.group, name);
     return { removed, added: followed.kind ? [followed.kind] : [] };
   }
 
@@ -104,7 +107,7 @@ export class CustomKinds {
   #kindOf(definition: CustomResourceDefinition, name: string): Kind {
     const { spec, status, metadata } = definition;
     const table = this.#options.cache.table(CustomResourceDefinition);
-    return customKind(withoutSchemas(spec), {
+    return customKind(spec, {
       names: status.acceptedNames,
       conversion:
         spec.conversion?.strategy === 'Webhook' ? webhookConversion(this.#options.core, spec.conversion) : undefined,
@@ -231,8 +234,17 @@ interface Changes {
 const NO_CHANGES: Changes = { removed: [], added: [] };
 
 /** Reads a definition without keeping it in the cache: it can be large, and is rarely needed. */
-function read(entry: Entry): CustomResourceDefinition {
-  const definition = parseStored(entry.stored) as CustomResourceDefinition;
+const read = (entry: Entry) => completed(parseStored(entry.stored) as CustomResourceDefinition, entry);
+
+const LARGE: readonly SkippedField[] = [
+  { name: 'schema', depth: 4 },
+  { name: 'managedFields', depth: 2 },
+];
+
+/** Reads a definition without its schemas, which are nearly all of it. */
+const outline = (entry: Entry) => completed(parseWithout(entry.stored, LARGE) as CustomResourceDefinition, entry);
+
+function completed(definition: CustomResourceDefinition, entry: Entry): CustomResourceDefinition {
   definition.metadata.resourceVersion = String(entry.revision);
   definition.status ??= { acceptedNames: { plural: '', kind: '' } };
   definition.status.acceptedNames ??= { plural: '', kind: '' };
@@ -243,8 +255,4 @@ function read(entry: Entry): CustomResourceDefinition {
 function keyOf({ metadata, status }: CustomResourceDefinition): string {
   const { uid, generation, deletionTimestamp } = metadata;
   return JSON.stringify([uid, generation, deletionTimestamp !== undefined, status.acceptedNames]);
-}
-
-function withoutSchemas(spec: CustomResourceDefinition['spec']): CustomResourceDefinition['spec'] {
-  return { ...spec, versions: spec.versions.map(({ schema: _, ...version }) => version) };
 }

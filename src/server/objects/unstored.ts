@@ -1,14 +1,15 @@
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Item } from '../api.ts';
+import type { Item, ListedItem } from '../api.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import { fromHub, type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
 
 /** An item for an object that is not in the cache: the outcome of a dry run, a Scale. */
-export function plainItem(object: KubeObject): Item {
+export function plainItem(object: KubeObject): ListedItem {
   let json: Buffer | undefined;
   return {
     object,
+    metadata: object.metadata,
     json() {
       json ??= Buffer.from(JSON.stringify(object));
       return json;

@@ -53,11 +53,14 @@ interface Root {
   readonly kind: string;
 }
 
+/** The kinds whose shapes are collected. */
+type ServedKinds = Pick<Registry, 'kinds' | 'apiVersions' | 'resource'>;
+
 export class Definitions {
   readonly all = new Map<string, Definition>();
   readonly #homes: ReadonlyMap<string, ReadonlySet<string>>;
 
-  constructor(registry: Registry) {
+  constructor(registry: ServedKinds) {
     const roots = rootsOf(registry);
     this.#homes = homesOf([...EMBEDDED, ...roots]);
     // Before Status, which contains an older form of the same name.
@@ -151,7 +154,7 @@ function common(left: ReadonlySet<string>, right: ReadonlySet<string>): Readonly
   return new Set([...left].filter((version) => right.has(version)));
 }
 
-function rootsOf(registry: Registry): Root[] {
+function rootsOf(registry: ServedKinds): Root[] {
   const roots: Root[] = [];
   const subroots = new Map<string, Root>();
   for (const kind of registry.kinds) {

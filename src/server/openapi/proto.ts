@@ -21,6 +21,16 @@ const boolean =
   (value, out) =>
     out.boolean(number, value);
 
+const double =
+  (number: number): Field =>
+  (value, out) =>
+    out.double(number, value);
+
+const signed =
+  (number: number): Field =>
+  (value, out) =>
+    out.signed(number, value);
+
 const message =
   (number: number, write: Message): Field =>
   (value, out) =>
@@ -69,16 +79,35 @@ const schema: Message = fields(
   {
     $ref: string(1),
     format: string(2),
+    title: string(3),
     description: string(4),
+    multipleOf: double(6),
+    maximum: double(7),
+    exclusiveMaximum: boolean(8),
+    minimum: double(9),
+    exclusiveMinimum: boolean(10),
+    maxLength: signed(11),
+    minLength: signed(12),
+    pattern: string(13),
+    maxItems: signed(14),
+    minItems: signed(15),
     uniqueItems: boolean(16),
+    maxProperties: signed(17),
+    minProperties: signed(18),
     required: list(string(19)),
-    additionalProperties: message(21, (value, out) => out.message(1, () => schema(value, out))),
+    enum: list(message(20, any)),
+    additionalProperties: message(21, (value, out) => {
+      if (typeof value === 'boolean') out.boolean(2, value);
+      else out.message(1, () => schema(value, out));
+    }),
     type: message(22, string(1)),
     items: message(23, (value, out) => out.message(1, () => schema(value, out))),
     properties: message(
       25,
       map(1, (value, out) => schema(value, out)),
     ),
+    externalDocs: message(29, fields({ description: string(1), url: string(2) })),
+    example: message(30, any),
   },
   31,
 );

@@ -1,18 +1,16 @@
 /**
- * Decodes request bodies in protobuf. Typed Go clients, kubectl's own commands among them, send nothing else since 1.32; all
- * of them accept replies in JSON. Readers are built when the first such body arrives.
+ * Decodes request bodies in protobuf. Typed Go clients, kubectl's own commands among them, send nothing else since 1.32.
+ * Readers are built when the first such body arrives.
  */
 import { ProtobufError, ProtoReader } from '../../base/protobuf/reader.ts';
 import type { Tree } from '../../base/tree.ts';
 import { DecodeError } from '../http/body/decode-error.ts';
-import { Definitions } from '../openapi/definitions.ts';
-import { definitionName, fixedHome } from '../openapi/names.ts';
+import type { Definitions } from '../openapi/definitions.ts';
 import type { Registry } from '../registry.ts';
+import { MAGIC } from './envelope.ts';
 import { Messages } from './messages.ts';
 import { inner, readText } from './scalars.ts';
-
-/** The first bytes of every such body. */
-const MAGIC = Buffer.from('k8s\0');
+import { ProtobufShapes } from './shapes.ts';
 
 /** The kind that a body is taken for when it does not name one. */
 export interface Expected {
@@ -21,14 +19,13 @@ export interface Expected {
 }
 
 export class ProtobufBodies {
-  readonly #registry: Registry;
+  readonly #shapes: ProtobufShapes;
   readonly #depth: number;
-  #generation = -1;
   #definitions: Definitions | undefined;
   #messages: Messages | undefined;
 
   constructor(registry: Registry, depth: number) {
-    this.#registry = registry;
+    this.#shapes = new ProtobufShapes(registry);
     this.#depth = depth;
   }
 
@@ -46,21 +43,18 @@ export class ProtobufBodies {
   }
 
   #read({ apiVersion, kind }: Expected, raw: Buffer): Tree {
-    const { definitions, messages } = this.#current();
-    const definition = definitions.all.get(definitionName(fixedHome(kind) ?? apiVersion, kind));
-    const object = definition && messages.read(definition, new ProtoReader(raw));
-    if (!object) throw new DecodeError(`no kind "${kind}" is registered in protobuf for version "${apiVersion}"`);
-    return object;
+    const definition = this.#shapes.find(apiVersion, kind);
+    if (!definition) throw new DecodeError(`no kind "${kind}" is registered in protobuf for version "${apiVersion}"`);
+    return this.#current().read(definition, new ProtoReader(raw));
   }
 
-  #current(): { definitions: Definitions; messages: Messages } {
-    const { generation } = this.#registry;
-    if (!this.#definitions || !this.#messages || generation !== this.#generation) {
-      this.#generation = generation;
-      this.#definitions = new Definitions(this.#registry);
-      this.#messages = new Messages(this.#definitions, this.#depth);
+  #current(): Messages {
+    const { definitions } = this.#shapes;
+    if (!this.#messages || definitions !== this.#definitions) {
+      this.#definitions = definitions;
+      this.#messages = new Messages(definitions, this.#depth);
     }
-    return { definitions: this.#definitions, messages: this.#messages };
+    return this.#messages;
   }
 }
 

@@ -31,9 +31,8 @@ export class Messages {
     this.#depth = depth;
   }
 
-  /** Reads a message of a definition's shape; undefined where it has no protobuf form. */
-  read(definition: Definition, wire: ProtoReader): Tree | undefined {
-    if (!fieldNumbers(definition.home, definition.shape.name)) return undefined;
+  /** Reads a message of a definition's shape. */
+  read(definition: Definition, wire: ProtoReader): Tree {
     const object: Tree = {};
     this.#into(object, wire, this.#readersOf(definition), 0);
     return object;

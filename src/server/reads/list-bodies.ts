@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { textBytes } from '../../base/bounded-map.ts';
 import { allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/shared-buffer.ts';
+import type { ListBody, ListBodyCache } from '../api.ts';
 import { headOf, writeSpliced } from '../cache/encoding.ts';
 import type { Table } from '../cache/table.ts';
 import type { View } from '../cache/view.ts';
@@ -36,8 +37,14 @@ interface Kept {
   readonly generation: number;
   readonly resource: Resource;
   readonly views: readonly View[];
-  head: string;
-  json: Buffer | undefined;
+  readonly bodies: Partial<Record<ListEncoding, KeptBody>>;
+}
+
+type ListEncoding = 'json' | 'protobuf';
+
+interface KeptBody {
+  readonly head: string;
+  readonly bytes: Buffer;
   gzip: Promise<Buffer> | undefined;
 }
 
@@ -60,28 +67,55 @@ export class ListBodies {
     return this.#lookUp(key, make).views;
   }
 
-  json(key: ListKey, { head, views }: ListContent): Buffer {
-    const kept = this.#lookUp(key, () => views);
-    if (kept.json && kept.head === head) return kept.json;
-    const json = listJson(head, views);
-    if (json.length * 4 > MAX_BYTES || kept.views !== views || this.#kept.get(kept.name) !== kept) return json;
-    // Every response would be a copy of what is kept.
-    if (isMovable(json)) return json;
-    this.#bytes -= bytesOf(kept);
-    kept.json = json;
-    kept.head = head;
-    kept.gzip = undefined;
-    this.#bytes += bytesOf(kept);
-    this.#shrink(kept);
+  json(key: ListKey, content: ListContent): Buffer {
+    const known = this.#body(key, 'json', content);
+    if (known) return known.bytes;
+    const json = listJson(content.head, content.views);
+    this.#keep(key, 'json', content, json);
     return json;
   }
 
   gzip(key: ListKey, content: ListContent): Promise<Buffer> {
     const json = this.json(key, content);
-    const kept = this.#kept.get(nameOf(key));
-    if (!kept || kept.json !== json) return squeeze(json);
-    kept.gzip ??= squeeze(json);
-    return kept.gzip;
+    return this.#gzip(key, 'json', json);
+  }
+
+  protobuf(key: ListKey, content: ListContent): ListBodyCache {
+    const body = (bytes: Buffer): ListBody => ({ bytes, gzip: () => this.#gzip(key, 'protobuf', bytes) });
+    return {
+      find: () => {
+        const known = this.#body(key, 'protobuf', content);
+        return known && body(known.bytes);
+      },
+      keep: (bytes) => {
+        this.#keep(key, 'protobuf', content, bytes);
+        return body(bytes);
+      },
+    };
+  }
+
+  /** A list that was encoded, if it is still the same. */
+  #body(key: ListKey, encoding: ListEncoding, { head, views }: ListContent): KeptBody | undefined {
+    const body = this.#lookUp(key, () => views).bodies[encoding];
+    return body?.head === head ? body : undefined;
+  }
+
+  #keep(key: ListKey, encoding: ListEncoding, { head, views }: ListContent, bytes: Buffer): void {
+    const kept = this.#find(key);
+    if (!kept || bytes.length * 4 > MAX_BYTES || kept.views !== views) return;
+    // Every response would be a copy of what is kept.
+    if (isMovable(bytes)) return;
+    this.#bytes -= bytesOf(kept);
+    kept.bodies[encoding] = { head, bytes, gzip: undefined };
+    this.#bytes += bytesOf(kept);
+    this.#shrink(kept);
+  }
+
+  #gzip(key: ListKey, encoding: ListEncoding, bytes: Buffer): Promise<Buffer> {
+    const body = this.#kept.get(nameOf(key))?.bodies[encoding];
+    if (body?.bytes !== bytes) return squeeze(bytes);
+    body.gzip ??= squeeze(bytes);
+    return body.gzip;
   }
 
   #find(key: ListKey): Kept | undefined {
@@ -97,7 +131,7 @@ export class ListBodies {
     const { generation } = table;
     const name = nameOf(key);
     const views = make();
-    const kept: Kept = { name, table, generation, resource, views, head: '', json: undefined, gzip: undefined };
+    const kept: Kept = { name, table, generation, resource, views, bodies: {} };
     if (bytesOf(kept) * 2 > MAX_BYTES) return kept;
     this.#kept.set(name, kept);
     this.#bytes += bytesOf(kept);
@@ -133,9 +167,10 @@ export class ListBodies {
   }
 }
 
-/** Of the key, the references to the objects, and the encoded list: once more for the compressed one, which is smaller. */
-function bytesOf({ name, views, json }: Kept): number {
-  return textBytes(name) + views.length * REFERENCE_BYTES + (json?.length ?? 0) * 2;
+/** Of the key, the references to the objects, and the encoded lists: once more for the compressed ones, which are smaller. */
+function bytesOf({ name, views, bodies: { json, protobuf } }: Kept): number {
+  const encoded = (json?.bytes.length ?? 0) + (protobuf?.bytes.length ?? 0);
+  return textBytes(name) + views.length * REFERENCE_BYTES + encoded * 2;
 }
 
 function nameOf({ resource, text }: ListKey): string {

@@ -8,6 +8,14 @@ export interface ObjectForm {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
   readonly group: 'meta.k8s.io';
   readonly version: 'v1' | 'v1beta1';
+  /** Whether it can be in protobuf: a table cannot. */
+  readonly protobuf?: boolean;
+}
+
+/** The forms and encodings that a client can choose from. */
+export interface ObjectOffers {
+  readonly forms: readonly ObjectForm[];
+  readonly protobuf: boolean;
 }
 
 const kinds = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
@@ -15,11 +23,24 @@ const versions = ['v1', 'v1beta1'] as const;
 
 /** The forms that a client can request wherever objects are served. */
 export const objectForms: readonly ObjectForm[] = kinds.flatMap((kind) =>
-  versions.map((version) => Object.freeze({ kind, group: 'meta.k8s.io', version }) satisfies ObjectForm),
+  versions.map((version) =>
+    Object.freeze({ kind, group: 'meta.k8s.io', version, protobuf: kind !== 'Table' } as const),
+  ),
 );
+const formsWithoutTable: readonly ObjectForm[] = objectForms.filter(({ kind }) => kind !== 'Table');
+const formsInText: readonly ObjectForm[] = objectForms.map((form) => Object.freeze({ ...form, protobuf: false }));
 
-/** Those that are left for kinds without rows. */
-export const formsWithoutTable: readonly ObjectForm[] = objectForms.filter(({ kind }) => kind !== 'Table');
+const offersOf = (forms: readonly ObjectForm[], protobuf: boolean): ObjectOffers => Object.freeze({ forms, protobuf });
+
+/** For kinds with a protobuf form; for others, of which only the metadata has one; and for WebSockets, which carry text. */
+const withTable = { protobuf: offersOf(objectForms, true), other: offersOf(objectForms, false) };
+const withoutTable = { protobuf: offersOf(formsWithoutTable, true), other: offersOf(formsWithoutTable, false) };
+export const textOffers: ObjectOffers = offersOf(formsInText, false);
+
+/** What clients can choose from for objects of a resource. `hasTable`: whether rows can be made of what is replied. */
+export function offersFor(hasProtobuf: boolean, hasTable: boolean): ObjectOffers {
+  return (hasTable ? withTable : withoutTable)[hasProtobuf ? 'protobuf' : 'other'];
+}
 
 /** Whether objects of a kind can be rows: a review, which is answered and not kept, has no name to begin one with. */
 export function hasRows({ kind: { verbs } }: Resource): boolean {

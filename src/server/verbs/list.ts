@@ -1,4 +1,4 @@
-import type { Call, ListReply } from '../api.ts';
+import type { Call, Item, ListReply } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -53,6 +53,7 @@ async function wholeList(core: Core, resource: Resource, call: Call, selection: 
     ...shape(core, resource, { metadata, views }),
     json: () => core.lists.json(key, { head, views }),
     gzip: () => core.lists.gzip(key, { head, views }),
+    protobuf: core.lists.protobuf(key, { head, views }),
   };
 }
 
@@ -71,7 +72,7 @@ async function page(core: Core, request: ApiRequest, range: ListRange): Promise<
   if (converting) await converting;
   const views = entries.map((entry) => entry.view(resource));
   const json = () => listJson(headOf(resource, metadata), views);
-  return { ...shape(core, resource, { metadata, views }), json, gzip: undefined };
+  return { ...shape(core, resource, { metadata, views }), json, gzip: undefined, protobuf: undefined };
 }
 
 interface ListContent {
@@ -87,6 +88,7 @@ function shape(core: Core, { kind, version }: Resource, { metadata, views }: Lis
     metadata,
     items: views,
     decode: () => readInTurns(core.turns, views, (view) => void view.object),
+    readInTurns: (read: (item: Item) => void) => readInTurns(core.turns, views, read),
   } as const;
 }
 

@@ -42,5 +42,9 @@ function listReply({ resource: { kind, version }, call }: ApiRequest, objects: r
   const metadata = { selfLink: selfLinkOf(kind, version, { namespace }), resourceVersion: '' };
   const shape = { kind: kind.listKind, apiVersion: version.apiVersion, metadata };
   const json = () => Buffer.from(JSON.stringify({ ...shape, items: objects }));
-  return { type: 'list', ...shape, items: objects.map(plainItem), decode: () => undefined, json, gzip: undefined };
+  return {
+    ...{ type: 'list', ...shape, items: objects.map(plainItem), json, gzip: undefined, protobuf: undefined },
+    decode: () => undefined,
+    readInTurns: () => undefined,
+  };
 }

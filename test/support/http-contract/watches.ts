@@ -198,7 +198,7 @@ export function watchesContract(startServer: StartServer): void {
     expect(answer.json().message).toBe("fieldSelector metadata.name doesn't match requested name");
   });
 
-  it('streams JSON only', async () => {
+  it('streams no YAML', async () => {
     const ask = (accept: string) =>
       askHttp1({ port: running.port, ca: running.authority.ca, path: WATCH, headers: { authorization, accept } });
     const answer = await ask('application/yaml');

@@ -20,14 +20,14 @@ export function hasIngress({ settings, inputs }: StartContext): boolean {
 /** Resolves when it listens. Rules of Ingresses are followed a moment later. */
 export async function startIngress(context: StartContext, server: Server, say: Say): Promise<void> {
   const { settings, cleanup, clock, random, log } = context;
-  const [{ IngressController }, { IngressProxy }] = await Promise.all([
+  const [{ IngressController }, { openIngressProxy }] = await Promise.all([
     import('../../../network/ingress/controller.ts'),
-    import('../../../network/ingress/proxy.ts'),
+    import('./ingress-thread.ts'),
   ]);
   const { bindAddress, serviceClusterIpRange } = settings;
   const forPods = addressForPods(bindAddress);
   const addresses = [bindAddress, ...(forPods === undefined ? [] : [forPods])];
-  const proxy = new IngressProxy({ clock, log });
+  const proxy = await openIngressProxy({ clock, random, log });
   cleanup.add(() => proxy.close());
   const ports: string[] = [];
   const movedPorts: MovedPort[] = [];

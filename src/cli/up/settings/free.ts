@@ -1,4 +1,5 @@
 /** Ports, and ranges of services and pods, that no other cluster of this machine has. */
+import { type StoreName, storeDriver } from '../../../store/drivers.ts';
 import { rangesOverlap } from '../../flags/values.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { checkFree } from '../../process/listen.ts';
@@ -9,6 +10,7 @@ export interface Taken {
   readonly directory?: string;
   readonly runtime?: string;
   readonly nodes?: number;
+  readonly store?: StoreName;
   readonly port?: number;
   readonly serviceClusterIpRange?: string;
   readonly clusterCidr?: string;
@@ -56,8 +58,10 @@ export function nextPodRange(taken: readonly Taken[], machineAddresses: readonly
 }
 
 /** Whether a cluster has rules on this machine for the addresses of its services and pods. */
-export function hasRules({ runtime, nodes }: Pick<Taken, 'runtime' | 'nodes'>): boolean {
-  return runtime !== 'simulated' && nodes !== 0;
+export function hasRules({ runtime, nodes, store }: Pick<Taken, 'runtime' | 'nodes' | 'store'>): boolean {
+  // A server on a store that it shares runs no nodes unless it is told to.
+  const hasNodes = nodes === undefined ? !(runtime === 'auto' && store && storeDriver(store).shared) : nodes > 0;
+  return runtime !== 'simulated' && hasNodes;
 }
 
 /** Says which range of a cluster overlaps with one that another cluster has rules for, as the start of a sentence. */

@@ -1,7 +1,7 @@
 /** Keeps the owner graph up to date: follows every served kind, including those added later. */
 import { setMaxListeners } from 'node:events';
 import { TurnBudget } from '../../../base/turn-budget.ts';
-import { reflect, type Sink } from '../../../client/informer/reflector.ts';
+import { reflect, type Sink, type Source } from '../../../client/informer/reflector.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Feed, FeedTools } from '../../loop/define.ts';
@@ -72,6 +72,10 @@ function follow(
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const resource = client.of<KubeObject>(kind);
+  const source: Source<KubeObject> = {
+    listAll: (options) => resource.listAll({ ...options, metadataOnly: true }),
+    watch: (options) => resource.watch({ ...options, metadataOnly: true }),
+  };
   let markSynced = () => {};
   const synced = new Promise<void>((resolve) => {
     markSynced = resolve;
@@ -97,7 +101,7 @@ function follow(
     },
   };
   const fields = { kind: kind.kind, group: kind.group };
-  const ended = reflect(resource, sink, { clock, random, log: log.with(fields), signal: stop.signal });
+  const ended = reflect(source, sink, { clock, random, log: log.with(fields), signal: stop.signal });
   return { stop, synced, ended };
 }
 

@@ -1,5 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain, portNumber } from '../../../schema/names.ts';
 import type { ObjectType, TypeOf } from '../../../schema/schema.ts';
 import { shortJson } from '../../../schema/short-json.ts';
@@ -41,7 +41,22 @@ export const WebhookClientConfig = s.object('WebhookClientConfig', client, {
 });
 export type WebhookClientConfig = TypeOf<typeof WebhookClientConfig>;
 
-function oneTarget({ url, service: to }: ObjectType<typeof client>): FieldError | undefined {
+/** What is wrong with the client of a webhook that another schema describes; paths are relative to it. */
+export function webhookClientErrors(config: Partial<ObjectType<typeof client>>): FieldError[] {
+  const { url, service: to } = config;
+  const wrong = oneTarget(config);
+  if (wrong) return [wrong];
+  if (url !== undefined) return under('url', urlIsValid(url));
+  const { name = '', namespace = '', path = '', port = HTTPS_PORT } = to ?? {};
+  return [
+    ...(name ? [] : [required('service.name', 'service name is required')]),
+    ...(namespace ? [] : [required('service.namespace', 'service namespace is required')]),
+    ...under('service.port', portIsValid(port)),
+    ...under('service.path', pathIsValid(path)),
+  ];
+}
+
+function oneTarget({ url, service: to }: Partial<ObjectType<typeof client>>): FieldError | undefined {
   if ((url === undefined) !== (to === undefined)) return undefined;
   return required('', 'exactly one of url or service is required');
 }

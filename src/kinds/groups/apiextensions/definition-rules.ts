@@ -12,9 +12,11 @@ import {
   notSupported,
   required,
   tooMany,
+  under,
 } from '../../../schema/field-error.ts';
 import { dns1035Label, dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
+import { webhookClientErrors } from '../admissionregistration/webhook-client.ts';
 import { hasCondition } from './conditions.ts';
 import type { CustomResourceDefinition, CustomResourceVersion } from './definition-fields.ts';
 
@@ -238,18 +240,10 @@ function conversionErrors(conversion: Definition['spec']['conversion']): FieldEr
     return webhook ? [forbidden(`${path}.webhook`, detail)] : [];
   }
   const client = webhook?.clientConfig;
-  const found: FieldError[] = [];
-  if (!client) found.push(required(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'));
-  else if ((client.url === undefined) === (client.service === undefined)) {
-    found.push(required(`${path}.webhookClientConfig`, 'exactly one of url or service is required'));
-  } else if (client.url !== undefined && !/^https:\/\/[^\s#?@]+$/.test(client.url)) {
-    found.push(invalid(`${path}.webhookClientConfig.url`, client.url, "'https' is the only allowed URL scheme"));
-  }
-  for (const field of ['name', 'namespace'] as const) {
-    if (client?.service && !client.service[field]) {
-      found.push(required(`${path}.webhookClientConfig.service.${field}`, `service ${field} is required`));
-    }
-  }
+  const at = `${path}.webhookClientConfig`;
+  const found = client
+    ? under(at, webhookClientErrors(client))
+    : [required(at, 'required when strategy is set to Webhook')];
   return [...found, ...reviewErrors(webhook?.conversionReviewVersions ?? [], `${path}.conversionReviewVersions`)];
 }
 

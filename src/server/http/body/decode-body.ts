@@ -3,6 +3,7 @@ import { badRequest } from '../../../base/errors.ts';
 import type { PatchType } from '../../api.ts';
 import { REDACTED } from '../../objects/redacted.ts';
 import type { ProtobufBodies } from '../../protobuf/bodies.ts';
+import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import { unsupportedMediaType } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import { ACCEPTED_TYPES } from '../respond/accept.ts';
@@ -13,7 +14,6 @@ import { decodeYaml } from './yaml.ts';
 
 type Format = 'json' | 'yaml' | 'protobuf';
 
-const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 const BODY_TYPES = [...ACCEPTED_TYPES, PROTOBUF_TYPE];
 
 const PATCH_TYPES = new Map<string, PatchType>([

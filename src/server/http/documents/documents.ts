@@ -28,7 +28,8 @@ export interface DocumentsOptions {
 }
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-const NO_FORMS: typeof aggregatedForms = [];
+const AGGREGATED_OFFERS = { forms: aggregatedForms, protobuf: false };
+const PLAIN_OFFERS = { forms: [] as typeof aggregatedForms, protobuf: false };
 const AGGREGATED = ['/api', '/apis'];
 
 /** Serves everything that is not an object: discovery, the version, the list of paths, schemas, metrics. */
@@ -83,8 +84,8 @@ export class Documents {
   }
 
   async #sendDiscovery(exchange: Exchange, { path, document, pretty }: Found): Promise<void> {
-    const forms = AGGREGATED.includes(path) ? aggregatedForms : NO_FORMS;
-    const { form, ...representation } = negotiate(exchange.headers.accept, forms);
+    const offers = AGGREGATED.includes(path) ? AGGREGATED_OFFERS : PLAIN_OFFERS;
+    const { form, ...representation } = negotiate(exchange.headers.accept, offers);
     const tree = (form && this.#options.discovery.aggregated(path, form.version)) ?? document;
     if (representation.format === 'yaml' || representation.pretty || pretty) {
       const { format } = representation;

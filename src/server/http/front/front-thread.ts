@@ -123,7 +123,7 @@ class FrontThread implements OpenExchangeHost {
         return;
       }
       case 'watch':
-        this.#exchanges.get(message[1])?.watch(message[2]);
+        this.#exchanges.get(message[1])?.watch({ contentType: message[2], extra: message[3] });
         return;
       case 'upgrade':
         this.#exchanges.get(message[1])?.upgrade(message[2]);

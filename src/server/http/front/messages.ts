@@ -66,7 +66,7 @@ export type ApiMessage =
   | readonly ['proceed', request: number]
   | readonly ['turn', request: number]
   | readonly ['reply', id: number, code: number, contentType: string, HeaderList, bytes: number]
-  | readonly ['watch', id: number, HeaderList]
+  | readonly ['watch', id: number, contentType: string, HeaderList]
   /** The same events for several watches, with the bytes of each event. */
   | readonly ['events', ids: number[], bytes: readonly number[]]
   /** Starts a streamed response; `chunk` and `end` follow. */

@@ -9,6 +9,7 @@ import {
   type Exchange,
   type HeaderList,
   LARGE_RESPONSE_BYTES,
+  type WatchHead,
 } from '../protocol/exchange.ts';
 import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 import type { FrontMessage } from './messages.ts';
@@ -64,8 +65,8 @@ export class OpenExchange {
     }
   }
 
-  watch(extra: HeaderList): void {
-    const started = this.exchange.startWatch(extra, () => this.#onClose());
+  watch(head: WatchHead): void {
+    const started = this.exchange.startWatch(head, () => this.#onClose());
     if (!(started instanceof Promise)) {
       this.#follow(started);
       return;

@@ -13,6 +13,7 @@ import {
   NO_HEADERS,
   type Peer,
   type WatchFraming,
+  type WatchHead,
 } from '../protocol/exchange.ts';
 import { ExchangeBase } from '../protocol/exchange-base.ts';
 import type { BatchedPort } from './batched-port.ts';
@@ -134,11 +135,11 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     if (!this.hasUnsentResponse) this.#close();
   }
 
-  startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter> {
+  startWatch({ contentType, extra }: WatchHead, onClose: () => void): EventWriter | Promise<EventWriter> {
     const isFramed = this.watchFraming === 'frames';
     this.code = isFramed ? SWITCHING_PROTOCOLS : 200;
     this.onClose(onClose);
-    this.#send(['watch', this.id, this.allHeaders(extra)]);
+    this.#send(['watch', this.id, contentType, this.allHeaders(extra)]);
     if (!isFramed) return this.#watch();
     if (this.isDisconnected) return Promise.reject(new Disconnected('the WebSocket could not be opened'));
     return new Promise((resolve, reject) => {

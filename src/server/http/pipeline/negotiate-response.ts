@@ -1,12 +1,6 @@
-import {
-  checkForm,
-  formsWithoutTable,
-  hasRows,
-  includeOf,
-  type ObjectForm,
-  objectForms,
-} from '../../representations/forms.ts';
-import { negotiate, negotiateStream, type Representation } from '../respond/accept.ts';
+import { hasProtobufForm } from '../../protobuf/shapes.ts';
+import { checkForm, hasRows, includeOf, type ObjectForm, offersFor, textOffers } from '../../representations/forms.ts';
+import { isPlainJson, negotiate, negotiateStream, type Representation } from '../respond/accept.ts';
 import type { ObjectRequest } from './object-request.ts';
 
 const PLAIN_JSON: Representation<ObjectForm> = { format: 'json', pretty: false };
@@ -17,10 +11,10 @@ export function negotiateResponse({ exchange, route, verb, query }: ObjectReques
   const content = route.subresource?.descriptor.content.type;
   if (content === 'text' || content === 'connection') return PLAIN_JSON;
   const { accept } = exchange.headers;
-  const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
-  if (representation.form?.kind === 'Table' && !route.subresource && !hasRows(route.resource)) {
-    return negotiate(accept, formsWithoutTable);
-  }
+  if (isPlainJson(accept)) return PLAIN_JSON;
+  const hasTable = route.subresource !== undefined || hasRows(route.resource);
+  const offers = exchange.watchFraming === 'frames' ? textOffers : offersFor(hasProtobufForm(route.resource), hasTable);
+  const representation = verb === 'watch' ? negotiateStream(accept, offers) : negotiate(accept, offers);
   if (representation.form) {
     checkForm(representation.form, verb, route.resource);
     includeOf(query.includeObject);

@@ -3,28 +3,33 @@ import type { Clock } from '../../../base/clock.ts';
 import { textUpgrade } from '../../../base/remote-command/upgrade.ts';
 import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../api.ts';
 import type { Outcome } from '../../audit/event.ts';
+import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
+import type { ProtobufReplies } from '../../protobuf/replies.ts';
 import { includeOf, type ObjectForm } from '../../representations/forms.ts';
 import { shapeReply } from '../../representations/reply.ts';
 import { type Exchange, NO_HEADERS } from '../protocol/exchange.ts';
 import type { Representation } from '../respond/accept.ts';
-import { bytesOf, isPretty, sendReply, warningHeaders } from '../respond/respond.ts';
+import { bytesOf, isPretty, sendEncoded, sendReply, warningHeaders } from '../respond/respond.ts';
 import { TextStream } from '../respond/text-stream.ts';
 import type { ObjectRequest } from './object-request.ts';
 import type { OpenStreams } from './open-streams.ts';
 
 const SWITCHING_PROTOCOLS = 101;
+const PLAIN_JSON: Representation = { format: 'json', pretty: false };
 
 export interface RespondOptions {
   readonly clock: Clock;
   readonly streams: OpenStreams;
+  readonly protobuf: ProtobufReplies;
 }
 
 /** Sends a reply and completes the request, at once or when a stream has ended. Undefined when nothing had to wait. */
-export function respondStage({ clock, streams }: RespondOptions) {
+export function respondStage({ clock, streams, protobuf }: RespondOptions) {
   const now = () => clock.now();
 
   return (request: ObjectRequest, reply: Reply, representation: Representation<ObjectForm>) => {
-    const { form } = representation;
+    const { form, format } = representation;
+    if (format === 'protobuf') return sendProtobuf(request, reply, form?.version);
     const { route, query } = request;
     const shaped = form
       ? shapeReply(reply, { form, include: includeOf(query.includeObject), resource: route.resource, now })
@@ -38,7 +43,7 @@ export function respondStage({ clock, streams }: RespondOptions) {
     if (streams.isDraining) request.exchange.closeAfterResponse();
     switch (reply.type) {
       case 'watch':
-        return startWatch(request, reply);
+        return startWatch(request, reply, 'application/json');
       case 'stream':
         return sendText(request, reply);
       case 'connection':
@@ -46,6 +51,30 @@ export function respondStage({ clock, streams }: RespondOptions) {
       default:
         return sendWhole(request, reply, representation);
     }
+  }
+
+  /** `metadataVersion`: the version of the form in which the metadata of objects is requested, if it is. */
+  async function sendProtobuf(
+    request: ObjectRequest,
+    reply: Reply,
+    metadataVersion: string | undefined,
+  ): Promise<void> {
+    if (streams.isDraining) request.exchange.closeAfterResponse();
+    if (reply.type === 'watch') {
+      return startWatch(request, protobuf.watch(reply, metadataVersion), `${PROTOBUF_TYPE};stream=watch`);
+    }
+    if (reply.type === 'stream' || reply.type === 'connection') return send(request, reply, PLAIN_JSON);
+    const { exchange, lifecycle, notes } = request;
+    const room = reply.type === 'list' ? exchange.room() : undefined;
+    if (room) await room;
+    const encoded = protobuf.encode(reply, metadataVersion);
+    // What a subresource replies may have no protobuf form.
+    if (!encoded) return sendWhole(request, reply, PLAIN_JSON);
+    if (lifecycle.record) lifecycle.setOutcome(outcomeOf(reply));
+    const code = reply.type === 'status' ? reply.status.code : 200;
+    const body = encoded instanceof Promise ? await encoded : encoded;
+    await sendEncoded(exchange, body, { contentType: PROTOBUF_TYPE, code, warnings: notes.warnings });
+    request.complete();
   }
 
   function sendWhole(
@@ -62,7 +91,7 @@ export function respondStage({ clock, streams }: RespondOptions) {
     return undefined;
   }
 
-  async function startWatch(request: ObjectRequest, reply: WatchReply): Promise<void> {
+  async function startWatch(request: ObjectRequest, reply: WatchReply, contentType: string): Promise<void> {
     const { exchange, lifecycle, notes } = request;
     let isClosed = false;
     let consumer: WatchConsumer | undefined;
@@ -73,8 +102,8 @@ export function respondStage({ clock, streams }: RespondOptions) {
       request.complete();
     };
     try {
-      const headers = notes.warnings ? warningHeaders(notes.warnings) : NO_HEADERS;
-      const started = exchange.startWatch(headers, onClose);
+      const extra = notes.warnings ? warningHeaders(notes.warnings) : NO_HEADERS;
+      const started = exchange.startWatch({ contentType, extra }, onClose);
       consumer = started instanceof Promise ? await started : started;
       if (!isClosed) {
         reply.attach(consumer);

@@ -9,6 +9,7 @@ import type { Authorizer } from '../../authz/authorizer.ts';
 import { Impersonation } from '../../authz/impersonation/impersonation.ts';
 import type { FlowControl } from '../../fairness/flow-control.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
+import { ProtobufReplies } from '../../protobuf/replies.ts';
 import type { Registry } from '../../registry.ts';
 import { RequestMemos } from '../../request-memos.ts';
 import { RequestBodies } from '../body/request-bodies.ts';
@@ -61,7 +62,8 @@ export function createStages(options: PipelineOptions) {
   const impersonation = new Impersonation(authorizer);
   metrics.add(impersonation);
   const admit = admitStage({ authorizer });
-  const respondError = respondErrorStage({ log, streams });
+  const protobuf = new ProtobufReplies(registry);
+  const respondError = respondErrorStage({ log, streams, protobuf });
   const lifecycle = {
     ...{ audit, flowControl, memos: new RequestMemos() },
     deadlines: new Deadlines(clock, limits.requestTimeoutMs),
@@ -79,7 +81,7 @@ export function createStages(options: PipelineOptions) {
     negotiate: negotiateResponse,
     readCall: readCallStage({ bodies: new RequestBodies(registry, limits), monitor: options.monitor }),
     handle,
-    respond: respondStage({ clock, streams }),
+    respond: respondStage({ clock, streams, protobuf }),
     respondError,
     serveHealth: serveHealthStage({ health, admit }),
     servePath: servePathStage({ streams, routes, documents }),

@@ -18,7 +18,13 @@ export const CACHE_CONTROL = 'no-cache, private';
 /** How watch events are framed: as lines of one response, or as WebSocket frames. */
 export type WatchFraming = 'lines' | 'frames';
 
-/** Encoded watch events: one by one, and all of them as lines in one buffer. */
+/** What the response to a watch begins with. A WebSocket has none of it. */
+export interface WatchHead {
+  readonly contentType: string;
+  readonly extra: HeaderList;
+}
+
+/** Encoded watch events: one by one, and all of them in one buffer, as lines or in another framing. */
 export interface EventBytes {
   readonly events: readonly { json(): Buffer }[];
   json(): Buffer;
@@ -66,7 +72,7 @@ export interface Exchange extends Credentials {
   room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
   /** Starts a watch. `onClose` runs once, when the client has disconnected or the watch has ended. */
-  startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter>;
+  startWatch(head: WatchHead, onClose: () => void): EventWriter | Promise<EventWriter>;
   /** Starts a streamed response with exactly these headers, which the caller writes and ends. */
   startResponse(code: number, headers: HeaderList): Writable;
   /** Starts a streamed text response, which the caller writes and ends. */

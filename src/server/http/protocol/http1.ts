@@ -16,6 +16,7 @@ import {
   LARGE_RESPONSE_BYTES,
   NO_HEADERS,
   type Peer,
+  type WatchHead,
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
 import { discardBody, maxSizeOf, readBody } from './read-body.ts';
@@ -122,10 +123,10 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     if (code >= 400 && this.hasBody()) discardBody(this.request, limits.maxBodyBytes);
   }
 
-  startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter> {
+  startWatch({ contentType, extra }: WatchHead, onClose: () => void): EventWriter | Promise<EventWriter> {
     const { response } = this;
     this.onClose(onClose);
-    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...this.allHeaders(extra)];
+    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...this.allHeaders(extra)];
     response.writeHead(200, head);
     response.flushHeaders();
     this.#discardRest();

@@ -15,6 +15,7 @@ import {
   LARGE_RESPONSE_BYTES,
   NO_HEADERS,
   type Peer,
+  type WatchHead,
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
 import { maxSizeOf, readBody } from './read-body.ts';
@@ -117,12 +118,12 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     this.#answered();
   }
 
-  startWatch(extra: HeaderList, onClose: () => void): EventWriter {
+  startWatch({ contentType, extra }: WatchHead, onClose: () => void): EventWriter {
     const { stream } = this;
     if (this.isDisconnected) onClose();
     else {
       stream.once('close', onClose);
-      stream.respond(headersOf(200, 'application/json', this.allHeaders(extra)));
+      stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
       this.#discardRest();
       this.#answered();
     }

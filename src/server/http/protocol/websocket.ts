@@ -4,7 +4,7 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import { Disconnected } from '../errors.ts';
 import { currentResponse, releaseSocket, responseToUpgrade } from '../node-internals.ts';
 import { closeInTime } from './close-in-time.ts';
-import type { EventBytes, EventWriter, HeaderList, Peer, WatchFraming } from './exchange.ts';
+import type { EventBytes, EventWriter, HeaderList, Peer, WatchFraming, WatchHead } from './exchange.ts';
 import { Http1Exchange, type Http1Options } from './http1.ts';
 import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
 
@@ -114,8 +114,8 @@ export class UpgradeExchange extends Http1Exchange {
     return socket;
   }
 
-  override startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter> {
-    return isWebSocket(this.headers) ? this.#accept(onClose) : super.startWatch(extra, onClose);
+  override startWatch(head: WatchHead, onClose: () => void): EventWriter | Promise<EventWriter> {
+    return isWebSocket(this.headers) ? this.#accept(onClose) : super.startWatch(head, onClose);
   }
 
   async #accept(onClose: () => void): Promise<EventWriter> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { negotiate, negotiateStream } from './accept.ts';
+import { errorFormat, negotiate, negotiateStream } from './accept.ts';
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
@@ -47,7 +47,7 @@ describe('responses', () => {
 describe('other forms', () => {
   const table = { kind: 'Table', group: 'meta.k8s.io', version: 'v1' };
   const older = { kind: 'Table', group: 'meta.k8s.io', version: 'v1beta1' };
-  const forms = [table, older];
+  const offers = { forms: [table, older], protobuf: false };
   const OLDER = 'application/json;as=Table;v=v1beta1;g=meta.k8s.io';
 
   it.each([
@@ -61,14 +61,14 @@ describe('other forms', () => {
     [`application/json,${TABLE}`, undefined],
     [`${TABLE};q=0.5,*/*`, undefined],
   ])('%s', (accept, form) => {
-    expect(negotiate(accept, forms)).toEqual({ format: 'json', pretty: false, ...(form && { form }) });
-    expect(negotiateStream(accept, forms).form).toBe(form);
+    expect(negotiate(accept, offers)).toEqual({ format: 'json', pretty: false, ...(form && { form }) });
+    expect(negotiateStream(accept, offers).form).toBe(form);
   });
 
   it('can be encoded as YAML, but not streamed', () => {
     const accept = 'application/yaml;as=Table;v=v1;g=meta.k8s.io';
-    expect(negotiate(accept, forms)).toEqual({ format: 'yaml', pretty: false, form: table });
-    expect(() => negotiateStream(accept, forms)).toThrow('application/json;stream=watch');
+    expect(negotiate(accept, offers)).toEqual({ format: 'yaml', pretty: false, form: table });
+    expect(() => negotiateStream(accept, offers)).toThrow('application/json;stream=watch');
   });
 
   it.each([
@@ -77,11 +77,11 @@ describe('other forms', () => {
     'application/json;as=Table;v=v1;g=example.com',
     'application/json;v=v1',
   ])('%s is not among them', (accept) => {
-    expect(() => negotiate(accept, forms)).toThrow('only the following media types are accepted');
+    expect(() => negotiate(accept, offers)).toThrow('only the following media types are accepted');
   });
 
   it('are cached by what is on offer', () => {
-    expect(negotiate(TABLE, forms).form).toBe(table);
+    expect(negotiate(TABLE, offers).form).toBe(table);
     expect(() => negotiate(TABLE)).toThrow('only the following media types are accepted');
   });
 });
@@ -96,5 +96,54 @@ describe('streams', () => {
 
   it.each(['application/yaml', 'application/vnd.kubernetes.protobuf;stream=watch'])('%s gets nothing', (accept) => {
     expect(() => negotiateStream(accept)).toThrow('application/json;stream=watch');
+  });
+});
+
+describe('protobuf', () => {
+  const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+  const METADATA = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+  const table = { kind: 'Table', group: 'meta.k8s.io', version: 'v1' };
+  const metadata = { kind: 'PartialObjectMetadata', group: 'meta.k8s.io', version: 'v1', protobuf: true };
+  const forms = [table, metadata];
+  const builtIn = { forms, protobuf: true };
+  const custom = { forms, protobuf: false };
+
+  it.each([
+    [PROTOBUF, 'protobuf'],
+    [`${PROTOBUF},application/json`, 'protobuf'],
+    [`${PROTOBUF}, */*`, 'protobuf'],
+    [`application/json, ${PROTOBUF}`, 'json'],
+    [`${PROTOBUF};q=0.5, application/yaml`, 'yaml'],
+    [`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1, application/json;as=Table;g=meta.k8s.io;v=v1`, 'json'],
+  ])('%s gets %s', (accept, format) => {
+    expect(negotiate(accept, builtIn).format).toBe(format);
+  });
+
+  it('is streamed', () => {
+    expect(negotiateStream(PROTOBUF, builtIn).format).toBe('protobuf');
+    expect(negotiateStream(`${PROTOBUF};stream=watch`, builtIn).format).toBe('protobuf');
+    expect(() => negotiateStream('application/yaml', builtIn)).toThrow(
+      `application/json;stream=watch, ${PROTOBUF};stream=watch`,
+    );
+  });
+
+  it('is not for custom kinds, but for their metadata', () => {
+    expect(negotiate(`${PROTOBUF},application/json`, custom).format).toBe('json');
+    expect(() => negotiate(PROTOBUF, custom)).toThrow('application/json, application/yaml');
+    expect(negotiate(`${PROTOBUF};${METADATA},application/json;${METADATA}`, custom)).toEqual({
+      ...{ format: 'protobuf', pretty: false, form: metadata },
+    });
+  });
+
+  it('is not for tables', () => {
+    expect(() => negotiate(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`, builtIn)).toThrow(
+      `only the following media types are accepted: application/json, application/yaml, ${PROTOBUF}`,
+    );
+  });
+
+  it('is for errors wherever a client prefers it', () => {
+    expect(errorFormat(`${PROTOBUF},application/json`)).toBe('protobuf');
+    expect(errorFormat(`application/json,${PROTOBUF}`)).toBe('json');
+    expect(errorFormat('text/html')).toBe('json');
   });
 });

@@ -2,12 +2,13 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type ApiError, isApiError, type Status } from '../../../base/errors.ts';
 import { makeMovable } from '../../../base/shared-buffer.ts';
-import type { ListReply, ObjectReply, StatusReply } from '../../api.ts';
+import type { ListBody, ListReply, ObjectReply, StatusReply } from '../../api.ts';
+import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import { encodeYaml, encodeYamlList, encodeYamlObject } from '../body/yaml.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import { type Exchange, type HeaderList, LARGE_RESPONSE_BYTES, NO_HEADERS } from '../protocol/exchange.ts';
 import type { Query } from '../route/query.ts';
-import { negotiate, type Representation } from './accept.ts';
+import { errorFormat, type Representation } from './accept.ts';
 import { prettyJson } from './pretty-json.ts';
 
 const JSON_TYPE = 'application/json';
@@ -67,17 +68,43 @@ export function sendDocument(exchange: Exchange, tree: object, preference: Respo
   return sendTree(exchange, tree, { code: 200, extra: NO_HEADERS, ...preference });
 }
 
+/** Answers with bytes that are encoded already. */
+export async function sendEncoded(
+  exchange: Exchange,
+  { bytes, gzip: cached }: ListBody,
+  { contentType, code, warnings }: EncodedHead,
+): Promise<void> {
+  const extra = warnings ? warningHeaders(warnings) : NO_HEADERS;
+  if (bytes.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return exchange.reply(code, contentType, bytes, extra);
+  const compressed = await (cached ? cached() : compress(bytes, { level: 1 }));
+  exchange.reply(code, contentType, compressed, [...GZIPPED, ...extra]);
+}
+
+interface EncodedHead {
+  readonly contentType: string;
+  readonly code: number;
+  readonly warnings: readonly string[] | undefined;
+}
+
+/** How an error is answered. */
+interface ErrorOptions extends Pick<ResponsePreference, 'pretty' | 'warnings'> {
+  /** Encodes a Status in protobuf. */
+  readonly protobuf: (status: Status) => Buffer;
+}
+
 /** Answers with an error. Returns it if it is unexpected, so that it can be logged. */
 export async function sendError(
   exchange: Exchange,
   error: unknown,
-  { pretty, warnings }: Pick<ResponsePreference, 'pretty' | 'warnings'>,
+  { pretty, warnings, protobuf }: ErrorOptions,
 ): Promise<unknown> {
   if (error instanceof Disconnected) return undefined;
   const status = statusOf(error);
   const { code } = status;
   const extra = warnings ? [...retryHeaders(status), ...warningHeaders(warnings)] : retryHeaders(status);
-  await sendTree(exchange, status, { code, extra, format: acceptedFormat(exchange), pretty });
+  const format = errorFormat(exchange.headers.accept);
+  if (format === 'protobuf') exchange.reply(code, PROTOBUF_TYPE, protobuf(status), extra);
+  else await sendTree(exchange, status, { code, extra, format, pretty });
   return isKnown(error) ? undefined : error;
 }
 
@@ -148,15 +175,6 @@ export function bytesOf(reply: WholeReply): Buffer {
 
 function encode(tree: object, pretty = false): Buffer {
   return Buffer.from(pretty ? `${JSON.stringify(tree, null, 2)}\n` : JSON.stringify(tree));
-}
-
-/** An error must not be hidden by a 406: a client that accepts nothing on offer gets it as JSON. */
-function acceptedFormat({ headers }: Exchange): Representation['format'] {
-  try {
-    return negotiate(headers.accept).format;
-  } catch {
-    return 'json';
-  }
 }
 
 /** Whether a response is indented: if the client asks for it or is one that people read the output of. */

@@ -6,6 +6,7 @@ import {
   type ProviderDriver,
   type RecordChanges,
   type RecordSet,
+  recordKey,
 } from '../../provider.ts';
 import { globalSection, required } from '../ini.ts';
 import { checkNames } from '../zone-names.ts';
@@ -93,8 +94,8 @@ class HostedZone implements DnsZone {
   /** A batch is a transaction. What it deletes must be given as it is. */
   async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
     checkNames(changes, this.name);
-    const replaced = new Set(changes.ensure.map(keyOf));
-    const doomed = changes.remove.filter((each) => !replaced.has(keyOf(each)));
+    const replaced = new Set(changes.ensure.map(recordKey));
+    const doomed = changes.remove.filter((each) => !replaced.has(recordKey(each)));
     const all = [
       ...(await this.#existing(doomed, signal)).map((record): Change => ({ action: 'DELETE', record })),
       ...changes.ensure.map((record): Change => ({ action: 'UPSERT', record })),
@@ -107,14 +108,14 @@ class HostedZone implements DnsZone {
     signal: AbortSignal,
   ): Promise<readonly RecordSet[]> {
     if (wanted.length === 0) return [];
-    const keys = new Set(wanted.map(keyOf));
-    if (wanted.length > MAX_LOOKUPS) return (await this.list(signal)).filter((each) => keys.has(keyOf(each)));
+    const keys = new Set(wanted.map(recordKey));
+    if (wanted.length > MAX_LOOKUPS) return (await this.list(signal)).filter((each) => keys.has(recordKey(each)));
     const pages: RecordSet[] = [];
     // One after the other: Route 53 takes five requests a second.
     for (const { name, type } of wanted) {
       pages.push(...recordsOf(await this.#api.get(this.#path, { name, type, maxitems: '1' }, signal)));
     }
-    return pages.filter((each) => keys.delete(keyOf(each)));
+    return pages.filter((each) => keys.delete(recordKey(each)));
   }
 }
 
@@ -179,5 +180,3 @@ function batchXml(batch: readonly Change[]): string {
   const content = tag('ChangeBatch', tag('Changes', changes.join('')));
   return `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="${NAMESPACE}">${content}</ChangeResourceRecordSetsRequest>`;
 }
-
-const keyOf = ({ name, type }: Pick<RecordSet, 'name' | 'type'>) => `${type} ${name}`;

@@ -6,6 +6,7 @@ import {
   type ProviderDriver,
   type RecordChanges,
   type RecordSet,
+  recordKey,
 } from '../../provider.ts';
 import { httpCall } from '../http.ts';
 import { globalSection } from '../ini.ts';
@@ -174,10 +175,10 @@ class CloudDnsZone implements DnsZone {
     const existing = await this.#existing(touched, signal);
     const deletions = new Map(
       touched
-        .flatMap((each) => [...(existing.has(keyOf(each)) ? [keyOf(each)] : [])])
+        .flatMap((each) => [...(existing.has(recordKey(each)) ? [recordKey(each)] : [])])
         .map((key) => [key, existing.get(key)!]),
     );
-    const additions = new Map(changes.ensure.map((each) => [keyOf(each), recordOf(each)]));
+    const additions = new Map(changes.ensure.map((each) => [recordKey(each), recordOf(each)]));
     for (const [key, record] of additions) {
       const before = deletions.get(key);
       if (before && isSame(before, record)) {
@@ -197,12 +198,12 @@ class CloudDnsZone implements DnsZone {
     touched: readonly Pick<RecordSet, 'name' | 'type'>[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, ResourceRecordSet>> {
-    const keys = new Map(touched.map((each) => [keyOf(each), each]));
+    const keys = new Map(touched.map((each) => [recordKey(each), each]));
     const pages =
       keys.size > MAX_LOOKUPS
         ? [await this.#recordSets({}, signal)]
         : await Promise.all([...keys.values()].map(({ name, type }) => this.#recordSets({ name, type }, signal)));
-    return new Map(pages.flat().map((each) => [keyOf(each), each]));
+    return new Map(pages.flat().map((each) => [recordKey(each), each]));
   }
 
   async #recordSets(
@@ -219,8 +220,6 @@ function byName(a: string, b: string): number {
   const [nameA, nameB] = [a.split(' ')[1]!, b.split(' ')[1]!];
   return nameA < nameB ? -1 : Number(nameA > nameB);
 }
-
-const keyOf = ({ name, type }: { readonly name: string; readonly type: string }) => `${type} ${name}`;
 
 function recordOf({ name, type, ttlSeconds, values }: RecordSet): ResourceRecordSet {
   return { name, type, ttl: ttlSeconds, rrdatas: values };

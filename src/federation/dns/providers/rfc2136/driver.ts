@@ -13,6 +13,7 @@ import {
   type ProviderDriver,
   type RecordChanges,
   type RecordSet,
+  recordKey,
 } from '../../provider.ts';
 import { globalSection, required } from '../ini.ts';
 import { absoluteName, checkNames } from '../zone-names.ts';
@@ -187,9 +188,9 @@ class DynamicZone implements DnsZone {
       const type = TYPES.find((each) => TYPE_NUMBERS[each] === record.type);
       const name = `${record.name}.`;
       if (!type || name === this.name) continue;
-      const set = sets.get(`${type} ${name}`) ?? { name, type, ttlSeconds: record.ttl, values: new Set() };
+      const set = sets.get(recordKey({ name, type })) ?? { name, type, ttlSeconds: record.ttl, values: new Set() };
       set.values.add(textOf(type, record.data));
-      sets.set(`${type} ${name}`, set);
+      sets.set(recordKey(set), set);
     }
     return [...sets.values()].map(({ values, ...rest }) => ({ ...rest, values: [...values].sort() }));
   }

@@ -1,0 +1,31 @@
+/** The units of cel-go's cost model, with which Kubernetes' limits are meant. */
+
+/** Per character of a string that a function reads. */
+export const STRING_TRAVERSAL_FACTOR = 0.1;
+/** Per character of a regular expression. */
+export const REGEX_LENGTH_FACTOR = 0.25;
+/** Reading a variable or a field. */
+export const SELECT_COST = 1;
+export const LIST_COST = 10;
+export const MAP_COST = 30;
+export const OBJECT_COST = 40;
+
+/**
+ * What cel-go counts as one unit, whatever its size, is charged by the size beyond this one: deep equality, the concatenation of
+ * lists, and the size of strings and maps. Otherwise a loop of cheap steps could keep the process busy for minutes.
+ */
+export const UNCHARGED_STEPS = 1_000;
+export const STEPS_PER_UNIT = 100;
+
+/** Units for work that is free up to a size. */
+export function bulkCost(steps: number): number {
+  return steps <= UNCHARGED_STEPS ? 0 : Math.floor((steps - UNCHARGED_STEPS) / STEPS_PER_UNIT);
+}
+
+/** Units for reading so many characters. */
+export function traversalCost(characters: number): number {
+  return Math.ceil(characters * STRING_TRAVERSAL_FACTOR);
+}
+
+/** Functions that could make longer strings out of short ones fail. */
+export const MAX_TEXT_CHARACTERS = 10_000_000;

@@ -1,0 +1,170 @@
+/** Calls of functions: of one overload directly, where the types are known, and else of the one that the arguments fit. */
+import { bulkCost, traversalCost } from '../cost/constants.ts';
+import type { Overload } from '../library.ts';
+import type { Call, Expression } from '../syntax/expression.ts';
+import { isDynamic, type Type } from '../types/type.ts';
+import { equal } from '../values/equality.ts';
+import { fail, noSuchOverload } from '../values/failure.ts';
+import { isMap, mapGet } from '../values/map.ts';
+import { costSizeOf } from '../values/size.ts';
+import { typeNameOf, typeOf } from '../values/type-of.ts';
+import { Optional, type Value } from '../values/value.ts';
+import { coercionTo } from './coercion.ts';
+import type { Compiler } from './compiler.ts';
+import { isConstant } from './constants.ts';
+import { charge, type Evaluator, type Frame } from './frame.ts';
+
+export function compileCall(call: Call, compiler: Compiler): Evaluator {
+  const { checked } = compiler;
+  const isMember = call.target !== undefined && !checked.isNamespaced(call);
+  const args = isMember ? [call.target!, ...call.args] : call.args;
+  switch (call.function) {
+    case '_==_':
+      return compileEquality(compiler, args, true);
+    case '_!=_':
+      return compileEquality(compiler, args, false);
+    case '@in':
+      return compileIn(compiler, args);
+  }
+  const overloads = checked.overloadsOf(call);
+  if (overloads[0]?.id === 'optional_or_optional' || overloads[0]?.id === 'optional_orValue_value') {
+    return compileOr(compiler, args, call.function === 'orValue');
+  }
+  const single = overloads.length === 1 ? overloads[0]! : undefined;
+  const isCertain = single?.parameters.every((type, i) => isCertainly(checked.typeOf(args[i]!), type)) ?? false;
+  const invoke =
+    single !== undefined && isCertain
+      ? direct(
+          single,
+          args.map((arg) => compiler.compile(arg)),
+        )
+      : dispatched(
+          call.function,
+          overloads,
+          args.map((arg) => compiler.compile(arg)),
+        );
+  const coerce = coercionTo(checked.typeOf(call));
+  return coerce === undefined ? invoke : (frame) => coerce(invoke(frame));
+}
+
+/** Whether a value of the first type needs no test before a function takes it as the second. */
+function isCertainly(type: Type, parameter: Type): boolean {
+  if (parameter.kind === 'dyn' || parameter.kind === 'parameter') return true;
+  return !isDynamic(type) && type.kind !== 'null';
+}
+
+function direct(overload: Overload, args: readonly Evaluator[]): Evaluator {
+  const { call } = overload;
+  const isUnit = overload.cost === undefined && overload.costBefore === undefined;
+  const [a, b, c] = args as [Evaluator, Evaluator, Evaluator];
+  if (isUnit && args.length === 1) {
+    return (frame) => {
+      const value = a(frame);
+      charge(frame, 1);
+      return call(value);
+    };
+  }
+  if (isUnit && args.length === 2) {
+    return (frame) => {
+      const left = a(frame);
+      const right = b(frame);
+      charge(frame, 1);
+      return call(left, right);
+    };
+  }
+  if (isUnit && args.length === 3) {
+    return (frame) => {
+      const first = a(frame);
+      const second = b(frame);
+      const third = c(frame);
+      charge(frame, 1);
+      return call(first, second, third);
+    };
+  }
+  return (frame) =>
+    invoke(
+      frame,
+      overload,
+      args.map((arg) => arg(frame)),
+    );
+}
+
+function invoke(frame: Frame, overload: Overload, values: Value[]): Value {
+  const { cost, costBefore } = overload;
+  charge(frame, costBefore !== undefined ? costBefore(values) : cost === undefined ? 1 : 0);
+  const result = overload.call(...values);
+  if (cost !== undefined) charge(frame, cost(values, result));
+  return result;
+}
+
+function dispatched(name: string, overloads: readonly Overload[], args: readonly Evaluator[]): Evaluator {
+  return (frame) => {
+    const values = args.map((arg) => arg(frame));
+    const overload = overloads.find(({ parameters }) => parameters.every((type, i) => accepts(type, values[i]!)));
+    if (overload === undefined) return fail(noOverloadMessage(name, values));
+    return invoke(frame, overload, values);
+  };
+}
+
+function noOverloadMessage(name: string, values: readonly Value[]): string {
+  const isOperator = !/^\w+(\.\w+)*$/.test(name) || name.startsWith('_');
+  return isOperator ? 'no such overload' : `no such overload: ${name}(${values.map(typeNameOf).join(', ')})`;
+}
+
+/** Whether a value can be the argument of a parameter; what lists and maps contain is not looked at. */
+function accepts(type: Type, value: Value): boolean {
+  if (type.kind === 'dyn' || type.kind === 'parameter') return true;
+  const found = typeOf(value);
+  return found.kind === type.kind && (found.kind === 'list' || found.kind === 'map' || found.name === type.name);
+}
+
+function compileEquality(compiler: Compiler, args: readonly Expression[], whenEqual: boolean): Evaluator {
+  const left = compiler.compile(args[0]!);
+  const right = compiler.compile(args[1]!);
+  return (frame) => {
+    const a = left(frame);
+    const b = right(frame);
+    const isScalar = typeof a !== 'object' && typeof a !== 'string';
+    charge(frame, isScalar ? 1 : traversalCost(Math.min(costSizeOf(a), costSizeOf(b))));
+    return metered(frame, a, b) === whenEqual;
+  };
+}
+
+/** Equality that is charged for what it visits. */
+function metered(frame: Frame, a: Value, b: Value): boolean {
+  frame.steps = 0;
+  const result = equal(a, b, frame);
+  if (frame.steps > 0) charge(frame, bulkCost(frame.steps));
+  return result;
+}
+
+function compileIn(compiler: Compiler, args: readonly Expression[]): Evaluator {
+  const item = compiler.compile(args[0]!);
+  const container = compiler.compile(args[1]!);
+  // Lists of literals become sets in cel-go, which are free.
+  const isFree = isConstant(args[1]!);
+  return (frame) => {
+    const value = item(frame);
+    const within = container(frame);
+    const set = within instanceof Optional ? (within.value ?? null) : within;
+    if (Array.isArray(set)) {
+      charge(frame, isFree ? 0 : set.length);
+      return set.some((element: Value) => metered(frame, value, element));
+    }
+    if (!isMap(set)) return noSuchOverload();
+    charge(frame, 1);
+    return mapGet(set, value) !== undefined;
+  };
+}
+
+/** `x.or(y)` and `x.orValue(y)`: y is evaluated only when x is none. cel-go does not charge for them. */
+function compileOr(compiler: Compiler, args: readonly Expression[], unwrap: boolean): Evaluator {
+  const optional = compiler.compile(args[0]!);
+  const other = compiler.compile(args[1]!);
+  return (frame) => {
+    const value = optional(frame);
+    if (!(value instanceof Optional)) return noSuchOverload();
+    if (value.value === undefined) return other(frame);
+    return unwrap ? value.value : value;
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * Turns JSON values into what their declared type says, where a schema has more types than JSON: `1` in a field of type number
+ * is a double, and a string in a field with the format `date-time` a timestamp. Applied when a value is read from its place.
+ */
+import type { Type } from '../types/type.ts';
+import { fail } from '../values/failure.ts';
+import { double } from '../values/numbers.ts';
+import { parseDuration, parseTimestamp } from '../values/time.ts';
+import type { Value } from '../values/value.ts';
+
+/** Undefined when values of the type are what JSON has. */
+export function coercionTo(type: Type): ((value: Value) => Value) | undefined {
+  switch (type.kind) {
+    case 'double':
+      return (value) => (typeof value === 'number' ? double(value) : value);
+    case 'timestamp':
+      return fromText((text) => parseTimestamp(text) ?? fail(`failed to parse "${text}" as a timestamp`));
+    case 'duration':
+      return fromText((text) => parseDuration(text) ?? fail(`time: invalid duration "${text}"`));
+    case 'bytes':
+      return fromText((text) => new Uint8Array(Buffer.from(text, 'base64')));
+    default:
+      return undefined;
+  }
+}
+
+function fromText(convert: (text: string) => Value): (value: Value) => Value {
+  return (value) => (typeof value === 'string' ? convert(value) : value);
+}

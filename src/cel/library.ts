@@ -1,0 +1,87 @@
+/**
+ * What extends the language: functions, macros and types, with what they cost. The standard library is one as well
+ * (`libraries/`); an `Environment` is made of them.
+ */
+import type { Range } from './cost/range.ts';
+import type { Expression } from './syntax/expression.ts';
+import type { Type } from './types/type.ts';
+import type { Value } from './values/value.ts';
+
+export interface Library {
+  readonly name: string;
+  readonly functions?: readonly FunctionDeclaration[];
+  readonly macros?: readonly Macro[];
+  /** Types that expressions can name: `type(x) == net.URL`, `JSONPatch{…}`. */
+  readonly types?: readonly Type[];
+}
+
+export interface FunctionDeclaration {
+  readonly name: string;
+  readonly overloads: readonly Overload[];
+}
+
+export interface Overload {
+  /** Unique in an environment: `string_starts_with_string`. */
+  readonly id: string;
+  /** Whether it is called as `target.name(…)`; the target is the first parameter. */
+  readonly member?: boolean;
+  readonly parameters: readonly Type[];
+  readonly result: Type;
+  /** Throws with `fail()`. The arguments have the types of the parameters at run time. */
+  readonly call: Implementation;
+  /** What a call costs at run time; 1 where it is left out. The target is the first argument. */
+  readonly cost?: (args: readonly Value[], result: Value) => number;
+  /** The same, for a function whose arguments say how much work it is: it is charged before the function runs. */
+  readonly costBefore?: (args: readonly Value[]) => number;
+  /** What a call costs at most and at least before it runs, without the cost of its arguments; 1 where it is left out. */
+  readonly estimate?: (call: CallNode) => CallEstimate | undefined;
+}
+
+/** Takes as many arguments as the overload has parameters. */
+export type Implementation = (...args: any[]) => Value;
+
+/** A call whose cost is estimated. */
+export interface CallNode {
+  readonly target: CostNode | undefined;
+  /** Without the target. */
+  readonly args: readonly CostNode[];
+  /** The size of a node: computed from the expression, or given by the caller's limits, or unknown (0 to infinity). */
+  sizeOf(node: CostNode): Range;
+  /** The elements of a list, as a node whose size can be asked for; undefined for other types. */
+  elementOf(node: CostNode): CostNode | undefined;
+}
+
+/** A part of an expression, seen by the cost estimate. */
+export interface CostNode {
+  /** Where the value comes from: a variable, then names of fields, `@items`, `@keys`, `@values`. Undefined for computed values. */
+  readonly path: readonly string[] | undefined;
+  readonly type: Type;
+  /** The size, where the expression itself says it (literals, sums). */
+  readonly computedSize: Range | undefined;
+  /** The value of a literal. */
+  readonly literal: Value | undefined;
+}
+
+export interface CallEstimate {
+  readonly cost: Range;
+  /** The size of the result, where it is a string, bytes, a list or a map. */
+  readonly size?: Range;
+}
+
+/** Rewrites calls of one name and number of arguments before types are checked. */
+export interface Macro {
+  readonly name: string;
+  readonly member: boolean;
+  readonly arity: number;
+  /** Returns undefined when the call is none of the macro's after all. */
+  expand(call: MacroCall): Expression | undefined;
+}
+
+export interface MacroCall {
+  readonly target: Expression | undefined;
+  readonly args: readonly Expression[];
+  /** The position of the call: new expressions take it. */
+  readonly position: number;
+  /** Reports a mistake in the call. */
+  error(message: string, at: Expression): Expression;
+}

@@ -1,0 +1,120 @@
+/** Compiles expressions and runs them. */
+import { type Checked, check } from './check/checker.ts';
+import { estimateCost, type SizeLimits } from './cost/estimate.ts';
+import type { Range } from './cost/range.ts';
+import type { Environment } from './environment.ts';
+import { type Compiled, compileExpression } from './evaluate/compile.ts';
+import { CostExceeded, Frame, type Variables } from './evaluate/frame.ts';
+import { formatIssue, type Issue } from './syntax/issues.ts';
+import { parse } from './syntax/parser.ts';
+import { sameType, type Type } from './types/type.ts';
+import { Failure } from './values/failure.ts';
+import type { Value } from './values/value.ts';
+
+/** What one evaluation may cost unless the caller says otherwise: Kubernetes' limit for a call. */
+export const DEFAULT_CALL_LIMIT = 1_000_000;
+
+/** An expression failed while it ran; the message is cel-go's. */
+export class EvaluationError extends Error {}
+
+/** An evaluation was stopped, because it or the budget that it shares with others was used up. */
+export class CostLimitError extends EvaluationError {
+  readonly scope: 'call' | 'budget';
+
+  constructor(scope: 'call' | 'budget') {
+    super('operation cancelled: actual cost limit exceeded');
+    this.scope = scope;
+  }
+}
+
+/** What several evaluations may cost together. */
+export class CostBudget {
+  readonly limit: number;
+  used = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+}
+
+/** An expression cannot be compiled. The message shows all issues, as cel-go does. */
+export class CompileError extends Error {
+  readonly issues: readonly Issue[];
+
+  constructor(issues: readonly Issue[], source: string) {
+    super(issues.map((issue) => formatIssue(issue, source)).join('\n'));
+    this.issues = issues;
+  }
+}
+
+export interface CompileOptions {
+  /** The types that the expression may have; any where it is left out. `dyn` is always accepted. */
+  readonly resultTypes?: readonly Type[];
+  readonly callLimit?: number;
+}
+
+/** Compiles an expression. Throws a CompileError. */
+export function compile(source: string, environment: Environment, options: CompileOptions = {}): Program {
+  const parsed = parse(source, (name, member, arity) => environment.macro(name, member, arity));
+  if (parsed.issues.length > 0) throw new CompileError(parsed.issues, source);
+  const { checked, issues } = check(parsed.expression, environment);
+  if (issues.length > 0) throw new CompileError(issues, source);
+  const program = new Program(source, checked, options.callLimit ?? DEFAULT_CALL_LIMIT);
+  const { resultTypes } = options;
+  const { resultType } = program;
+  if (
+    resultTypes !== undefined &&
+    resultType.kind !== 'dyn' &&
+    !resultTypes.some((type) => sameType(type, resultType))
+  ) {
+    const wanted = resultTypes.length === 1 ? `${resultTypes[0]}` : `one of [${resultTypes.join(' ')}]`;
+    throw new CompileError([{ position: undefined, message: `must evaluate to ${wanted}` }], source);
+  }
+  return program;
+}
+
+export class Program {
+  readonly source: string;
+  readonly #checked: Checked;
+  readonly #callLimit: number;
+  #compiled: Compiled | undefined;
+
+  constructor(source: string, checked: Checked, callLimit: number) {
+    this.source = source;
+    this.#checked = checked;
+    this.#callLimit = callLimit;
+  }
+
+  get resultType(): Type {
+    return this.#checked.typeOf(this.#checked.expression);
+  }
+
+  /** The variables of the environment that the expression mentions. */
+  get variables(): ReadonlySet<string> {
+    return this.#checked.variables;
+  }
+
+  /** What an evaluation costs at least and at most, if values are no larger than the limits say. */
+  estimateCost(limits: SizeLimits): Range {
+    return estimateCost(this.#checked, limits);
+  }
+
+  /**
+   * Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError.
+   */
+  evaluate(variables: Variables, budget?: CostBudget): Value {
+    this.#compiled ??= compileExpression(this.#checked);
+    const { evaluate, slots } = this.#compiled;
+    const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
+    const frame = new Frame(variables, slots, Math.min(this.#callLimit, left));
+    try {
+      return evaluate(frame);
+    } catch (error) {
+      if (error instanceof Failure) throw new EvaluationError(error.message);
+      if (error instanceof CostExceeded) throw new CostLimitError(this.#callLimit <= left ? 'call' : 'budget');
+      throw error;
+    } finally {
+      if (budget !== undefined) budget.used += frame.cost;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** Maps that expressions make; their keys may be strings, booleans and numbers. Maps of JSON stay plain objects. */
+import { MAP_OF_DYN, type Type } from '../types/type.ts';
+import { fail } from './failure.ts';
+import { isDouble } from './numbers.ts';
+import { BoxedValue, Double, Uint, type Value } from './value.ts';
+
+type Key = string | boolean | number | bigint;
+export type JsonObject = { readonly [key: string]: Value };
+
+export class MapValue extends BoxedValue {
+  /** By the normalized key: 1, 1u and 1.0 are one. */
+  readonly #entries = new Map<Key, { readonly key: Value; readonly value: Value }>();
+
+  get type(): Type {
+    return MAP_OF_DYN;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: Value): Value | undefined {
+    const normalized = normalizedKey(key);
+    return normalized === undefined ? undefined : this.#entries.get(normalized)?.value;
+  }
+
+  keys(): Value[] {
+    return Array.from(this.#entries.values(), ({ key }) => key);
+  }
+
+  /** Only for the code that makes the map, before anything else sees it. */
+  insert(key: Value, value: Value): void {
+    const normalized = normalizedKey(key);
+    if (normalized === undefined || isDouble(key)) fail('unsupported key type');
+    if (this.#entries.has(normalized)) fail(`Failed with repeated key`);
+    this.#entries.set(normalized, { key, value });
+  }
+}
+
+function normalizedKey(key: Value): Key | undefined {
+  switch (typeof key) {
+    case 'string':
+    case 'boolean':
+    case 'number':
+    case 'bigint':
+      return key;
+    default:
+      return key instanceof Uint || key instanceof Double ? key.value : undefined;
+  }
+}
+
+/** Whether a value is a map as JSON has it. */
+export function isJsonObject(value: Value): value is JsonObject {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof BoxedValue) &&
+    (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null)
+  );
+}
+
+export function isMap(value: Value): value is MapValue | JsonObject {
+  return value instanceof MapValue || isJsonObject(value);
+}
+
+/** The value of a key, or undefined. */
+export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefined {
+  if (map instanceof MapValue) return map.get(key);
+  return typeof key === 'string' && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+export function mapKeys(map: MapValue | JsonObject): readonly Value[] {
+  return map instanceof MapValue ? map.keys() : Object.keys(map);
+}
+
+export function mapSize(map: MapValue | JsonObject): number {
+  return map instanceof MapValue ? map.size : Object.keys(map).length;
+}

@@ -1,0 +1,58 @@
+/** The proxy of Ingresses, in a thread of its own where the machine has two processors. */
+import { availableParallelism } from 'node:os';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import { EMPTY_CONFIG } from '../../../network/ingress/config.ts';
+import { IngressProxy } from '../../../network/ingress/proxy.ts';
+import { proxyInThread, type RemoteIngressProxy } from '../../../network/ingress/thread.ts';
+import { startThread } from './lasting-thread.ts';
+
+/** Defined by the build; absent when the sources run directly. */
+declare const INGRESS_NAME: string | undefined;
+
+interface Tools {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** Of the thread: bodies are streamed, and the rules of 5,000 Ingresses take less than a tenth. */
+const MAX_HEAP_MB = 256;
+
+type Listener = Parameters<RemoteIngressProxy['listen']>;
+
+/** A thread that replaces another one has the same ports and rules. */
+export async function openIngressProxy(tools: Tools): Promise<RemoteIngressProxy> {
+  if (typeof INGRESS_NAME === 'undefined' || availableParallelism() < 2) return new IngressProxy(tools);
+  const listeners: Listener[] = [];
+  let config = EMPTY_CONFIG;
+  let current: RemoteIngressProxy;
+  const thread = await startThread({
+    ...{ ...tools, file: INGRESS_NAME, maxHeapMb: MAX_HEAP_MB },
+    async open(worker) {
+      const proxy = proxyInThread(worker, tools.log);
+      for (const listener of listeners) await proxy.listen(...listener);
+      proxy.use(config);
+      return proxy;
+    },
+    onRestart(proxy) {
+      current = proxy;
+      // It may have changed while the thread started.
+      proxy.use(config);
+    },
+  });
+  current = thread.opened;
+  return {
+    use(next) {
+      config = next;
+      current.use(next);
+    },
+    async listen(protocol, address, port) {
+      const bound = await current.listen(protocol, address, port);
+      listeners.push([protocol, address, bound]);
+      return bound;
+    },
+    close: () => thread.close(),
+  };
+}

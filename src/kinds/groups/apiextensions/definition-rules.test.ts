@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { definitionRules } from './definition-rules.ts';
+
+const definition = (clientConfig: object): any => ({
+  metadata: { name: 'things.example.com' },
+  spec: {
+    ...{ group: 'example.com', scope: 'Cluster', names: { plural: 'things', singular: 'thing', kind: 'Thing' } },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
+  },
+  status: { acceptedNames: {}, storedVersions: ['v1'] },
+});
+
+it('says about the client of a conversion webhook what it says about others', () => {
+  const texts = (clientConfig: object) =>
+    definitionRules
+      .flatMap((rule) => rule(definition(clientConfig), {} as never))
+      .filter(({ field }) => field.startsWith('spec.conversion'))
+      .map(({ field, message }) => `${field}: ${message}`);
+  expect(texts({ url: 'https://user@example.com?a=b' })).toEqual([
+    expect.stringContaining('webhookClientConfig.url: Invalid value: "user": user information is not permitted'),
+    expect.stringContaining('webhookClientConfig.url: Invalid value: "a=b": query parameters are not permitted'),
+  ]);
+  expect(texts({ service: { name: 'a', port: 70_000, path: 'bc' } })).toEqual([
+    'spec.conversion.webhookClientConfig.service.namespace: Required value: service namespace is required',
+    expect.stringContaining('webhookClientConfig.service.port: Invalid value: 70000: port is not valid'),
+    expect.stringContaining(`webhookClientConfig.service.path: Invalid value: "bc": must start with a '/'`),
+  ]);
+  expect(texts({})).toEqual([
+    'spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required',
+  ]);
+});

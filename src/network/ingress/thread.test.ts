@@ -1,0 +1,64 @@
+/** The proxy and its owner at two ends of a channel, as in two threads. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { type LogFields, silent } from '../../base/log.ts';
+import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
+import { proxyInThread, type RemoteIngressProxy, serveIngressThread } from './thread.ts';
+
+let channel: MessageChannel;
+let proxy: RemoteIngressProxy;
+let backend: Server;
+let warnings: { message: string; fields: LogFields | undefined }[];
+
+beforeEach(async () => {
+  channel = new MessageChannel();
+  warnings = [];
+  serveIngressThread(channel.port2, systemClock);
+  proxy = proxyInThread(channel.port1, { ...silent, warn: (message, fields) => warnings.push({ message, fields }) });
+  backend = createServer((_, response) => response.end('from the pod')).listen(0, '127.0.0.1');
+  await once(backend, 'listening');
+});
+afterEach(() => {
+  channel.port1.close();
+  backend.close();
+  backend.closeAllConnections();
+});
+
+const rules = (): IngressConfig => ({
+  ...EMPTY_CONFIG,
+  hosts: new Map([['shop.test', [{ path: '/', type: 'Prefix', backend: 'web' }]]]),
+  defaultBackend: 'web',
+  backends: new Map([['web', [{ address: '127.0.0.1', port: (backend.address() as AddressInfo).port }]]]),
+});
+
+it('follows the rules that its owner sends', async () => {
+  const port = await proxy.listen('http', '127.0.0.1', 0);
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
+  proxy.use(rules());
+  // Messages arrive in order.
+  const second = await proxy.listen('http', '127.0.0.1', 0);
+  for (const each of [port, second]) {
+    expect(await (await fetch(`http://127.0.0.1:${each}/`)).text()).toBe('from the pod');
+  }
+  await proxy.close();
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+it('says why a port cannot be used, and goes on', async () => {
+  const { port } = backend.address() as AddressInfo;
+  await expect(proxy.listen('https', '127.0.0.1', port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  expect(await proxy.listen('https', '127.0.0.1', 0)).toBeGreaterThan(0);
+  await proxy.close();
+});
+
+it('its warnings reach the log of the owner', async () => {
+  proxy.use({ ...rules(), certificates: [{ hosts: ['a.test'], cert: 'nonsense', key: 'nonsense' }] });
+  await proxy.close();
+  expect(warnings).toMatchObject([
+    { message: 'a certificate of an Ingress cannot be used', fields: { hosts: ['a.test'] } },
+  ]);
+});

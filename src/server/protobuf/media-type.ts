@@ -1,0 +1,1 @@
+export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
