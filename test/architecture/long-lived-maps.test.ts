@@ -39,6 +39,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/schema/json-document.ts': { '#own': 'one call' },
   'src/server/admission/plugins/pod-security/evaluate.ts': { known: 'served kinds' },
   'src/server/admission/plugins/resource-quota/keyed-mutex.ts': { '#last': 'in progress' },
+  'src/server/aggregation/aggregator.ts': { '#followed': 'stored objects' },
   'src/server/audit/webhook.ts': { '#sending': 'in progress' },
   'src/server/authz/impersonation/impersonation.ts': { '#counts': 'served kinds' },
   'src/server/authz/node/node-pods.ts': { '#nodes': 'stored objects', '#nodeOfPod': 'stored objects' },
