@@ -62,7 +62,7 @@ export interface PkiOptions {
 
 /** The authority for the front-proxy certificate, and that certificate. */
 export const FRONT_PROXY_AUTHORITY_FILE = 'front-proxy-ca';
-export const FRONT_PROXY_FILE = 'front-proxy-client';
+const FRONT_PROXY_FILE = 'front-proxy-client';
 
 const DAY_MS = 24 * 3_600_000;
 export const AUTHORITY_LIFETIME_MS = 3650 * DAY_MS;
