@@ -40,6 +40,10 @@ import {
   classProtectionController,
   volumeProtectionController,
 } from './storage/storage-protection/storage-protection.ts';
+import {
+  type StorageVersionMigrationOptions,
+  storageVersionMigrationController,
+} from './storage-version-migration/storage-version-migration.ts';
 import { cronJobController } from './workloads/cron-job/cron-job.ts';
 import { daemonSetController } from './workloads/daemon-set/daemon-set.ts';
 import { deploymentController } from './workloads/deployment/deployment.ts';
@@ -61,7 +65,8 @@ export type ControllerOptions = NamespaceControllerOptions &
   HorizontalPodAutoscalerOptions &
   LoadBalancerOptions &
   NodeDirectoryOptions &
-  NodeIpamOptions & { readonly signCertificate: SignCertificate };
+  NodeIpamOptions &
+  StorageVersionMigrationOptions & { readonly signCertificate: SignCertificate };
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
   approvingController(options),
@@ -97,6 +102,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   serviceAccountController(options),
   signingController(options.signCertificate),
   statefulSetController,
+  storageVersionMigrationController(options),
   staleDisruptionController,
   stuckPodsController,
   taintEvictionController(),

@@ -1,7 +1,7 @@
 /** A structural JSON schema, as the `openAPIV3Schema` of a CustomResourceDefinition writes it. */
 import { isTree } from '../base/tree.ts';
 
-interface ValidationRule {
+export interface ValidationRule {
   readonly rule?: string;
   readonly message?: string;
   readonly messageExpression?: string;

@@ -21,6 +21,7 @@ import { Job } from './groups/batch/job.ts';
 import { CertificateSigningRequest } from './groups/certificates/certificate-signing-request.ts';
 import { ClusterTrustBundle } from './groups/certificates/cluster-trust-bundle.ts';
 import { Lease } from './groups/coordination/lease.ts';
+import { LeaseCandidate } from './groups/coordination/lease-candidate.ts';
 import { Binding } from './groups/core/binding.ts';
 import { ComponentStatus } from './groups/core/component-status.ts';
 import { ConfigMap } from './groups/core/config-map.ts';
@@ -65,6 +66,7 @@ import { CSIStorageCapacity } from './groups/storage/csi-storage-capacity.ts';
 import { StorageClass } from './groups/storage/storage-class.ts';
 import { VolumeAttachment } from './groups/storage/volume-attachment.ts';
 import { VolumeAttributesClass } from './groups/storage/volume-attributes-class.ts';
+import { StorageVersionMigration } from './groups/storagemigration/storage-version-migration.ts';
 import type { Kind } from './kind.ts';
 
 export const allKinds: readonly Kind[] = [
@@ -88,6 +90,7 @@ export const allKinds: readonly Kind[] = [
   CronJob,
   Job,
   Lease,
+  LeaseCandidate,
   CertificateSigningRequest,
   ClusterTrustBundle,
   APIService,
@@ -112,6 +115,7 @@ export const allKinds: readonly Kind[] = [
   StorageClass,
   VolumeAttachment,
   VolumeAttributesClass,
+  StorageVersionMigration,
   ComponentStatus,
   LimitRange,
   PodTemplate,

@@ -42,6 +42,14 @@ export const required = (field: string, detail = '') => error('FieldValueRequire
 export const invalid = (field: string, value: unknown, detail: string) =>
   error('FieldValueInvalid', field, `Invalid value: ${show(value)}`, cut(detail));
 
+/** An invalid value that is too large to be shown. */
+export const omitted = (field: string, detail: string) =>
+  error('FieldValueInvalid', field, 'Invalid value', cut(detail));
+
+/** An invalid value that Kubernetes shows in the syntax of Go. */
+export const invalidGoValue = (field: string, shown: string, detail: string) =>
+  error('FieldValueInvalid', field, `Invalid value: ${cut(shown)}`, cut(detail));
+
 /** A value of another type; `value` is the value, or the name of its type. */
 export const typeInvalid = (field: string, value: unknown, detail: string) =>
   error('FieldValueTypeInvalid', field, `Invalid value: ${show(value)}`, cut(detail));

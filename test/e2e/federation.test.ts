@@ -1,4 +1,6 @@
 /** A federation by its tool: a host cluster that runs the control plane as real pods, and two member clusters. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -245,5 +247,52 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     await clusters.get('host')!.untilGone('/api/v1/namespaces', 'federation-system');
     const [volume] = (await host.of(PersistentVolume).list()).items;
     expect(volume?.spec.persistentVolumeReclaimPolicy).toBe('Retain');
+  });
+});
+
+/** A machine of its own, because port 443 of this one may be in use. */
+describe.skipIf(!isRoot)('a federation behind a load balancer', () => {
+  const space = `qdfed${process.pid % 100_000}`;
+  const enter = ['/usr/bin/nsenter', `--net=/run/netns/${space}`];
+  const ADDRESS = '192.168.229.1';
+  // On other architectures, older releases of etcd want a variable that a pod does not get from the host.
+  const etcd = process.arch === 'x64' && existsSync('/usr/bin/etcd') ? ['--etcd-image', 'host'] : [];
+  let host: Qd | undefined;
+
+  beforeAll(async () => {
+    execFileSync('ip', ['netns', 'add', space]);
+    const commands = `link set lo up
+      link add eth0 type veth peer name eth1
+      addr add ${ADDRESS}/24 dev eth0
+      link set eth0 up
+      link set eth1 up
+      route add default via 192.168.229.254 dev eth0`;
+    execFileSync('ip', ['-n', space, '-batch', '-'], { input: `${commands}\n` });
+    const ranges = ['--cluster-cidr', '10.157.0.0/17', '--service-cluster-ip-range', '10.157.128.0/17'];
+    const flags = ['--name', 'host', '--nodes', '1', '--runtime', 'process', '--ingress=false', ...ranges];
+    host = await startQd({ enter, flags });
+  }, 60_000);
+
+  afterAll(async () => {
+    if (host) await runQd(['reset', '--yes', '--data-dir', join(host.directory, 'data')], { enter });
+    await host?.stop();
+    execFileSync('ip', ['netns', 'delete', space]);
+  }, 60_000);
+
+  test('has the address and the port of its service, and may keep its state in an etcd', {
+    timeout: 120_000,
+  }, async () => {
+    const { kubeconfig, directory } = host!;
+    const provider = join(directory, 'provider.conf');
+    await writeFile(provider, '[Global]\netcd-endpoints = http://127.0.0.1:1\nzones = example.com.\n');
+    const flags = ['--dns-provider', 'coredns', '--dns-provider-config', provider, '--dns-zone-name', 'example.com.'];
+    const { code, stdout, stderr } = await runQd(
+      ['init', 'fed', ...HOST, ...flags, ...etcd, '--kubeconfig', kubeconfig],
+      { program: 'qdfed', enter },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^service +LoadBalancer at https://${ADDRESS} `, 'm'));
+    const config = await loadKubeconfig([kubeconfig]);
+    expect((await connectionOf(config, 'fed')).server).toBe(`https://${ADDRESS}`);
   });
 });

@@ -49,6 +49,7 @@ export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'certificates.k8s.io/certificatesigningrequests/status': '- - -',
   componentstatuses: '- - -',
   configmaps: '- read all',
+  'coordination.k8s.io/leasecandidates': '- - -',
   'coordination.k8s.io/leases': '- - all',
   'discovery.k8s.io/endpointslices': '- read read',
   endpoints: '- read read',
@@ -131,6 +132,8 @@ export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'storage.k8s.io/volumeattachments': '- - -',
   'storage.k8s.io/volumeattachments/status': '- - -',
   'storage.k8s.io/volumeattributesclasses': '- - -',
+  'storagemigration.k8s.io/storageversionmigrations': '- - -',
+  'storagemigration.k8s.io/storageversionmigrations/status': '- - -',
 };
 
 /** Paths that are no resources: who may get them besides admins. `unauthenticated` is who brings no credentials at all. */

@@ -136,7 +136,8 @@ async function addressOf(host: Client, plane: ControlPlane): Promise<Address | M
     const said = status?.conditions?.find(({ message }) => message)?.message;
     return new Missing(
       `the load balancer of the service ${serverName(plane)} has no address${said ? ` (${said})` : ''}; ` +
-        'use --api-server-service-type NodePort on a host cluster without load balancers',
+        'use --api-server-service-type NodePort on a host cluster without load balancers, or whose port 443 is taken (by the ' +
+        'built-in Ingress controller, unless the host was started with --ingress=false or another --ingress-https-port)',
     );
   }
   return { server: `https://${bracketed(first)}`, names: [...own, ...names] };

@@ -14,8 +14,8 @@ import type { Settings } from './flags.ts';
 import { type Inputs, readInputs } from './inputs.ts';
 import { machineAddresses } from './listeners/addresses.ts';
 import { clashOf } from './settings/free.ts';
-import { type Reserved, reserve } from './settings/reservations.ts';
-import { type GivenFlags, settle } from './settings/settle.ts';
+import { type Reservation, type Reserved, reserve } from './settings/reservations.ts';
+import { type GivenFlags, settle, usesMachine } from './settings/settle.ts';
 
 export interface Prepared {
   readonly directory: Directory;
@@ -30,13 +30,20 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
   const inputs = await readInputs(settings, {
     ...{ directory: directory.path, path: process.env.PATH ?? '', clock: environment.clock },
   });
-  await checkNeighbours({ settings, inputs, path: directory.path, reserved: await earlier() });
+  await checkNeighbours({ settings, inputs, path: directory.path, earlier });
   return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
 }
 
 /** Finds the settings and reserves their port and ranges, until the cluster stops. */
-async function reserveSettings(given: GivenFlags, directory: Directory, environment: Environment) {
+async function reserveSettings(
+  given: GivenFlags,
+  directory: Directory,
+  environment: Environment,
+): Promise<Pick<Reservation<Settings>, 'chosen' | 'earlier'>> {
   const { cleanup, machineClock: clock, random } = environment;
+  if (!usesMachine(given, directory.remembered)) {
+    return { chosen: await settleAll(given, directory, { random, reserved: [] }), earlier: async () => [] };
+  }
   const reservation = await reserve({ folder: reservationsFolder(), directory: directory.path, clock }, (reserved) =>
     settleAll(given, directory, { random, reserved }),
   );
@@ -79,13 +86,13 @@ interface Neighbourhood {
   readonly inputs: Inputs;
   readonly path: string;
   /** What clusters have that run or start now, and did so before this start. */
-  readonly reserved: readonly Reserved[];
+  readonly earlier: () => Promise<readonly Reserved[]>;
 }
 
 /** Rejects when another cluster runs whose rules on this machine would meet those of this one. */
-async function checkNeighbours({ settings, inputs, path, reserved }: Neighbourhood): Promise<void> {
+async function checkNeighbours({ settings, inputs, path, earlier }: Neighbourhood): Promise<void> {
   if (process.getuid?.() !== 0 || !hasRealPods(inputs.nodes)) return;
-  for (const other of [...reserved, ...(await neighbours(path))]) {
+  for (const other of [...(await earlier()), ...(await neighbours(path))]) {
     const clash = clashOf(settings, other);
     const pid = clash && ('pid' in other ? other.pid : (await findClusterProcess(other.directory))?.pid);
     if (!pid) continue;

@@ -13,7 +13,7 @@ import { collectWithoutHelpers, lowerHelperPriority } from '../process/helper-th
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
 import { openDns, startDns } from './components/dns.ts';
-import { hasIngress, startIngress } from './components/ingress.ts';
+import { openIngress, startIngress } from './components/ingress.ts';
 import { startNodes } from './components/nodes.ts';
 import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
@@ -44,7 +44,8 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     await directory.create();
     say(directory.isNew ? `${directory.path} (new)` : directory.path);
   });
-  const opening = openDns(context);
+  const openingDns = openDns(context);
+  const openingIngress = openIngress(context);
   const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
   const pki = await steps.run('certificates', async (say) => {
     const opened = await openCertificates(context, store);
@@ -74,7 +75,9 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   const isShared = storeDriver(settings.store).shared;
-  const clusterDns = opening ? await steps.run('DNS', (say) => startDns(context, { opening, server }, say)) : [];
+  const clusterDns = openingDns
+    ? await steps.run('DNS', (say) => startDns(context, { opening: openingDns, server }, say))
+    : [];
   let current = pki;
   const remote = remoteConnection(server, () => current, environment);
   const leftOut = await steps.run('nodes', (say) =>
@@ -84,7 +87,9 @@ export async function start(given: GivenFlags, environment: Environment): Promis
       say,
     ),
   );
-  if (hasIngress(context)) await steps.run('ingress', (say) => startIngress(context, server, say));
+  if (openingIngress) {
+    await steps.run('ingress', (say) => startIngress(context, { opening: openingIngress, server }, say));
+  }
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
   const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));

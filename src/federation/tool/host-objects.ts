@@ -110,7 +110,8 @@ export function serverDeployment(plane: ControlPlane, credentials: Credentials):
   };
   const etcd = {
     ...{ name: 'etcd', image: etcdImage, imagePullPolicy: 'IfNotPresent' },
-    command: ['/usr/local/bin/etcd', '--data-dir', `${ETCD_FILES}/data`],
+    // Found by PATH, so that the program of a node that runs processes can be used (image `host`).
+    command: ['etcd', '--data-dir', `${ETCD_FILES}/data`],
     volumeMounts: dataMounts,
   };
   return deployment(plane, {

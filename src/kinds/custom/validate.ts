@@ -8,6 +8,8 @@ import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { RuleContext } from '../../schema/schema.ts';
 import type { KubeObject } from '../kind.ts';
 import type { ScaleDefinition } from '../subresources.ts';
+import { hasRules } from './rules/has-rules.ts';
+import { runRules } from './rules/run-rules.ts';
 
 /** What a version says about valid objects. */
 export interface ValidatedVersion {
@@ -32,7 +34,10 @@ export function validateCustom(
     addAll(found, embeddedErrors(source, object));
     if (!old || listErrors(source, old).length === 0) addAll(found, listErrors(source, object));
   }
-  if (found.some(({ reason }) => BLOCKING.has(reason)) && hasRules(source)) found.push(UNCHECKED);
+  if (hasRules(source)) {
+    if (found.some(({ reason }) => BLOCKING.has(reason))) found.push(UNCHECKED);
+    else addAll(found, runRules(source, object, old));
+  }
   return found;
 }
 
@@ -49,23 +54,6 @@ function statusErrors(
 ) {
   const schema = source.properties?.status;
   return schema && object.status !== undefined ? validateValue(schema, object.status, old?.status, 'status') : [];
-}
-
-const rules = new WeakMap<JsonSchema, boolean>();
-
-/** Whether a schema has rules anywhere. */
-function hasRules(schema: JsonSchema): boolean {
-  let has = rules.get(schema);
-  if (has === undefined) {
-    const { properties = {}, items, additionalProperties } = schema;
-    has =
-      (schema['x-kubernetes-validations']?.length ?? 0) > 0 ||
-      [...Object.values(properties), items, additionalProperties].some(
-        (each) => isTree(each) && hasRules(each as JsonSchema),
-      );
-    rules.set(schema, has);
-  }
-  return has;
 }
 
 const MAX_INT32 = 2 ** 31 - 1;

@@ -21,6 +21,7 @@ import { rbac } from './rbac.ts';
 import { resource } from './resource.ts';
 import { scheduling } from './scheduling.ts';
 import { storage } from './storage.ts';
+import { storagemigration } from './storagemigration.ts';
 
 const all: FieldNumbers = {
   ...admissionregistration,
@@ -45,6 +46,7 @@ const all: FieldNumbers = {
   ...resource,
   ...scheduling,
   ...storage,
+  ...storagemigration,
 };
 
 /** The numbered fields of a shape that belongs to a version (`apps/v1`, `meta/v1`), in the form of field-numbers.ts. */

@@ -6,4 +6,8 @@ export const coordination: FieldNumbers = {
     LeaseSpec:
       'holderIdentity? leaseDurationSeconds? acquireTime renewTime leaseTransitions? strategy? preferredHolder?',
   },
+  'coordination.k8s.io/v1beta1': {
+    LeaseCandidate: 'metadata spec',
+    LeaseCandidateSpec: 'leaseName pingTime renewTime binaryVersion emulationVersion strategy',
+  },
 };

@@ -6,6 +6,7 @@ export const meta: FieldNumbers = {
     DeleteOptions:
       'gracePeriodSeconds? preconditions orphanDependents? propagationPolicy? dryRun ignoreStoreReadErrorWithClusterBreakingPotential?',
     FieldSelectorRequirement: 'key operator values',
+    GroupResource: 'group resource',
     LabelSelector: 'matchLabels matchExpressions',
     LabelSelectorRequirement: 'key operator values',
     ListMeta: 'selfLink resourceVersion continue remainingItemCount? shardInfo',

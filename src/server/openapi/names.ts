@@ -17,6 +17,7 @@ const META_SHAPES = new Set([
   'Condition',
   'DeleteOptions',
   'FieldSelectorRequirement',
+  'GroupResource',
   'GroupVersionForDiscovery',
   'Initializer',
   'Initializers',

@@ -3,33 +3,59 @@ import { createClient } from '../../../client/client.ts';
 import { INGRESS_CONTROLLER } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import type { MovedPort } from '../../../network/ingress/controller.ts';
+import type { RemoteIngressProxy } from '../../../network/ingress/thread.ts';
 import type { Server } from '../../../server/index.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import type { StartContext } from '../context.ts';
+import type { Settings } from '../flags.ts';
 import { addressForPods, advertisedAddress } from '../listeners/addresses.ts';
 import { hasRealPods } from './plan-nodes.ts';
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** Whether a start runs it. */
-export function hasIngress({ settings, inputs }: StartContext): boolean {
-  return settings.ingress !== false && hasRealPods(inputs.nodes);
+/** The proxy, while its thread loads and before it has any rules. */
+export type OpeningIngress = Promise<OpenIngress>;
+
+interface OpenIngress {
+  readonly proxy: RemoteIngressProxy;
+  /** Where it listens, for people to read. */
+  readonly urls: readonly string[];
+  readonly movedPorts: readonly MovedPort[];
 }
 
-/** Resolves when it listens. Rules of Ingresses are followed a moment later. */
-export async function startIngress(context: StartContext, server: Server, say: Say): Promise<void> {
-  const { settings, cleanup, clock, random, log } = context;
-  const [{ IngressController }, { openIngressProxy }] = await Promise.all([
-    import('../../../network/ingress/controller.ts'),
-    import('./ingress-thread.ts'),
-  ]);
-  const { bindAddress, serviceClusterIpRange } = settings;
+/** Starts to listen, while the rest of the program starts. Undefined when no pods are really run, and when it is switched off. */
+export function openIngress(context: StartContext): OpeningIngress | undefined {
+  const { settings, inputs, cleanup } = context;
+  if (settings.ingress === false || !hasRealPods(inputs.nodes)) return undefined;
+  const opened = open(context);
+  // A failure is reported when it is waited for.
+  opened.catch(() => {});
+  cleanup.add(() =>
+    opened.then(
+      ({ proxy }) => proxy.close(),
+      () => {},
+    ),
+  );
+  return opened;
+}
+
+async function open({ settings, clock, random, log }: StartContext): Promise<OpenIngress> {
+  const { openIngressProxy } = await import('./ingress-thread.ts');
+  const proxy = await openIngressProxy({ clock, random, log });
+  try {
+    return { proxy, ...(await listen(proxy, settings)) };
+  } catch (error) {
+    await proxy.close();
+    throw error;
+  }
+}
+
+async function listen(proxy: RemoteIngressProxy, settings: Settings): Promise<Omit<OpenIngress, 'proxy'>> {
+  const { bindAddress } = settings;
   const forPods = addressForPods(bindAddress);
   const addresses = [bindAddress, ...(forPods === undefined ? [] : [forPods])];
-  const proxy = await openIngressProxy({ clock, random, log });
-  cleanup.add(() => proxy.close());
-  const ports: string[] = [];
+  const urls: string[] = [];
   const movedPorts: MovedPort[] = [];
   for (const protocol of ['http', 'https'] as const) {
     const given = protocol === 'http' ? settings.ingressHttpPort : settings.ingressHttpsPort;
@@ -46,9 +72,20 @@ export async function startIngress(context: StartContext, server: Server, say: S
     if (given === undefined && port !== DEFAULT_PORTS[protocol]) {
       movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port });
     }
-    ports.push(`${protocol}://${addresses[0]}:${port}`);
+    urls.push(`${protocol}://${addresses[0]}:${port}`);
   }
-  const address = advertisedAddress(bindAddress, serviceClusterIpRange);
+  return { urls, movedPorts };
+}
+
+/** Resolves when it listens. Rules of Ingresses are followed a moment later. */
+export async function startIngress(
+  { settings, cleanup, clock, random, log }: StartContext,
+  { opening, server }: { readonly opening: OpeningIngress; readonly server: Server },
+  say: Say,
+): Promise<void> {
+  const { IngressController } = await import('../../../network/ingress/controller.ts');
+  const { proxy, urls, movedPorts } = await opening;
+  const address = advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
   const controller = new IngressController({
     ...{ client, clock, random, log, address, movedPorts },
@@ -56,5 +93,5 @@ export async function startIngress(context: StartContext, server: Server, say: S
   });
   cleanup.add(() => controller.stop());
   controller.start().catch((error) => log.error('the Ingress controller does not follow the API', { error }));
-  say(ports.join(', '));
+  say(urls.join(', '));
 }

@@ -29,12 +29,10 @@ export interface Surroundings {
 export async function settle(given: GivenFlags, remembered: Remembered, surroundings: Surroundings): Promise<Settings> {
   checkRemembered(remembered);
   checkUnchanged(given, remembered);
-  const known = { ...defaults(), ...present(rememberedOf(remembered)), ...present(given) } as Settings;
-  const settings = forStore(given, known);
+  const settings = forStore(given, knownSettings(given, remembered));
   const { bindAddress, port, serviceClusterIpRange } = settings;
-  // Pods of other runtimes have addresses on this machine; simulated ones are nowhere.
-  const needsPodRange = settings.clusterCidr === undefined && settings.runtime !== 'simulated';
-  const isKnown = port !== undefined && serviceClusterIpRange !== undefined && !needsPodRange;
+  const needsPodRange = lacksPodRange(settings);
+  const isKnown = !needsChoice(settings);
   const isDefault = settings.name === DEFAULT_NAME;
   const others = isKnown ? [] : await surroundings.otherClusters();
   const taken = isDefault ? [] : [WELL_KNOWN, ...others];
@@ -51,6 +49,25 @@ export async function settle(given: GivenFlags, remembered: Remembered, surround
       nextServiceRange([...ranges, ...seen.map((range) => ({ serviceClusterIpRange: range }))]),
     ...(needsPodRange ? { clusterCidr: nextPodRange(ranges, surroundings.addresses()) } : {}),
   };
+}
+
+/** Whether a start chooses ports or ranges, or has rules that must not meet those of others. */
+export function usesMachine(given: GivenFlags, remembered: Remembered): boolean {
+  const settings = knownSettings(given, remembered);
+  return needsChoice(settings) || hasRules(settings);
+}
+
+function knownSettings(given: GivenFlags, remembered: Remembered): Settings {
+  return { ...defaults(), ...present(rememberedOf(remembered)), ...present(given) } as Settings;
+}
+
+function needsChoice(settings: Settings): boolean {
+  return settings.port === undefined || settings.serviceClusterIpRange === undefined || lacksPodRange(settings);
+}
+
+/** Pods of other runtimes have addresses on this machine; simulated ones are nowhere. */
+function lacksPodRange({ clusterCidr, runtime }: Settings): boolean {
+  return clusterCidr === undefined && runtime !== 'simulated';
 }
 
 /** The settings that the data directory keeps. */

@@ -16,6 +16,7 @@ import {
 } from '../../../schema/field-error.ts';
 import { dns1035Label, dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
+import { ruleErrors } from '../../custom/rules/rule-errors.ts';
 import { webhookClientErrors } from '../admissionregistration/webhook-client.ts';
 import { hasCondition } from './conditions.ts';
 import type { CustomResourceDefinition, CustomResourceVersion } from './definition-fields.ts';
@@ -100,7 +101,9 @@ function oneVersionErrors(
     !deepEqual(before.schema, schema) ||
     Boolean(before.subresources?.status) !== Boolean(subresources?.status)
   ) {
-    addAll(found, schemaErrors(source, `${path}.schema.openAPIV3Schema`, subresources?.status !== undefined));
+    const at = `${path}.schema.openAPIV3Schema`;
+    const wrong = schemaErrors(source, at, subresources?.status !== undefined);
+    addAll(found, wrong.length > 0 ? wrong : ruleErrors(source, at));
   }
   addAll(found, scaleErrors(subresources?.scale, `${path}.subresources.scale`));
   additionalPrinterColumns.forEach((column, i) => {

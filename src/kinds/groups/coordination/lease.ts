@@ -1,20 +1,12 @@
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
-import { forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
-import { qualifiedName } from '../../../schema/names.ts';
+import { forbidden, invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-
-const STRATEGIES = ['OldestEmulationVersion'];
+import { leaseStrategy } from './strategy.ts';
 
 const positive: Rule<number> = (seconds) => (seconds > 0 ? undefined : invalid('', seconds, 'must be greater than 0'));
-
-/** A built-in strategy, or a custom one with a domain prefix. */
-const strategy: Rule<string> = (word) => {
-  if (word.includes('/')) return qualifiedName(word).map((complaint) => invalid('', word, complaint));
-  return STRATEGIES.includes(word) ? undefined : notSupported('', word, STRATEGIES);
-};
 
 /** Names the holder of a role or resource, until it expires. */
 export const Lease = defineKind({
@@ -41,7 +33,7 @@ export const Lease = defineKind({
         renewTime: s.microTime({ description: 'When the current holder last renewed the lease.' }),
         leaseTransitions: s.int32({ min: 0, description: 'Number of times the lease has changed hands.' }),
         strategy: s.string({
-          rules: [strategy],
+          rules: [leaseStrategy],
           description:
             'How a coordinated leader election picks the holder: OldestEmulationVersion, or a strategy of your own with a domain prefix. Without it, the candidates decide among themselves.',
         }),

@@ -27,6 +27,8 @@ const OVERFLOW_REFERENCE_BYTES = 24;
 
 /** Pages that are read at once while they are read in order. */
 const WINDOW_PAGES = 64;
+/** A file with no more pages is read at once (32 MB): a read of every page by itself takes longer than all checks. */
+const MAX_PAGES_AT_ONCE = 8_192;
 
 /** The pages of a data file, each of which has one owner: a page that is met twice is damage, and would be a loop. */
 export class Pages {
@@ -78,14 +80,16 @@ export class Pages {
   }
 
   #load(page: number, count: number): void {
-    const { pageSize } = this.meta;
+    const { pageSize, lastPage } = this.meta;
     const inOrder = page === this.#end || page === this.#end + 1;
-    const wanted = Math.max(count, inOrder ? WINDOW_PAGES : 1);
+    const isSmall = lastPage < MAX_PAGES_AT_ONCE;
+    const first = isSmall ? 0 : page;
+    const wanted = isSmall ? lastPage + 1 : Math.max(count, inOrder ? WINDOW_PAGES : 1);
     if (this.#window.length < wanted * pageSize) this.#window = Buffer.allocUnsafeSlow(wanted * pageSize);
     const { file, start } = this.#at;
-    const length = readSync(file, this.#window, 0, wanted * pageSize, start + page * pageSize);
-    this.#first = page;
-    this.#end = page + Math.floor(length / pageSize);
+    const length = readSync(file, this.#window, 0, wanted * pageSize, start + first * pageSize);
+    this.#first = first;
+    this.#end = first + Math.floor(length / pageSize);
     if (this.#end < page + count) throw new Error(`page ${page} is missing: the file is truncated`);
   }
 }

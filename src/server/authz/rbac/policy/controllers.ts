@@ -241,6 +241,12 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('core', 'pods/finalizers', 'update'),
     EVENTS,
   ],
+  'storage-version-migrator-controller': [
+    on('*', '*', 'create list patch'),
+    on('apiextensions.k8s.io', 'customresourcedefinitions', 'get'),
+    on('apiextensions.k8s.io', 'customresourcedefinitions/status', 'patch'),
+    on('storagemigration.k8s.io', 'storageversionmigrations/status', 'update'),
+  ],
   'ttl-after-finished-controller': [on('batch', 'jobs', 'delete get list watch'), EVENTS],
   'ttl-controller': [on('core', 'nodes', 'list patch update watch'), EVENTS],
   'validatingadmissionpolicy-status-controller': [

@@ -1,0 +1,71 @@
+/** Reads what a migration has to write again. */
+import { isApiError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
+import { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
+import type { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import type { Named } from '../loop/plan.ts';
+
+export interface MigratedResource {
+  /** Undefined when no such resource is served. */
+  readonly kind: Kind | undefined;
+  /** The version that the resource is at. */
+  readonly resourceVersion: string;
+  /** The objects that were not written since the migration began. */
+  readonly outdated: readonly Named[];
+  /** What defines the kind, as it was before the objects were listed; undefined for a built-in one. */
+  readonly definition: DeepReadonly<KubeObject & { spec: unknown; status: unknown }> | undefined;
+}
+
+export const NO_RESOURCE: MigratedResource = {
+  kind: undefined,
+  resourceVersion: '',
+  outdated: [],
+  definition: undefined,
+};
+
+/** How many objects are listed at a time. */
+const PAGE_OBJECTS = 500;
+
+interface Look {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  readonly kinds: () => Iterable<Kind>;
+}
+
+const REQUIRED_VERBS = ['update', 'patch', 'list'] as const;
+
+/** Whether the objects of a kind can be written again. */
+export function isMigratable({ verbs }: Kind): boolean {
+  return !verbs || REQUIRED_VERBS.every((verb) => verbs.includes(verb));
+}
+
+export async function resourceOf(
+  { spec, status }: DeepReadonly<StorageVersionMigration>,
+  { client, signal, kinds }: Look,
+): Promise<MigratedResource> {
+  const { group, resource } = spec.resource;
+  const kind = [...kinds()].find((each) => each.group === group && each.plural === resource);
+  if (!kind || !isMigratable(kind)) return { ...NO_RESOURCE, kind };
+  const resources = client.of<KubeObject>(kind);
+  const began = status.resourceVersion;
+  if (!began) {
+    const { metadata } = await resources.list({ limit: 1, metadataOnly: true, signal });
+    return { ...NO_RESOURCE, kind, resourceVersion: metadata.resourceVersion };
+  }
+  const definition = await definitionOf(kind, { client, signal });
+  const { items, metadata } = await resources.listAll({ limit: PAGE_OBJECTS, metadataOnly: true, signal });
+  const outdated = items.filter((object) => Number(object.metadata.resourceVersion) <= Number(began));
+  return { kind, resourceVersion: metadata.resourceVersion, outdated, definition };
+}
+
+async function definitionOf({ group, plural }: Kind, { client, signal }: Pick<Look, 'client' | 'signal'>) {
+  if (!group.includes('.')) return undefined;
+  try {
+    return await client.of(CustomResourceDefinition).get(`${plural}.${group}`, { signal });
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+/** What is wrong with the rules of a definition: expressions that do not compile, or may cost too much. */
+import { itemsOf, type JsonSchema, type ValidationRule, valuesOf } from '../../../json-schema/json-schema.ts';
+import { propertyPath } from '../../../json-schema/structural-rules.ts';
+import { type FieldError, forbidden, invalid, invalidGoValue } from '../../../schema/field-error.ts';
+import { type CompiledRule, compileRules } from './compile-rule.ts';
+import { type DeclaredType, declaredType } from './declared-type.ts';
+import { hasRules } from './has-rules.ts';
+import { costMessage, MAX_RULE_COST, maxChildren, maxCost, maxOccurrences, TotalCost, times } from './rule-costs.ts';
+import { rulePath } from './rule-path.ts';
+
+interface Level {
+  readonly path: string;
+  readonly isRoot?: boolean;
+  /** How often a value can stand here; undefined where nothing limits that. */
+  readonly occurrences: number | undefined;
+  /** The list around it whose items cannot be found again after an update. */
+  readonly uncorrelatable?: string | undefined;
+}
+
+/** The errors of all rules of a version's schema, which is valid otherwise. */
+export function ruleErrors(schema: JsonSchema, path: string): FieldError[] {
+  const total = new TotalCost();
+  const found: FieldError[] = [];
+  visit(schema, { path, isRoot: true, occurrences: 1 }, total, found);
+  return [...found, ...total.errors(path)];
+}
+
+function visit(schema: JsonSchema, level: Level, total: TotalCost, found: FieldError[]): void {
+  if (!hasRules(schema)) return;
+  const { 'x-kubernetes-validations': rules = [], properties = {}, 'x-kubernetes-list-type': listType } = schema;
+  const { path } = level;
+  const most = maxChildren(schema);
+  const occurrences =
+    level.occurrences === undefined || most === undefined ? undefined : times(level.occurrences, most);
+  const inner = { occurrences, uncorrelatable: level.uncorrelatable };
+  const values = valuesOf(schema);
+  if (values) visit(values, { ...inner, path: `${path}.additionalProperties` }, total, found);
+  for (const [name, property] of Object.entries(properties)) {
+    visit(property, { ...inner, path: propertyPath(path, name) }, total, found);
+  }
+  const items = itemsOf(schema);
+  const uncorrelatable = inner.uncorrelatable ?? (listType === 'map' ? undefined : path);
+  if (items) visit(items, { ...inner, uncorrelatable, path: `${path}.items` }, total, found);
+  if (rules.length > 0) check(schema, rules, level, { total, found });
+}
+
+interface Findings {
+  readonly total: TotalCost;
+  readonly found: FieldError[];
+}
+
+function check(schema: JsonSchema, rules: readonly ValidationRule[], level: Level, { total, found }: Findings): void {
+  const at = `${level.path}.x-kubernetes-validations`;
+  const declared = declaredType(schema, level.isRoot);
+  rules.forEach(({ fieldPath }, i) => {
+    if (!fieldPath || rulePath(schema, fieldPath) !== undefined) return;
+    found.push(invalid(`${at}[${i}].fieldPath`, fieldPath, 'must be a valid path'));
+  });
+  if (!declared) {
+    const why =
+      'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
+    found.push({ reason: 'InternalError', field: at, message: `Internal error: ${why}` });
+    return;
+  }
+  compileRules(rules, declared).forEach((compiled, i) => {
+    compiledErrors(compiled, { declared, level, path: `${at}[${i}]` }, { total, found });
+  });
+}
+
+interface RuleContext {
+  readonly declared: DeclaredType;
+  readonly level: Level;
+  readonly path: string;
+}
+
+function compiledErrors(compiled: CompiledRule, context: RuleContext, { total, found }: Findings): void {
+  const { rule, program, error, message, messageError, usesOldSelf } = compiled;
+  const { declared, level, path } = context;
+  const observe = (field: string, name: string, cost: number) => {
+    if (cost > MAX_RULE_COST) found.push(forbidden(`${path}.${field}`, costMessage(name, cost, MAX_RULE_COST)));
+    total.add(`${path}.${field}`, cost);
+  };
+  if (program) {
+    const count = level.occurrences ?? maxOccurrences(declared);
+    observe('rule', 'estimated rule cost', times(maxCost(program, declared), count));
+  }
+  if (error !== undefined) found.push(invalidGoValue(`${path}.rule`, goText(rule), error));
+  if (messageError !== undefined) found.push(invalidGoValue(`${path}.messageExpression`, goText(rule), messageError));
+  else if (message) observe('messageExpression', 'estimated messageExpression cost', maxCost(message, declared));
+  if (usesOldSelf && level.uncorrelatable !== undefined) {
+    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${level.uncorrelatable}`;
+    found.push(invalid(`${path}.rule`, rule.rule ?? '', detail));
+  } else if (!usesOldSelf && rule.optionalOldSelf !== undefined && rule.rule?.trim()) {
+    const detail = 'may not be set if oldSelf is not used in rule';
+    found.push(invalid(`${path}.optionalOldSelf`, rule.optionalOldSelf, detail));
+  }
+}
+
+/** A rule as Go writes it. */
+function goText({
+  rule = '',
+  message = '',
+  messageExpression = '',
+  reason,
+  fieldPath = '',
+  optionalOldSelf,
+}: ValidationRule) {
+  const text = (value: string) => JSON.stringify(value);
+  const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0x0'})`;
+  return `apiextensions.ValidationRule{Rule:${text(rule)}, Message:${text(message)}, MessageExpression:${text(messageExpression)}, Reason:${pointer('apiextensions.FieldValueErrorReason', reason)}, FieldPath:${text(fieldPath)}, OptionalOldSelf:${pointer('bool', optionalOldSelf)}}`;
+}
