@@ -45,8 +45,17 @@ function serving(start: typeof startServer, more: Parameters<typeof startServer>
 
 const conditionNow = async () =>
   (await api.get('apiservices', NAME, REGISTRATION)).status.conditions?.find(({ type }: any) => type === 'Available');
-const reasonIs = (reason: string) =>
-  vi.waitFor(async () => expect((await conditionNow())?.reason).toBe(reason), { timeout: 5000 });
+/** Advances the clock between tries, slowly enough for checks to end. */
+const later = (step: number, expectation: () => Promise<void>) =>
+  vi.waitFor(
+    async () => {
+      await api.clock.advance(step);
+      await expectation();
+    },
+    { timeout: 15_000, interval: 300 },
+  );
+const eventually = <T>(expectation: () => T | Promise<T>) => vi.waitFor(expectation, 15_000);
+const reasonIs = (reason: string) => eventually(async () => expect((await conditionNow())?.reason).toBe(reason));
 
 async function expose(): Promise<void> {
   await api.create('services', { metadata: { name: 'gauges' }, spec: { ports: [{ port: 443 }] } });
@@ -98,8 +107,7 @@ describe('availability', () => {
     const url = `https://gauges.default.svc:443${ROOT}`;
     expect((await conditionNow()).message).toBe(`failing or missing response from ${url}: bad status from ${url}: 500`);
     backend.on(ROOT, (_, response) => response.end(JSON.stringify(RESOURCES)));
-    await vi.waitFor(async () => {
-      await api.clock.advance(500);
+    await later(500, async () => {
       expect((await conditionNow()).reason).toBe('Passed');
     });
     expect(await conditionNow()).toMatchObject({ type: 'Available', status: 'True', message: 'all checks passed' });
@@ -110,8 +118,7 @@ describe('availability', () => {
   it('is checked again and again', async () => {
     await available();
     backend.on(ROOT, (_, response) => response.writeHead(503).end());
-    await vi.waitFor(async () => {
-      await api.clock.advance(30_000);
+    await later(30_000, async () => {
       expect((await conditionNow()).reason).toBe('FailedDiscoveryCheck');
     });
   });
@@ -166,7 +173,7 @@ describe('availability', () => {
       more();
     });
     await api.clock.advance(500);
-    await vi.waitFor(async () => expect((await conditionNow()).message).toContain('larger than 1048576 bytes'));
+    await eventually(async () => expect((await conditionNow()).message).toContain('larger than 1048576 bytes'));
   });
 
   it('answers 503 in the words of Kubernetes while it is not available', async () => {
@@ -320,14 +327,14 @@ describe('requests', () => {
     const service = { namespace: 'default', name: 'gauges' };
     const spec = { service, caBundle: backend.caBundle };
     await api.patch('apiservices', name, { spec }, REGISTRATION);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { status } = await api.get('apiservices', name, REGISTRATION);
       expect(status.conditions[0].reason).toBe('Passed');
     });
     expect((await ask('/apis/metrics.k8s.io/v1beta1/nodes')).json().kind).toBe('APIResourceList');
     await api.patch('apiservices', name, { spec: { service: null, caBundle: null } }, REGISTRATION);
     expect((await ask('/apis/metrics.k8s.io/v1beta1/nodes')).json().kind).toBe('NodeMetricsList');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { status } = await api.get('apiservices', name, REGISTRATION);
       expect(status.conditions[0]).toMatchObject({ status: 'True', reason: 'Local' });
     });
@@ -386,7 +393,7 @@ describe('a hostile server', () => {
     backend.on('/gauges', (_, response) => void held.push(response));
     const answer = await ask(GAUGES);
     expect([answer.code, answer.json().reason]).toEqual([504, 'Timeout']);
-    await vi.waitFor(() => expect(held[0]!.destroyed || held[0]!.closed).toBe(true));
+    await eventually(() => expect(held[0]!.destroyed || held[0]!.closed).toBe(true));
     backend.on('/gauges', (_, response) => void response.writeHead(200).write('begun'));
     await expect(ask(GAUGES)).rejects.toThrow();
     expect((await ask('/api/v1/namespaces')).code).toBe(200);
@@ -399,14 +406,18 @@ describe('a hostile server', () => {
     const leave = new AbortController();
     const exchange = { method: 'GET', url: GAUGES, headers: {}, responseHeaders: [], peer: {}, hasBody: () => false };
     const replies: number[] = [];
-    const waiting = { ...exchange, signal: leave.signal, reply: (code: number) => replies.push(code) } as never;
+    const reply = (code: number) => replies.push(code);
     const request = {
       user: { name: 'alice', groups: [] },
       path: GAUGES,
       isLongRunning: false,
       goesOn: () => undefined,
     };
-    const serve = () => (proxy as { serve: ServeProxied }).serve(waiting, request);
+    const serve = () =>
+      (proxy as { serve: ServeProxied }).serve(
+        { ...exchange, reply, signal: AbortSignal.any([leave.signal]) } as never,
+        request,
+      );
     const calls = Array.from({ length: 400 }, serve);
     await expect(serve()).rejects.toMatchObject({ reason: 'TooManyRequests' });
     expect((await ask('/api/v1/namespaces')).code).toBe(200);
@@ -473,13 +484,13 @@ describe('schemas', () => {
     const definitions = { [definition]: schema, 'io.k8s.api.core.v1.Pod': { description: 'not a pod' } };
     publish({ swagger: '2.0', paths, definitions }, { openapi: '3.0.0', components: { schemas: definitions } });
     await available();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const v2 = (await ask('/openapi/v2')).json();
       expect(v2.definitions).toHaveProperty([definition, 'properties', 'high', 'type'], 'integer');
       expect(v2.paths).toHaveProperty([GAUGES]);
       expect(v2.paths).not.toHaveProperty(['/elsewhere']);
       expect(v2.definitions['io.k8s.api.core.v1.Pod'].description).not.toBe('not a pod');
-    }, 15_000);
+    });
     const v3 = (await ask(`/openapi/v3${ROOT}`)).json();
     expect(v3.components.schemas[definition].properties.high.maximum).toBe(7);
     const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
@@ -529,13 +540,13 @@ describe('APIServices of this server', () => {
     );
     const name = 'v1.sea.example';
     const spec = { group: 'sea.example', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 100 };
-    await vi.waitFor(async () => expect(await named(name)).toMatchObject({ spec }));
+    await eventually(async () => expect(await named(name)).toMatchObject({ spec }));
     await api.delete('apiservices', name, REGISTRATION);
-    await vi.waitFor(async () => expect(await named(name)).toMatchObject({ spec }));
+    await eventually(async () => expect(await named(name)).toMatchObject({ spec }));
     await api.patch('apiservices', name, { spec: { versionPriority: 7 } }, REGISTRATION);
-    await vi.waitFor(async () => expect(await named(name)).toMatchObject({ spec }));
+    await eventually(async () => expect(await named(name)).toMatchObject({ spec }));
     await api.delete('customresourcedefinitions', 'boats.sea.example', asked);
-    await vi.waitFor(async () => expect(await named(name)).toBe('NotFound'));
+    await eventually(async () => expect(await named(name)).toBe('NotFound'));
   });
 
   it('are put in order at the next start, except for one that another server has taken', async () => {
@@ -564,9 +575,9 @@ it('other servers find in a ConfigMap whose headers they may believe, whatever s
   };
   expect((await api.get('configmaps', name, place)).data).toMatchObject(wanted);
   await api.patch('configmaps', name, { data: { 'requestheader-allowed-names': '[]', own: 'stays' } }, place);
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect((await api.get('configmaps', name, place)).data).toMatchObject({ ...wanted, own: 'stays' }),
   );
   await api.delete('configmaps', name, place);
-  await vi.waitFor(async () => expect((await api.get('configmaps', name, place)).data).toMatchObject(wanted));
+  await eventually(async () => expect((await api.get('configmaps', name, place)).data).toMatchObject(wanted));
 });
