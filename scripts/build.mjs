@@ -145,11 +145,13 @@ async function keepCompiled() {
   if (status !== 0) throw new Error('V8 rejects the code that was compiled during the build');
 }
 
-/** Runs a cluster of `quarterdeck/testing`, and keeps the code that V8 compiled for it. */
+/** Runs clusters of `quarterdeck/testing`, and keeps what they have in common and the code that V8 compiled for them. */
 function keepTestingCompiled(bundle) {
-  const args = [join(root, 'scripts', 'compile-testing.mjs'), join(dist, bundle)];
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
-  if (status !== 0) throw new Error('the code of quarterdeck/testing could not be compiled');
+  for (const part of ['image', 'code']) {
+    const args = [join(root, 'scripts', 'compile-testing.mjs'), join(dist, bundle), part];
+    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+    if (status !== 0) throw new Error(`the ${part} of quarterdeck/testing could not be made`);
+  }
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

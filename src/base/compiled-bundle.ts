@@ -20,10 +20,31 @@ export function readBundle(bundle: string): Script {
 }
 
 /** Runs a bundle that was read, and returns its exports. */
-export function runBundle(bundle: string, script: Script): object {
+export function runBundle(bundle: string, script: Script, require: NodeJS.Require = createRequire(bundle)): object {
   const module = { exports: {} };
-  script.runInThisContext()(createRequire(bundle), module, module.exports, bundle, dirname(bundle));
+  script.runInThisContext()(require, module, module.exports, bundle, dirname(bundle));
   return module.exports;
+}
+
+/** Returns a `require` that loads some modules only when one of their exports is used. */
+export function requireLater(require: NodeJS.Require, names: readonly string[]): NodeJS.Require {
+  const load = (name: string) => (names.includes(name) ? loadedLater(() => require(name)) : require(name));
+  return Object.assign(load, require);
+}
+
+function loadedLater(load: () => object): object {
+  return new Proxy(
+    {},
+    {
+      get: (_, key) => Reflect.get(load(), key),
+      has: (_, key) => key in load(),
+      ownKeys: () => Reflect.ownKeys(load()),
+      getOwnPropertyDescriptor: (_, key) => {
+        const value = Reflect.getOwnPropertyDescriptor(load(), key);
+        return value && { ...value, configurable: true };
+      },
+    },
+  );
 }
 
 function readIfThere(file: string): Buffer | undefined {

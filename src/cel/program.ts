@@ -1,5 +1,6 @@
 /** Compiles expressions and runs them. */
 import { type Checked, check } from './check/checker.ts';
+import { checkLiterals } from './check/literals.ts';
 import { estimateCost, type SizeLimits } from './cost/estimate.ts';
 import type { Range } from './cost/range.ts';
 import type { Environment } from './environment.ts';
@@ -9,6 +10,7 @@ import { formatIssue, type Issue } from './syntax/issues.ts';
 import { parse } from './syntax/parser.ts';
 import { sameType, type Type } from './types/type.ts';
 import { Failure } from './values/failure.ts';
+import { forgetSizes } from './values/size.ts';
 import type { Value } from './values/value.ts';
 
 /** What one evaluation may cost unless the caller says otherwise: Kubernetes' limit for a call. */
@@ -59,6 +61,8 @@ export function compile(source: string, environment: Environment, options: Compi
   if (parsed.issues.length > 0) throw new CompileError(parsed.issues, source);
   const { checked, issues } = check(parsed.expression, environment);
   if (issues.length > 0) throw new CompileError(issues, source);
+  const wrongLiterals = checkLiterals(parsed.expression);
+  if (wrongLiterals.length > 0) throw new CompileError(wrongLiterals, source);
   const program = new Program(source, checked, options.callLimit ?? DEFAULT_CALL_LIMIT);
   const { resultTypes } = options;
   const { resultType } = program;
@@ -103,6 +107,7 @@ export class Program {
    * Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError.
    */
   evaluate(variables: Variables, budget?: CostBudget): Value {
+    forgetSizes();
     this.#compiled ??= compileExpression(this.#checked);
     const { evaluate, slots } = this.#compiled;
     const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
@@ -114,6 +119,7 @@ export class Program {
       if (error instanceof CostExceeded) throw new CostLimitError(this.#callLimit <= left ? 'call' : 'budget');
       throw error;
     } finally {
+      forgetSizes();
       if (budget !== undefined) budget.used += frame.cost;
     }
   }

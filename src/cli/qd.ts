@@ -8,6 +8,7 @@ import { explainPodCommand } from './explain-pod/command.ts';
 import { faultCommand } from './fault/command.ts';
 import { federationServerCommand } from './federation/apiserver/command.ts';
 import { federationManagerCommand } from './federation/controller-manager/command.ts';
+import { diffCommand, getCommand, undoCommand } from './history/commands.ts';
 import { imageCommand } from './image/command.ts';
 import { DESCRIPTION, runProgram } from './program.ts';
 import { proxyCommand } from './proxy/command.ts';
@@ -32,6 +33,9 @@ void runProgram('qd', DESCRIPTION, [
   imageCommand(),
   clockCommand(),
   faultCommand(),
+  getCommand(),
+  diffCommand(),
+  undoCommand(),
   explainPodCommand(),
   federationServerCommand(),
   federationManagerCommand(),

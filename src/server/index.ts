@@ -32,6 +32,7 @@ import { BackendRegistry } from './backends/backend-registry.ts';
 import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
+import { type Marks, ownImage } from './cache/own-image.ts';
 import type { Core } from './core.ts';
 import { CustomKinds } from './custom-kinds/custom-kinds.ts';
 import { type DirectHandle, directCalls } from './direct.ts';
@@ -47,6 +48,7 @@ import { Peers } from './peers/peers.ts';
 import { ListBodies } from './reads/list-bodies.ts';
 import { Watches } from './reads/watches.ts';
 import { Registry } from './registry.ts';
+import { type HistoryDocument, RevisionTimes } from './revision-times.ts';
 import { allSubresources } from './subresources/all.ts';
 import type { Subresource } from './subresources/subresource.ts';
 import { Commits } from './transaction/commit.ts';
@@ -87,6 +89,8 @@ export interface ServerOptions {
   readonly freeze?: boolean;
   /** Identifies this build, where no other program writes to the store at the same time. */
   readonly release?: string | undefined;
+  /** The revision up to which this very program wrote everything in the store. */
+  readonly ownUntil?: number | undefined;
   /** Issues tokens of service accounts; absent: the subresource `token` is not served. */
   readonly tokenIssuer?: TokenIssuer | undefined;
   /** Whether other API servers can be aggregated, and APIServices are kept for what this one serves. */
@@ -128,6 +132,8 @@ export interface Server {
    * what removes it again. For one that listens.
    */
   join(): Promise<() => Promise<void>>;
+  /** When which revision was reached, as far as history goes. */
+  history(): HistoryDocument;
   /** Ends watches cleanly and stops using the store, which stays open. */
   close(): void;
 }
@@ -137,21 +143,23 @@ const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
 
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { store, clock, random = systemRandom, log = silent, monitor = unmonitored } = options;
-  const { subresources = allSubresources } = options;
+  const { subresources = allSubresources, historyMilliseconds = 300_000 } = options;
   const registry = new Registry(options.kinds, subresources);
   const builtIn = new Set(registry.apiVersions);
   const cache = new Cache({
     store,
     clock,
     log,
-    historyMilliseconds: options.historyMilliseconds ?? 300_000,
+    historyMilliseconds,
     historyBytes: Math.min(options.historyBytes ?? MAX_CACHED_HISTORY_BYTES, MAX_CACHED_HISTORY_BYTES),
     freeze: options.freeze ?? false,
-    marks: options.release === undefined ? undefined : await DefinitionMarks.load(store, options.release),
+    marks: await marksOf(options),
   });
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
+  const times = new RevisionTimes({ clock, revision: cache.revision, milliseconds: historyMilliseconds });
+  cache.onTurn(() => times.note(cache.revision));
   const watches = new Watches({ cache, clock, registry, log, monitor });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
@@ -238,6 +246,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     explainPodsBy(next) {
       explainPod = next;
     },
+    history: () => times.document(),
     async join() {
       await peers?.join();
       return async () => peers?.leave();
@@ -250,6 +259,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       cache.close();
     },
   };
+}
+
+async function marksOf({ store, kinds, release, ownUntil }: ServerOptions): Promise<Marks | undefined> {
+  if (release !== undefined) return DefinitionMarks.load(store, release);
+  return ownUntil === undefined ? undefined : ownImage(ownUntil, kinds);
 }
 
 /** Freezes calls, so that a test finds code that writes into one. Bodies are the server's to change. */

@@ -210,6 +210,11 @@ export interface Cluster {
   failNode(name: string): Promise<void>;
   /** Connects a node again. */
   recoverNode(name: string): Promise<void>;
+  /**
+   * Cuts the network between nodes and the rest of the cluster: they are silent, their pods go on unseen, and their logs
+   * cannot be read. The function that it returns connects them again.
+   */
+  cutNetwork(...nodes: readonly string[]): Promise<() => Promise<void>>;
   /** Lets the containers of a running pod exit. */
   crashPod(
     pod: Reference,

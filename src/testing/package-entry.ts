@@ -1,12 +1,17 @@
 /** The entry point of `quarterdeck/testing` in the package: `dist/testing.js`, which runs the bundle beside it. */
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readBundle, runBundle } from '../base/compiled-bundle.ts';
+import { readBundle, requireLater, runBundle } from '../base/compiled-bundle.ts';
 import type { ClusterFactory } from './contract.ts';
+import type * as Testing from './index.ts';
 
 /** Defined by the build. */
 declare const TESTING_BUNDLE_NAME: string;
 
 const bundle = join(__dirname, TESTING_BUNDLE_NAME);
-const exported = runBundle(bundle, readBundle(bundle)) as { readonly Cluster: ClusterFactory };
+/** Needed only once a cluster is served, and several milliseconds of a start. */
+const NETWORK = ['http', 'http2', 'https', 'net', 'tls', 'zlib', 'worker_threads'].map((name) => `node:${name}`);
+const require = requireLater(createRequire(bundle), NETWORK);
+const { clusterFactory } = runBundle(bundle, readBundle(bundle), require) as typeof Testing;
 
-export const { Cluster } = exported;
+export const Cluster: ClusterFactory = clusterFactory(`${bundle}.image`);

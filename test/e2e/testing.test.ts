@@ -75,4 +75,33 @@ describe('a cluster for tests', () => {
     expect(refused.stderr).toContain('is required');
     expect(refused.code).toBe(1);
   }, 60_000);
+
+  test('objects are read as they were, compared with now, and changed back', async () => {
+    const maps = '/api/v1/namespaces/default/configmaps';
+    const change = (value: string) => ({ body: { data: { value } }, type: 'application/merge-patch+json' });
+    await qd.request('POST', maps, { body: { metadata: { name: 'm' }, data: { value: 'old' } } });
+    await command('clock', 'advance', '2m');
+    await qd.request('PATCH', `${maps}/m`, change('new'));
+    const then = await command('get', 'cm', 'm', '--at', '1 minute ago', '-o', 'json');
+    expect(JSON.parse(then.stdout).data).toEqual({ value: 'old' });
+    expect((await command('get', 'cm/m')).stdout).toMatch(/^NAME +DATA +AGE\nm +1 /);
+    const changed = await command('diff', 'configmaps', 'm', '--at', '1m');
+    expect(changed).toMatchObject({ code: 1, stdout: 'configmap/m\n- data.value: "old"\n+ data.value: "new"\n' });
+    expect((await command('diff', 'cm', 'm', '--at', '0s')).code).toBe(0);
+
+    expect((await command('undo', 'cm', 'm')).stderr).toContain('confirm with --yes');
+    expect((await command('undo', 'cm', 'm', '--dry-run')).stdout).toContain('would be changed back');
+    expect((await qd.request('GET', `${maps}/m`)).body.data).toEqual({ value: 'new' });
+    expect((await command('undo', 'cm', 'm', '--yes')).stdout).toContain('configmap/m: changed back');
+    const { uid } = (await qd.request('GET', `${maps}/m`)).body.metadata;
+    await qd.request('DELETE', `${maps}/m`);
+    expect((await command('undo', 'cm/m', '--yes')).stdout).toContain('created again');
+    const again = (await qd.request('GET', `${maps}/m`)).body;
+    expect(again.data).toEqual({ value: 'old' });
+    expect(again.metadata.uid).not.toBe(uid);
+
+    const tooFar = await command('get', 'cm', '--at', '10 days ago');
+    expect(tooFar).toMatchObject({ code: 1, stderr: expect.stringContaining('history of this server begins at') });
+    expect((await command('get', 'nothing')).stderr).toContain('no kind that is called nothing');
+  }, 60_000);
 });

@@ -4,7 +4,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { type Registry, startRegistry } from './registry.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -41,7 +42,7 @@ test('the package holds the programs, and nothing that they do not need', () => 
     expect.arrayContaining([...Object.values<string>(bin), 'package.json', 'README.md', 'LICENSE']),
   );
   const known =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|testing\.(js|d\.ts)|qd\.(main|front|keeper|agent|dns|testing)-\w+\.js(\.map|\.code)?))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|testing\.(js|d\.ts)|qd\.(main|front|keeper|agent|dns|testing)-\w+\.js(\.map|\.code|\.image)?))$/;
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
 
@@ -70,6 +71,16 @@ test('after npm install -g, qd and qdfed are on the PATH and work', async () => 
   expect(await run('qd', '--version')).toBe(`qd ${version}\n`);
   expect(await run('qdfed', '--version')).toBe(`qdfed ${version}\n`);
   expect(await run('qd', '--help')).toContain('qd [options] [command]');
+  // As in the container, but for the port, the address and the folder.
+  const containerfile = await readFile(join(root, 'examples', 'testing', 'Containerfile'), 'utf8');
+  const words = (instruction: string): string[] =>
+    JSON.parse(new RegExp(`^${instruction} (\\[.*\\])$`, 'm').exec(containerfile)?.[1] ?? '[]');
+  const [program = '', ...flags] = [...words('ENTRYPOINT'), ...words('CMD')].map((word) =>
+    word.replace('/home/node', home).replace('0.0.0.0', '127.0.0.1'),
+  );
+  expect(await run(program, ...flags, '--detach', '--port', '0', '--name', 'contained')).toMatch(/^Ready in /m);
+  expect(await run('qd', 'clock', 'advance', '1h', '--kubeconfig', join(home, 'kubeconfig'))).toMatch(/Z$/m);
+  expect(await run('qd', 'down', '--name', 'contained')).toContain('Stopped cluster');
   const started = await run('qd', 'up', '--detach', '--port', '0', '--runtime', 'simulated');
   expect(started).toMatch(/^Ready in /m);
   expect(started).toMatch(/^qd down stops the cluster/m);
@@ -83,23 +94,78 @@ test('after npm install -g, qd and qdfed are on the PATH and work', async () => 
   }
 }, 180_000);
 
-test('in a fresh project, the test of the README passes, and its types are known', async () => {
-  const project = join(directory, 'project');
-  await mkdir(project);
-  await writeFile(join(project, 'package.json'), '{"name":"fresh","private":true}');
-  await install(project, '--save-dev');
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
-  const [, code = ''] = /```js\n([^`]*quarterdeck\/testing[^`]*)```/.exec(readme) ?? [];
-  await writeFile(join(project, 'web.test.mjs'), code);
-  const env = { HOME: project, PATH: [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) };
-  const { stdout } = await execute(process.execPath, ['--test'], { cwd: project, env });
-  expect(stdout).toMatch(/^# pass 1$/m);
-  await writeFile(
-    join(project, 'types.mts'),
-    "import { Cluster } from 'quarterdeck/testing';\nconst seed: number = (await Cluster.start()).seed;\nexport { seed };\n",
-  );
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  const types = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node'];
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', ...types];
-  await execute(tsc, [...options, 'types.mts'], { cwd: project });
-}, 180_000);
+describe('in a fresh project', () => {
+  let project: string;
+  const recipes = join(root, 'examples', 'testing');
+  const env = () => ({ HOME: project, PATH: [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) });
+  const node = (...args: string[]) => execute(process.execPath, args, { cwd: project, env: env() });
+  const copy = (recipe: string) => cp(join(recipes, recipe), join(project, recipe), { recursive: true });
+  beforeAll(async () => {
+    project = join(directory, 'project');
+    await mkdir(project);
+    await writeFile(join(project, 'package.json'), '{"name":"fresh","private":true}');
+    await install(project, '--save-dev');
+  }, 120_000);
+
+  test('the ten lines of the README pass, with the command of the workflow for GitHub Actions', async () => {
+    const readme = await readFile(join(root, 'README.md'), 'utf8');
+    const [, code = ''] = /```js\n([^`]*quarterdeck\/testing[^`]*)```/.exec(readme) ?? [];
+    expect(code.slice(code.indexOf('test(')).trim().split('\n')).toHaveLength(10);
+    await writeFile(join(project, 'backup.test.mjs'), code);
+    const workflow = parse(await readFile(join(recipes, 'github-workflow.yml'), 'utf8'));
+    const steps: readonly { run?: string }[] = workflow.jobs.test.steps;
+    const commands = steps.flatMap(({ run }) => run ?? []);
+    expect(commands).toEqual(['npm ci', 'node --test']);
+    // The registry of this test has no packages for other machines, so `npm ci` would find the lock file incomplete.
+    const [, last = ''] = commands;
+    const { stdout } = await execute('/bin/sh', ['-ec', last], { cwd: project, env: env() });
+    expect(stdout).toMatch(/^# pass 1$/m);
+  }, 180_000);
+
+  test('the types are known', async () => {
+    await writeFile(
+      join(project, 'types.mts'),
+      "import { Cluster } from 'quarterdeck/testing';\nawait using cluster = await Cluster.start();\nconst seed: number = cluster.seed;\nexport { seed };\n",
+    );
+    const tsc = join(root, 'node_modules', '.bin', 'tsc');
+    const types = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node'];
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022,esnext.disposable',
+    ];
+    expect((await execute(tsc, [...options, ...types, 'types.mts'], { cwd: project })).stdout).toBe('');
+  }, 60_000);
+
+  test('the recipes for node and vitest pass, with the official client', async () => {
+    for (const name of ['vitest', '@kubernetes']) {
+      await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name));
+    }
+    await copy('node');
+    expect((await node('--test', 'node/')).stdout).toMatch(/^# pass 2$/m);
+    await copy('vitest');
+    const vitest = join(project, 'node_modules', 'vitest', 'vitest.mjs');
+    expect((await node(vitest, 'run', '--root', 'vitest', '--no-color')).stdout).toMatch(/Tests +2 passed/);
+  }, 180_000);
+
+  test('the recipe for jest passes, where jest can be installed', async ({ skip }) => {
+    // A development dependency on it would be two thirds more packages in every installation.
+    const jest = join(directory, 'jest');
+    await mkdir(jest);
+    const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--prefix', jest, 'jest@30'];
+    try {
+      await execute('npm', ['install', ...options], { cwd: jest, timeout: 150_000 });
+    } catch (error) {
+      skip(`jest cannot be installed here: ${(error as Error).message.split('\n')[0]}`);
+    }
+    await copy('jest');
+    const program = join(jest, 'node_modules', 'jest', 'bin', 'jest.js');
+    const { stderr } = await node(program, '--rootDir', join(project, 'jest'), '--no-watchman');
+    expect(stderr).toMatch(/Tests: +2 passed, 2 total/);
+  }, 200_000);
+});

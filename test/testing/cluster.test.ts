@@ -152,6 +152,46 @@ data: { key: ${value} }
     expect((await api.listNamespacedPod({ namespace: 'default' })).items).toHaveLength(2);
   });
 
+  test('tokens expire by the time of the cluster', async () => {
+    const cluster = await start();
+    const config = new KubeConfig();
+    config.loadFromString(await cluster.kubeconfig());
+    const admin = config.makeApiClient(CoreV1Api);
+    const { status } = await admin.createNamespacedServiceAccountToken({
+      ...{ name: 'default', namespace: 'default' },
+      body: { spec: { audiences: [], expirationSeconds: 3600 } } as never,
+    });
+    const bearer = new KubeConfig();
+    bearer.loadFromOptions({
+      clusters: config.clusters,
+      users: [{ name: 'pod', token: status!.token }],
+      contexts: [{ name: 'pod', cluster: config.clusters[0]!.name, user: 'pod' }],
+      currentContext: 'pod',
+    });
+    const pod = bearer.makeApiClient(CoreV1Api);
+    // It is authenticated, and has no right to list pods.
+    await expect(pod.listNamespacedPod({ namespace: 'default' })).rejects.toMatchObject({ code: 403 });
+    await cluster.advance('61m');
+    await expect(pod.listNamespacedPod({ namespace: 'default' })).rejects.toMatchObject({ code: 401 });
+  });
+
+  test('what starts at another time differs only in its times', async () => {
+    const now = new Date('2040-05-06T07:08:09.123Z');
+    const cluster = await start({ seed: 1, now });
+    const other = await start({ seed: 1 });
+    expect(cluster.now).toEqual(now);
+    for (const kind of ['Namespace', 'ServiceAccount', 'Secret', 'ConfigMap', 'ClusterRole', 'Node']) {
+      const [moved, known] = await Promise.all(
+        [cluster, other].map(async (each) => JSON.stringify((await each.client.of(kind).list()).items)),
+      );
+      expect(moved).toContain('2040-05-06T07:08:09');
+      expect(moved).not.toContain('2030-01-01');
+      expect(moved!.replaceAll(/2040-05-06T07:08:09(\.\d+)?/g, 'T')).toBe(
+        known!.replaceAll(/2030-01-01T00:00:00(\.\d+)?/g, 'T'),
+      );
+    }
+  });
+
   test('reads the past, exactly as it was', async () => {
     const cluster = await start();
     const map = (value: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data: { value } });
@@ -249,6 +289,64 @@ describe('faults', () => {
     await cluster.apply(deployment(1));
     await cluster.waitFor('deployment/web', 'Available');
     expect(cluster.now.getTime() - begin).toBeGreaterThanOrEqual(30_000);
+  });
+
+  test('stale watches show a change that late', async () => {
+    const cluster = await start();
+    const seen: string[] = [];
+    cluster.addFault({ verbs: ['watch'], resources: ['configmaps'], users: ['eve'], staleWatches: '30s' });
+    const end = new AbortController();
+    const maps = cluster.client.as('eve', ['system:masters']).of('ConfigMap').in('default');
+    const watch = await maps.watch({ fieldSelector: 'metadata.name=m', signal: end.signal });
+    const following = (async () => {
+      for await (const { type } of watch) seen.push(type);
+    })();
+    await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } });
+    await cluster.advance('29s');
+    expect(seen).toEqual([]);
+    await cluster.advance('1s');
+    expect(seen).toEqual(['ADDED']);
+    end.abort();
+    await following.catch(() => undefined);
+  });
+
+  test('a dropped watch ends after its time, and nothing that happens in between is lost to an informer', async () => {
+    const cluster = await start();
+    const fault = cluster.addFault({ verbs: ['watch'], resources: ['pods', 'replicasets'], dropWatches: '5s' });
+    const maps = cluster.client.as('eve', ['system:masters']).of('Pod').in('default');
+    let hasEnded = false;
+    const following = (async () => {
+      for await (const _ of await maps.watch());
+      hasEnded = true;
+    })();
+    await cluster.advance('4s');
+    expect(hasEnded).toBe(false);
+    await cluster.advance('1s');
+    await following;
+    await cluster.advance('1h');
+    const before = fault.hits;
+    await cluster.apply(deployment(3));
+    await cluster.waitFor('deployment/web', 'Available');
+    await cluster.advance('1m');
+    expect(fault.hits).toBeGreaterThan(before);
+  });
+
+  test('nodes behind a cut network are silent, and report what happened meanwhile', async () => {
+    const cluster = await start({ nodes: 3 });
+    const selector = { matchLabels: { app: 'web' } };
+    const metadata = { name: 'web' };
+    await cluster.apply({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata, spec: { selector, template } });
+    await cluster.settle();
+    const connect = await cluster.cutNetwork('node-1', 'node-2');
+    const ready = async () =>
+      (await cluster.client.of('Node').list()).items
+        .filter(({ status }) => status.conditions.some((each: any) => each.type === 'Ready' && each.status === 'True'))
+        .map(({ metadata: { name } }) => name);
+    await cluster.advance('2m');
+    expect(await ready()).toEqual(['node-3']);
+    await connect();
+    await cluster.waitFor(async () => (await ready()).length === 3);
+    await cluster.waitFor('daemonset/web', ({ status }) => status.numberReady === 3);
   });
 
   test('a store that stalls holds writes back until it goes on', async () => {

@@ -1,5 +1,4 @@
 /** Conversions between types: `int(x)`, `string(x)`, `type(x)`, `dyn(x)` and so on. */
-import { traversalCost } from '../cost/constants.ts';
 import { readsTargetOnly } from '../cost/estimates.ts';
 import type { FunctionDeclaration } from '../library.ts';
 import {
@@ -18,7 +17,6 @@ import {
 } from '../types/type.ts';
 import { fail } from '../values/failure.ts';
 import { double, doubleValue, int, uint } from '../values/numbers.ts';
-import { costSizeOf } from '../values/size.ts';
 import { valueText } from '../values/text.ts';
 import { duration, floorDivide, parseDuration, parseTimestamp, timestamp } from '../values/time.ts';
 import { typeOf } from '../values/type-of.ts';
@@ -42,7 +40,7 @@ export const CONVERSIONS: readonly FunctionDeclaration[] = [
     overloads: [
       plain('bytes_to_bytes', [BYTES], BYTES, same),
       plain('string_to_bytes', [STRING], BYTES, (text: string) => new Uint8Array(Buffer.from(text)), {
-        cost: readsFirst,
+        costBefore: readsFirst,
         estimate: (call) => {
           const size = call.sizeOf(call.args[0]!);
           return { cost: readsTargetOnly(call)!.cost, size: { min: size.min, max: size.max * 4 } };
@@ -89,7 +87,7 @@ export const CONVERSIONS: readonly FunctionDeclaration[] = [
       plain('string_to_string', [STRING], STRING, same),
       plain('bool_to_string', [BOOL], STRING, valueText),
       plain('bytes_to_string', [BYTES], STRING, valueText, {
-        cost: ([bytes]) => traversalCost(costSizeOf(bytes!)),
+        costBefore: readsFirst,
         estimate: (call) => {
           const size = call.sizeOf(call.args[0]!);
           return { cost: readsTargetOnly(call)!.cost, size: { min: Math.floor(size.min / 4), max: size.max } };

@@ -1,5 +1,5 @@
 /** Short forms for declarations. */
-import { bulkCost, traversalCost } from '../cost/constants.ts';
+import { traversalCost } from '../cost/constants.ts';
 import type { Implementation, Overload } from '../library.ts';
 import type { Type } from '../types/type.ts';
 import { costSizeOf } from '../values/size.ts';
@@ -32,9 +32,4 @@ export function member(
 /** The cost of a function that reads its first argument once. */
 export function readsFirst([first]: readonly Value[]): number {
   return traversalCost(costSizeOf(first!));
-}
-
-/** The cost of a function that cel-go counts as one unit, whatever the size of its arguments. */
-export function constantWithBulk(args: readonly Value[]): number {
-  return 1 + args.reduce((sum: number, arg) => sum + bulkCost(costSizeOf(arg)), 0);
 }

@@ -1,5 +1,5 @@
 /** cel-go's extension of lists, in the version that Kubernetes has. */
-import { LIST_COST, STRING_TRAVERSAL_FACTOR } from '../cost/constants.ts';
+import { bulkCost, LIST_COST, STRING_TRAVERSAL_FACTOR } from '../cost/constants.ts';
 import { makesList } from '../cost/estimates.ts';
 import { exactly, multiplyRanges } from '../cost/range.ts';
 import type { CallNode, CostNode, Library, MacroCall, Overload } from '../library.ts';
@@ -55,12 +55,11 @@ export const LIST_LIBRARY: Library = {
       name: 'flatten',
       overloads: [
         member('list_flatten', [listType(LIST)], LIST, (list: Value[]) => flatten(list, 1), {
-          cost: ([list], result) => listCost(Math.max(costSizeOf(list!), costSizeOf(result) / 10)),
+          costBefore: ([list]) => flattenCost(list as Value[], 1),
           estimate: (call) => makesList(1, call.sizeOf(call.target!)),
         }),
         member('list_flatten_int', [listType(DYN), INT], listType(DYN), flattenTo, {
-          cost: ([list, depth], result) =>
-            listCost(Math.max(costSizeOf(list!) * Number(depth), costSizeOf(result) / 10)),
+          costBefore: ([list, depth]) => flattenCost(list as Value[], Number(depth)),
           estimate: (call) => makesList(literalInt(call.args[0]!) ?? 2 ** 64, call.sizeOf(call.target!)),
         }),
       ],
@@ -100,6 +99,15 @@ export const LIST_LIBRARY: Library = {
 /** Of a function that makes a list and looks at so many items. */
 function listCost(items: number): number {
   return Math.floor(items) + 1 + LIST_COST;
+}
+
+/** cel-go counts only the items of the outer list, however long the inner ones are. */
+function flattenCost(list: readonly Value[], depth: number): number {
+  const count = (part: readonly Value[], left: number): number =>
+    left <= 0
+      ? part.length
+      : part.reduce((sum: number, item) => sum + (Array.isArray(item) ? 1 + count(item, left - 1) : 1), 0);
+  return listCost(list.length * Math.max(0, depth)) + bulkCost(count(list, depth));
 }
 
 /** Of a function that compares all items of a list with each other. */

@@ -82,10 +82,10 @@ export const OPERATORS: readonly FunctionDeclaration[] = [
       plain('add_int64', [INT, INT], INT, addInts),
       plain('add_uint64', [UINT, UINT], UINT, addUints),
       plain('add_double', [DOUBLE, DOUBLE], DOUBLE, (a: Value, b: Value) => double(doubleValue(a) + doubleValue(b))),
-      plain('add_string', [STRING, STRING], STRING, (a: string, b: string) => a + b, { cost: readsBoth }),
-      plain('add_bytes', [BYTES, BYTES], BYTES, concatBytes, { cost: readsBoth }),
+      plain('add_string', [STRING, STRING], STRING, (a: string, b: string) => a + b, { costBefore: readsBoth }),
+      plain('add_bytes', [BYTES, BYTES], BYTES, concatBytes, { costBefore: readsBoth }),
       plain('add_list', [listType(T), listType(T)], listType(T), (a: Value[], b: Value[]) => a.concat(b), {
-        cost: ([a, b]) => 1 + bulkCost(costSizeOf(a!) + costSizeOf(b!)),
+        costBefore: ([a, b]) => 1 + bulkCost(costSizeOf(a!) + costSizeOf(b!)),
       }),
       plain('add_duration_duration', [DURATION, DURATION], DURATION, addDurations),
       plain('add_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP, addToTimestamp),
@@ -187,8 +187,10 @@ function comparison(name: string, id: string, holds: (order: number) => boolean)
     name,
     overloads: [
       ...overloads,
-      plain(`${id}_string`, [STRING, STRING], BOOL, (a, b) => holds(compareStrings(a, b)), { cost: readsShorter }),
-      plain(`${id}_bytes`, [BYTES, BYTES], BOOL, (a, b) => holds(Buffer.compare(a, b)), { cost: readsShorter }),
+      plain(`${id}_string`, [STRING, STRING], BOOL, (a, b) => holds(compareStrings(a, b)), {
+        costBefore: readsShorter,
+      }),
+      plain(`${id}_bytes`, [BYTES, BYTES], BOOL, (a, b) => holds(Buffer.compare(a, b)), { costBefore: readsShorter }),
       plain(`${id}_timestamp`, [TIMESTAMP, TIMESTAMP], BOOL, times),
       plain(`${id}_duration`, [DURATION, DURATION], BOOL, times),
     ],

@@ -71,11 +71,11 @@ export const OPTIONAL_LIBRARY: Library = {
     },
     {
       name: 'optional.unwrap',
-      overloads: [plain('optional_unwrap', [listType(OPTIONAL)], LIST, unwrap, { cost: perItem })],
+      overloads: [plain('optional_unwrap', [listType(OPTIONAL)], LIST, unwrap, { costBefore: perItem })],
     },
     {
       name: 'unwrapOpt',
-      overloads: [member('optional_unwrapOpt', [listType(OPTIONAL)], LIST, unwrap, { cost: perItem })],
+      overloads: [member('optional_unwrapOpt', [listType(OPTIONAL)], LIST, unwrap, { costBefore: perItem })],
     },
   ],
 };

@@ -1,11 +1,11 @@
 /** cel-go's extension of strings, in the version that Kubernetes has. Costs are those that Kubernetes gives its functions. */
-import { MAX_TEXT_CHARACTERS, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cost/constants.ts';
+import { bulkCost, MAX_TEXT_CHARACTERS, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cost/constants.ts';
 import { readsTarget, readsTargetOnly } from '../cost/estimates.ts';
 import { addRanges, multiplyRanges, type Range, scaleRange } from '../cost/range.ts';
 import type { CallEstimate, CallNode, Library, Overload } from '../library.ts';
 import { DYN, INT, listType, STRING } from '../types/type.ts';
 import { fail } from '../values/failure.ts';
-import { costSizeOf, sizeOf } from '../values/size.ts';
+import { costSizeOf, deepSize, sizeOf } from '../values/size.ts';
 import type { Value } from '../values/value.ts';
 import { member, plain, readsFirst } from './declare.ts';
 import { format } from './format.ts';
@@ -26,8 +26,13 @@ const SEARCHES: Pick<Overload, 'costBefore' | 'estimate'> = {
 };
 const REPLACES = { ...REBUILDS, estimate: estimateReplace };
 const SPLITS = { ...REBUILDS, estimate: estimateSplit };
-const JOINS: Pick<Overload, 'cost' | 'estimate'> = {
-  cost: (_, result) => Math.ceil(costSizeOf(result) * 2 * STRING_TRAVERSAL_FACTOR),
+const JOINS: Pick<Overload, 'costBefore' | 'estimate'> = {
+  costBefore: ([list, by]) => {
+    const items = list as readonly Value[];
+    const separators = by === undefined ? 0 : costSizeOf(by) * Math.max(items.length - 1, 0);
+    const size = items.reduce((sum: number, item) => sum + costSizeOf(item), separators);
+    return Math.ceil(size * 2 * STRING_TRAVERSAL_FACTOR) + bulkCost(items.length);
+  },
   estimate: estimateJoin,
 };
 
@@ -96,8 +101,8 @@ export const STRING_LIBRARY: Library = {
       name: 'format',
       overloads: [
         member('string_format', [STRING, listType(DYN)], STRING, format, {
-          // The result may be much longer than the format, which is all that cel-go counts.
-          cost: ([text], result) => Math.max(readsFirst([text!]), traversalCost((result as string).length / 10)),
+          // The arguments may be much longer than the format, which is all that cel-go counts.
+          costBefore: ([text, args]) => readsFirst([text!]) + traversalCost(Math.max(0, deepSize(args!) - 1_000)),
           estimate: readsTargetOnly,
         }),
       ],
@@ -106,7 +111,7 @@ export const STRING_LIBRARY: Library = {
       name: 'strings.quote',
       overloads: [
         plain('strings_quote', [STRING], STRING, quoted, {
-          cost: readsFirst,
+          costBefore: readsFirst,
           estimate: (call) => {
             const { min, max } = call.sizeOf(call.args[0]!);
             return { cost: readsTargetOnly(call)!.cost, size: { min: min + 2, max: max * 2 + 2 } };

@@ -1,13 +1,13 @@
 /** Functions of strings in the language itself, and `size`. */
 import { matchesAnywhere, RegularExpressionError, regularExpression } from '../../base/regular-expression.ts';
-import { REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cost/constants.ts';
+import { bulkCost, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cost/constants.ts';
 import { matchingCost, readsArgument, searchesTarget } from '../cost/estimates.ts';
 import type { CallNode, FunctionDeclaration, Overload } from '../library.ts';
 import { BOOL, BYTES, INT, listType, mapType, STRING, type Type, typeParameter } from '../types/type.ts';
 import { fail } from '../values/failure.ts';
 import { costSizeOf, sizeOf } from '../values/size.ts';
 import type { Value } from '../values/value.ts';
-import { constantWithBulk, member, plain, readsFirst } from './declare.ts';
+import { member, plain, readsFirst } from './declare.ts';
 
 const sized: readonly [string, Type][] = [
   ['string', STRING],
@@ -15,6 +15,9 @@ const sized: readonly [string, Type][] = [
   ['list', listType(typeParameter('T'))],
   ['map', mapType(typeParameter('K'), typeParameter('V'))],
 ];
+
+/** cel-go counts one unit. */
+const SIZE: Pick<Overload, 'cost'> = { cost: (_, size) => 1 + bulkCost(size as number) };
 
 const MATCHES: Pick<Overload, 'costBefore' | 'estimate'> = {
   costBefore: ([text, expression]) =>
@@ -30,8 +33,8 @@ export const TEXT_FUNCTIONS: readonly FunctionDeclaration[] = [
   {
     name: 'size',
     overloads: sized.flatMap(([id, type]) => [
-      plain(`size_${id}`, [type], INT, (value: Value) => sizeOf(value)!, { cost: constantWithBulk }),
-      member(`${id}_size`, [type], INT, (value: Value) => sizeOf(value)!, { cost: constantWithBulk }),
+      plain(`size_${id}`, [type], INT, (value: Value) => sizeOf(value)!, SIZE),
+      member(`${id}_size`, [type], INT, (value: Value) => sizeOf(value)!, SIZE),
     ]),
   },
   {
@@ -47,7 +50,7 @@ export const TEXT_FUNCTIONS: readonly FunctionDeclaration[] = [
     name: 'startsWith',
     overloads: [
       member('starts_with_string', [STRING, STRING], BOOL, (text: string, part: string) => text.startsWith(part), {
-        cost: readsFirst,
+        costBefore: readsFirst,
         estimate: readsArgument,
       }),
     ],
@@ -56,7 +59,7 @@ export const TEXT_FUNCTIONS: readonly FunctionDeclaration[] = [
     name: 'endsWith',
     overloads: [
       member('ends_with_string', [STRING, STRING], BOOL, (text: string, part: string) => text.endsWith(part), {
-        cost: readsFirst,
+        costBefore: readsFirst,
         estimate: readsArgument,
       }),
     ],

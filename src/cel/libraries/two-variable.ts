@@ -38,7 +38,7 @@ export const TWO_VARIABLE_LIBRARY: Library = {
           return map;
         }),
         plain('@mapInsert_map_map', [MAP, MAP], MAP, insertAll, {
-          cost: ([, entries]) => 1 + Math.floor(mapSize(entries as MapValue | JsonObject) / 100),
+          costBefore: ([, entries]) => 1 + Math.floor(mapSize(entries as MapValue | JsonObject) / 100),
         }),
       ],
     },

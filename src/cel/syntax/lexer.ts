@@ -9,6 +9,9 @@ export interface Token {
   readonly position: number;
 }
 
+/** As cel-go: after so many, the rest of the text is not looked at. */
+const MAX_ERRORS = 100;
+
 const SPACE = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)[uU]?/y;
@@ -27,6 +30,7 @@ export function tokenize(source: string, report: (issue: Issue) => void): Token[
     tokens.push({ kind, text, position: at });
     at += text.length;
   };
+  let errors = 0;
   while (at < source.length) {
     const space = take(SPACE);
     if (space !== undefined) {
@@ -55,6 +59,10 @@ export function tokenize(source: string, report: (issue: Issue) => void): Token[
       continue;
     }
     const bad = opening === undefined ? String.fromCodePoint(source.codePointAt(at)!) : restOfLine(source, at);
+    if (errors++ === MAX_ERRORS) {
+      report({ position: at, message: `More than ${MAX_ERRORS} syntax errors` });
+      break;
+    }
     report({ position: at, message: `Syntax error: token recognition error at: '${bad}'` });
     at += bad.length;
   }

@@ -16,8 +16,14 @@ const RESERVED = new Set(
 );
 const KEYWORDS = new Set(['true', 'false', 'null', 'in']);
 
-const EXPECTED_EXPRESSION =
-  "expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const LITERALS = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const EXPECTED_EXPRESSION = `expecting {'[', '{', '(', '.', '-', '!', ${LITERALS}`;
+const EXPECTED_ARGUMENT = `expecting {'[', '{', '(', ')', '.', '-', '!', ${LITERALS}`;
+const EXPECTED_ITEM = `expecting {'[', ']', '{', '(', '.', ',', '-', '!', '?', ${LITERALS}`;
+const EXPECTED_ENTRY = `expecting {'[', '{', '}', '(', '.', ',', '-', '!', '?', ${LITERALS}`;
+
+/** Operators that an expression can begin with. */
+const BEGINNINGS = new Set(['[', '[?', '{', '(', '.', '-', '!']);
 
 const RELATIONS = new Set(['<', '<=', '>=', '>', '==', '!=', 'in']);
 const SUMS = new Set(['+', '-']);
@@ -117,6 +123,14 @@ class Parser {
   #tooDeep(): never {
     this.#issues.push({ position: undefined, message: `expression recursion limit exceeded: ${MAX_DEPTH}` });
     throw new SyntaxFailure();
+  }
+
+  /** Refuses a first element that is none, with what could stand there. */
+  #expectElement(closing: string, expected: string): void {
+    const { kind, text } = this.#token;
+    const isOperator = kind === 'operator' || kind === 'end' || text === 'in';
+    if (!isOperator || BEGINNINGS.has(text) || text === closing || text === '?') return;
+    this.#syntaxError(`mismatched input '${text}' ${expected}`);
   }
 
   #expression(): Expression {
@@ -290,6 +304,7 @@ class Parser {
   #arguments(): Expression[] {
     const args: Expression[] = [];
     if (this.#accept(')') !== undefined) return args;
+    this.#expectElement(')', EXPECTED_ARGUMENT);
     do args.push(this.#expression());
     while (this.#accept(',') !== undefined);
     this.#expect(')');
@@ -300,6 +315,7 @@ class Parser {
     const open = this.#next();
     const items: ListItem[] = [];
     let optional = open.text === '[?';
+    this.#expectElement(']', EXPECTED_ITEM);
     while (!this.#is(']') || optional) {
       optional = optional || this.#accept('?') !== undefined;
       items.push({ value: this.#expression(), optional });
@@ -313,6 +329,7 @@ class Parser {
   #map(): Expression {
     const open = this.#next();
     const entries: MapEntry[] = [];
+    this.#expectElement('}', EXPECTED_ENTRY);
     while (!this.#is('}')) {
       const optional = this.#accept('?') !== undefined;
       const key = this.#expression();

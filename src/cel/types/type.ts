@@ -52,6 +52,8 @@ export class Type {
     switch (this.kind) {
       case 'error':
         return '!error!';
+      case 'null':
+        return 'null';
       case 'timestamp':
       case 'duration':
         return this.kind;

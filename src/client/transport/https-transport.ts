@@ -18,6 +18,8 @@ export interface HttpsTransportOptions extends Connection {
 }
 
 export interface HttpsTransport extends Transport {
+  /** Reads JSON that is no object of the API, such as discovery or a table. */
+  read(path: string, accept?: string): Promise<Record<string, any>>;
   /** Shows another client certificate from the next connection on. */
   renew(identity: { readonly cert: string; readonly key: string }): void;
   /** Closes all connections, including those of running watches. */
@@ -50,6 +52,9 @@ const WATCH_GRACE_MS = 30_000;
 /** For calls at the same time: each costs a handshake and memory at both ends. More calls wait. */
 const MAX_CONNECTIONS = 16;
 
+/** A request, or the path of a document that is read. */
+type Sent = Request & { readonly path?: string; readonly accept?: string };
+
 interface Connections {
   readonly calls: http.Agent;
   /** Without a limit. */
@@ -79,16 +84,16 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   const authorization = authorizationOf(options);
 
   /** Resolves with the head of the response. */
-  function send(request: Request): Promise<http.IncomingMessage> {
+  function send(request: Sent): Promise<http.IncomingMessage> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const settings: https.RequestOptions = {
       method: METHODS[request.verb],
       host: base.hostname.replace(/^\[|\]$/g, ''),
       port: base.port || (plain ? 80 : 443),
-      path: prefix + pathOf(request),
+      path: prefix + (request.path ?? pathOf(request)),
       agent: isUrgent(request) ? connections.urgent : connections.calls,
       headers: {
-        accept: request.metadataOnly ? METADATA_ONLY : 'application/json',
+        accept: request.accept ?? (request.metadataOnly ? METADATA_ONLY : 'application/json'),
         'user-agent': options.userAgent ?? 'quarterdeck',
         ...(authorization ? { authorization } : {}),
         ...(body
@@ -123,7 +128,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   }
 
   /** Runs `work` until the signal is aborted or the timeout has passed, and turns aborts into errors with a reason. */
-  async function withTimeout<T>(request: Request, work: (request: Request) => Promise<T>): Promise<T> {
+  async function withTimeout<T>(request: Sent, work: (request: Sent) => Promise<T>): Promise<T> {
     request.signal?.throwIfAborted();
     const ended = new AbortController();
     const end = () => ended.abort();
@@ -185,6 +190,14 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
 
   return {
     call: (request) => withTimeout(request, async (limited) => answerOf(request, await bodyOf(await send(limited)))),
+
+    read: (path, accept = 'application/json') =>
+      withTimeout({ verb: 'get', apiVersion: '', plural: '', path, accept }, async (limited) => {
+        const body = await bodyOf(await send(limited));
+        const value = body.code === 200 ? parseObject(body.text) : undefined;
+        if (!value) throw failureOf(body);
+        return value;
+      }),
 
     watch: (request) =>
       withTimeout(request, async (limited) => {

@@ -20,12 +20,12 @@ import {
 } from '../../store/store.ts';
 import { ChangeHistory, type KeptChange } from './change-history.ts';
 import { ChangeRecord } from './change-record.ts';
-import type { DefinitionMarks } from './definition-marks.ts';
 import type { Encoded } from './encoding.ts';
 import { Entry } from './entry.ts';
 import type { ObjectKey } from './keys.ts';
 import { parseKey, ROOT, tableName } from './keys.ts';
 import { Origins } from './origin.ts';
+import type { Marks } from './own-image.ts';
 import { Table } from './table.ts';
 
 export interface CacheOptions {
@@ -37,7 +37,7 @@ export interface CacheOptions {
   /** Whether objects are frozen, so that a test finds the code that changes one. */
   readonly freeze: boolean;
   /** Absent: everything that this process did not write itself is decoded before it is served. */
-  readonly marks?: DefinitionMarks | undefined;
+  readonly marks?: Marks | undefined;
 }
 
 /** An object that this process is writing. */

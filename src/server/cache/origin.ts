@@ -1,6 +1,6 @@
 import { type Logger, silent } from '../../base/log.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import type { DefinitionMarks } from './definition-marks.ts';
+import type { Marks } from './own-image.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import type { UnreadableObject } from './unreadable.ts';
 
@@ -22,7 +22,7 @@ export interface Origin {
 export interface OriginOptions {
   readonly frozen: boolean;
   readonly log?: Logger;
-  readonly marks?: DefinitionMarks | undefined;
+  readonly marks?: Marks | undefined;
 }
 
 /** The origins of one cache's entries. */

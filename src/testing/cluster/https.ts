@@ -9,13 +9,11 @@ import { bootstrapTokens } from '../../server/authn/bootstrap-token.ts';
 import { ServiceAccountTokens } from '../../server/authn/service-account-tokens.ts';
 import { createHttpServer } from '../../server/http/server.ts';
 import type { Server } from '../../server/index.ts';
-import { type ClusterKeys, issueLeaf } from './keys.ts';
+import { type ClusterKeys, issueLeaf, TOKEN_ISSUER } from './keys.ts';
 
 const HOST = '127.0.0.1';
 const SERVER = { commonName: 'kube-apiserver' };
 const ADMIN = { commonName: 'kubernetes-admin', organization: 'system:masters' };
-
-export const TOKEN_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 /** The answer to `/version`. */
 const VERSION = {

@@ -1,41 +1,43 @@
-/** What the store of a new cluster contains once the server has created its namespaces, roles and priority classes. */
-import { ControlledClock } from '../../base/clock.ts';
-import { SeededRandom } from '../../base/random.ts';
-import { allKinds } from '../../kinds/all.ts';
-import { admissionPlugins } from '../../server/admission/all.ts';
-import { createServer, type ServerOptions } from '../../server/index.ts';
-import { MemoryStore, type StoreImage } from '../../store/memory/memory-store.ts';
+/**
+ * What the store of a new cluster contains: namespaces, roles, service accounts and whatever else a control plane creates
+ * before anybody asks for something. It is the same for every cluster but for the time, so it is made once: during the
+ * build, or in a process that has no file of the build when its first cluster starts.
+ */
+import { readImage, writeImage } from '../../store/memory/image-file.ts';
+import type { StoreImage } from '../../store/memory/memory-store.ts';
 
-export const SERVER_OPTIONS = {
-  kinds: allKinds,
-  authorization: ['Node', 'RBAC'],
-  defaultRoles: true,
-  garbageCollection: true,
-} as const satisfies Partial<ServerOptions>;
+/** The time at which clusters start, unless a test gives another one. */
+export const DEFAULT_START = Date.parse('2030-01-01T00:00:00Z');
 
-const SEED = 1;
-/** Of clusters that start at different times. */
-const MAX_IMAGES = 16;
-const images = new Map<number, Promise<StoreImage>>();
-
-/** The same for every cluster that starts at this time. Made once: every further cluster starts in half the time. */
-export function initialImage(now: number): Promise<StoreImage> {
-  const known = images.get(now);
-  if (known) return known;
-  const image = create(now);
-  for (const oldest of images.keys()) if (images.size >= MAX_IMAGES) images.delete(oldest);
-  images.set(now, image);
-  return image;
+interface ImageSource {
+  /** Makes the image for a time. */
+  readonly create: (now: number) => Promise<StoreImage>;
+  /** Where the build has saved it. */
+  readonly file: string | undefined;
 }
 
-async function create(now: number): Promise<StoreImage> {
-  const clock = new ControlledClock(now);
-  const store = new MemoryStore({ clock });
-  const server = await createServer({
-    ...{ ...SERVER_OPTIONS, store, clock, random: new SeededRandom(SEED), admission: admissionPlugins() },
-  });
-  server.close();
-  const image = store.image();
-  await store.close();
-  return image;
+let made: Promise<StoreImage> | undefined;
+
+export async function initialImage(now: number, source: ImageSource): Promise<StoreImage> {
+  made ??= load(source);
+  return movedTo(now, await made);
+}
+
+export async function saveInitialImage(file: string, create: ImageSource['create']): Promise<void> {
+  await writeImage(file, { image: await create(DEFAULT_START), about: {} });
+}
+
+async function load({ file, create }: ImageSource): Promise<StoreImage> {
+  return file === undefined ? create(DEFAULT_START) : (await readImage(file)).image;
+}
+
+/** Everything in the image happened at its time, so the same image at another time differs by that one text. */
+function movedTo(now: number, image: StoreImage): StoreImage {
+  const [from, to] = [DEFAULT_START, now].map((time) => `${new Date(time).toISOString().slice(0, 19)}`) as [
+    string,
+    string,
+  ];
+  if (from === to) return image;
+  const rows = image.rows.map((row) => ({ ...row, value: Buffer.from(row.value.toString().replaceAll(from, to)) }));
+  return { ...image, rows };
 }

@@ -6,6 +6,8 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { type Random, SeededRandom } from '../../base/random.ts';
 import { type Identity, issue, newIssuer, type Subject } from '../../base/x509/certificate.ts';
 
+export const TOKEN_ISSUER = 'https://kubernetes.default.svc.cluster.local';
+
 export interface ClusterKeys {
   /** Signs serving and client certificates. */
   readonly authority: Identity;

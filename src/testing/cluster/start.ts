@@ -5,27 +5,41 @@ import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom, systemRandom } from '../../base/random.ts';
 import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
+import { allKinds } from '../../kinds/all.ts';
 import { readRules } from '../../node/simulated/rules/read-rules.ts';
 import type { Rules } from '../../node/simulated/rules/rules.ts';
 import { admissionPlugins } from '../../server/admission/all.ts';
 import { legacyTokenSigner } from '../../server/authn/legacy-token-signer.ts';
 import { createTokenIssuer } from '../../server/authn/token-issuer.ts';
 import { FaultInjector } from '../../server/faults/fault-injector.ts';
-import { createServer, type Server } from '../../server/index.ts';
-import { MemoryStore } from '../../store/memory/memory-store.ts';
+import { createServer, type Server, type ServerOptions } from '../../server/index.ts';
+import { MemoryStore, type StoreImage } from '../../store/memory/memory-store.ts';
 import type { ClusterOptions } from '../contract.ts';
 import { type StoreGate, storeGate } from '../faults/store-gate.ts';
 import { ADMIN } from '../objects/client.ts';
 import { startControllers, startNodes, startScheduler } from './components.ts';
-import { TOKEN_ISSUER } from './https.ts';
-import { initialImage, SERVER_OPTIONS } from './initial-image.ts';
-import { type ClusterKeys, clusterKeys } from './keys.ts';
+import { DEFAULT_START, initialImage } from './initial-image.ts';
+import { type ClusterKeys, clusterKeys, TOKEN_ISSUER } from './keys.ts';
 import { ClusterSnapshot, type ClusterState } from './snapshot.ts';
 
-const DEFAULT_START = '2030-01-01T00:00:00Z';
 const MAX_SEED = 2 ** 32;
 const DAY_MS = 86_400_000;
 const MAX_CERTIFICATE_MS = 365 * DAY_MS;
+
+const SERVER_OPTIONS = {
+  kinds: allKinds,
+  authorization: ['Node', 'RBAC'],
+  garbageCollection: true,
+} as const satisfies Partial<ServerOptions>;
+
+const IMAGE_SEED = 1;
+
+/** The state to start with; without an image, an empty store. */
+type Beginning = Omit<ClusterState, 'image'> & {
+  readonly image: StoreImage | undefined;
+  /** Whether another release may have saved it. */
+  readonly isFromFile?: boolean;
+};
 
 /** What a test cluster consists of. */
 export interface Parts {
@@ -43,8 +57,29 @@ export interface Parts {
   stop(): Promise<void>;
 }
 
-export async function startParts(options: ClusterOptions): Promise<Parts> {
-  const { seed, nodes, simulation, image, ...beginning } = await beginningOf(options);
+/** `imageFile`: where the build has saved the initial image. */
+export async function startParts(options: ClusterOptions, imageFile?: string): Promise<Parts> {
+  return startFrom(await beginningOf(options, imageFile));
+}
+
+/** What the store of every new cluster contains: that of one without nodes in which nothing more happens. */
+export async function createInitialImage(now: number): Promise<StoreImage> {
+  const parts = await startFrom({
+    seed: IMAGE_SEED,
+    random: IMAGE_SEED,
+    now,
+    nodes: [],
+    simulation: {},
+    image: undefined,
+  });
+  const image = parts.store.image();
+  await parts.stop();
+  return image;
+}
+
+async function startFrom(beginning: Beginning): Promise<Parts> {
+  const { seed, nodes, simulation, image } = beginning;
+  const ownImage = beginning.isFromFile ? undefined : image;
   const clock = new ControlledClock(beginning.now);
   const keys = clusterKeys();
   const random = new SeededRandom(beginning.random);
@@ -54,6 +89,9 @@ export async function startParts(options: ClusterOptions): Promise<Parts> {
   const faults = new FaultInjector({ clock, random, isExempt: ({ name }) => name === ADMIN.name });
   const server = await createServer({
     ...{ ...SERVER_OPTIONS, store: gate.store, clock, random, admission: admissionPlugins() },
+    // An image of this release has them.
+    defaultRoles: ownImage === undefined,
+    ownUntil: ownImage?.revision,
     tokenIssuer: createTokenIssuer({ key: keys.tokens, issuer: TOKEN_ISSUER, audiences: [TOKEN_ISSUER], random }),
     intercept: (handle) => faults.intercept(activity.counted(handle)),
   });
@@ -82,15 +120,16 @@ export async function startParts(options: ClusterOptions): Promise<Parts> {
   return { seed, nodes, simulation, clock, random, keys, store, gate, server, activity, faults, stop };
 }
 
-async function beginningOf(options: ClusterOptions): Promise<ClusterState> {
+async function beginningOf(options: ClusterOptions, imageFile: string | undefined): Promise<Beginning> {
   const { from } = options;
   if (from === undefined) {
     const seed = seedOf(options.seed);
     const simulation = options.simulation ?? {};
     const now = timeOf(options.now);
-    return { seed, random: seed, now, nodes: nodeNames(options.nodes), simulation, image: await initialImage(now) };
+    const image = await initialImage(now, { create: createInitialImage, file: imageFile });
+    return { seed, random: seed, now, nodes: nodeNames(options.nodes), simulation, image };
   }
-  if (typeof from === 'string') return (await ClusterSnapshot.load(from)).state;
+  if (typeof from === 'string') return { ...(await ClusterSnapshot.load(from)).state, isFromFile: true };
   if (from instanceof ClusterSnapshot) return from.state;
   throw new TypeError('`from` must be a snapshot of a test cluster, or the path of one that was saved');
 }

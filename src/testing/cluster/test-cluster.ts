@@ -57,8 +57,8 @@ export class TestCluster implements Cluster {
     });
   }
 
-  static async start(options: ClusterOptions = {}): Promise<TestCluster> {
-    return new TestCluster(await startParts(options));
+  static async start(options: ClusterOptions = {}, imageFile?: string): Promise<TestCluster> {
+    return new TestCluster(await startParts(options, imageFile));
   }
 
   get seed(): number {
@@ -126,6 +126,13 @@ export class TestCluster implements Cluster {
 
   async recoverNode(name: string): Promise<void> {
     await this.#annotate('node', name, undefined, { [`${SIMULATED}/down`]: null });
+  }
+
+  async cutNetwork(...nodes: readonly string[]): Promise<() => Promise<void>> {
+    for (const name of nodes) await this.failNode(name);
+    return async () => {
+      for (const name of nodes) await this.recoverNode(name);
+    };
   }
 
   async crashPod(

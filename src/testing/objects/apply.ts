@@ -1,4 +1,3 @@
-import { parseAllDocuments } from 'yaml';
 import type { DirectHandle } from '../../server/direct.ts';
 import type { KubeObject, Manifest } from '../contract.ts';
 import type { Kinds } from './kinds.ts';
@@ -11,7 +10,7 @@ export async function apply(
   manifests: readonly (string | Manifest)[],
 ): Promise<KubeObject[]> {
   const applied: KubeObject[] = [];
-  for (const manifest of manifests.flatMap(objectsOf)) {
+  for (const manifest of await objectsOf(manifests)) {
     const { apiVersion, kind: kindName, metadata = {} } = manifest;
     if (!apiVersion || !kindName) throw new Error(`a manifest needs apiVersion and kind: ${JSON.stringify(manifest)}`);
     const { kind, version, namespace, name } = kinds.locate(manifest);
@@ -29,12 +28,20 @@ export async function apply(
   return applied;
 }
 
-function objectsOf(manifest: string | Manifest): Manifest[] {
-  if (typeof manifest !== 'string') return manifest.kind === 'List' ? manifest.items : [manifest];
-  return parseAllDocuments(manifest).flatMap((document) => {
+async function objectsOf(manifests: readonly (string | Manifest)[]): Promise<Manifest[]> {
+  const parsed: Manifest[] = [];
+  for (const manifest of manifests)
+    parsed.push(...(typeof manifest === 'string' ? await documentsOf(manifest) : [manifest]));
+  return parsed.flatMap((manifest) => (manifest.kind === 'List' ? manifest.items : [manifest]));
+}
+
+async function documentsOf(text: string): Promise<Manifest[]> {
+  // Loading the parser takes several milliseconds of a start.
+  const { parseAllDocuments } = await import('yaml');
+  return parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;
     if (error) throw error;
     const object = document.toJS() as Manifest | null;
-    return object === null ? [] : objectsOf(object);
+    return object === null ? [] : [object];
   });
 }

@@ -14,6 +14,7 @@ import {
   Watch,
 } from '@kubernetes/client-node';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { runQd } from '../program.ts';
 import { onEveryStore } from '../stores.ts';
 
 const namespace = 'default';
@@ -48,6 +49,21 @@ onEveryStore((server) => {
       expect(names).toEqual(['page-a', 'page-b', 'page-c', 'page-d', 'page-e']);
       expect(third.metadata?._continue).toBeUndefined();
       expect(new Set([first, second, third].map(({ metadata }) => metadata?.resourceVersion)).size).toBe(1);
+    });
+
+    test('of the past, and what was deleted is created again', async () => {
+      const created = await create('past');
+      const { resourceVersion = '' } = created.metadata!;
+      await core.deleteNamespacedConfigMap({ namespace, name: 'past' });
+      const exactly = { resourceVersion, resourceVersionMatch: 'Exact', fieldSelector: 'metadata.name=past' };
+      const then = await core.listNamespacedConfigMap({ namespace, ...exactly });
+      expect(then.items.map(({ data }) => data)).toEqual([{ a: '1' }]);
+      expect(then.metadata?.resourceVersion).toBe(resourceVersion);
+      const { kubeconfig } = server();
+      const undone = await runQd(['undo', 'cm', 'past', '--yes', '--kubeconfig', kubeconfig]);
+      expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('created again') });
+      const again = await core.readNamespacedConfigMap({ namespace, name: 'past' });
+      expect(again.data).toEqual({ a: '1' });
     });
 
     test('by fields and labels, and through the generic interface', async () => {

@@ -49,6 +49,39 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.run('apply', 'view-last-applied', 'configmap/settings')).toContain('a: "8"');
   });
 
+  test('objects of custom kinds comply with the rules of their schema', async () => {
+    if (!kubectl.isNewest) return;
+    const spec = {
+      type: 'object',
+      properties: { size: { type: 'integer' } },
+      'x-kubernetes-validations': [{ rule: 'self.size >= oldSelf.size', message: 'size cannot fall' }],
+    };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    const definition = {
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name: 'disks.rules.example.com' },
+      spec: {
+        ...{ group: 'rules.example.com', scope: 'Namespaced', names: { plural: 'disks', kind: 'Disk' } },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    };
+    const disk = (size: number) => ({
+      ...{ apiVersion: 'rules.example.com/v1', kind: 'Disk', metadata: { name: 'a' } },
+      spec: { size },
+    });
+    await kubectl.run('apply', '-f', await kubectl.file('definition.json', definition));
+    await kubectl.run('wait', '--for=condition=Established', 'crd/disks.rules.example.com');
+    const apply = async (size: number) => kubectl.outcome('apply', '-f', await kubectl.file('disk.json', disk(size)));
+    expect((await apply(3)).stdout).toContain('disk.rules.example.com/a created');
+    const refused = await apply(2);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('spec: Invalid value: size cannot fall'),
+    ]);
+    expect((await apply(4)).stdout).toContain('disk.rules.example.com/a configured');
+    await kubectl.run('delete', 'crd/disks.rules.example.com');
+  });
+
   test('server-side apply: managers, conflicts, force, diff and the move from client-side apply', async () => {
     if (!kubectl.isNewest) return;
     const apply = (file: string, ...flags: string[]) => kubectl.outcome('apply', '--server-side', '-f', file, ...flags);

@@ -1,4 +1,6 @@
 /** The ports that the API is served on. */
+
+import { HISTORY_PATH } from '../../../client/history-path.ts';
 import type { Audit } from '../../../server/audit/audit.ts';
 import { issuerDocuments, KEYS_PATH } from '../../../server/authn/issuer-documents.ts';
 import type { JsonDocument } from '../../../server/http/documents/documents.ts';
@@ -54,7 +56,10 @@ export async function listenHttps(
     clock: machineClock,
     limits: limits(settings),
     tls: await tlsOf(pki, settings),
-    documents: currentDocuments(() => issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys })),
+    documents: currentDocuments(() => [
+      ...issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys }),
+      { path: HISTORY_PATH, type: 'application/json', content: server.history() },
+    ]),
     authenticate,
     ...{ open: openListeners, monitor, onBlocked: (blockage) => eventLoops.add(blockage) },
     isReady,
@@ -76,7 +81,7 @@ export async function frontProxyOf({ frontProxy, authority }: Pki, { clientCaFil
   return { ...frontProxy, clientAuthority: await clientAuthorities(authority, clientCaFile) };
 }
 
-/** Documents whose content follows the keys; their paths stay. */
+/** Documents whose content changes; their paths stay. */
 function currentDocuments(make: () => readonly JsonDocument[]): readonly JsonDocument[] {
   return make().map(({ path, type }, index) => ({
     path,

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../base/errors.ts';
+import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
+
+describe('a point in time', () => {
+  it.each([
+    ['10 minutes ago', { agoMs: 600_000 }],
+    ['1 hour 30 minutes ago', { agoMs: 5_400_000 }],
+    ['90s', { agoMs: 90_000 }],
+    ['2h ago', { agoMs: 7_200_000 }],
+    ['1500', { resourceVersion: '1500' }],
+    ['2030-01-01T12:00:00Z', { time: Date.UTC(2030, 0, 1, 12) }],
+  ])('%s is understood', (text, point) => {
+    expect(parsePointInTime(text)).toEqual(point);
+  });
+
+  it.each(['tomorrow', '', '10 parsecs ago', '-5m', '0', '2030-99-99'])('%j is refused', (text) => {
+    expect(() => parsePointInTime(text)).toThrow('is not a time');
+  });
+
+  const history = {
+    now: '2030-01-01T00:10:00.000Z',
+    revisions: [
+      { time: '2030-01-01T00:00:00.000Z', resourceVersion: '5' },
+      { time: '2030-01-01T00:04:00.000Z', resourceVersion: '9' },
+    ],
+  };
+
+  it('is the version that was the newest one then', () => {
+    expect(versionAt({ agoMs: 60_000 }, history)).toBe('9');
+    expect(versionAt({ agoMs: 360_000 }, history)).toBe('9');
+    expect(versionAt({ agoMs: 360_001 }, history)).toBe('5');
+    expect(versionAt({ time: Date.UTC(2030, 0, 1) }, history)).toBe('5');
+  });
+
+  it('is refused where history does not reach, and in the future', () => {
+    expect(() => versionAt({ agoMs: 600_001 }, history)).toThrow(
+      /begins at 2030-01-01T00:00:00.000Z.*--history-duration/,
+    );
+    expect(() => versionAt({ time: Date.UTC(2031) }, history)).toThrow('in the future');
+  });
+
+  it('needs a server that tells it, and rights', async () => {
+    const failing = (reason: 'NotFound' | 'Forbidden') => async () => {
+      throw new ApiError(reason, 'x');
+    };
+    await expect(knownHistory(failing('NotFound'))).rejects.toThrow('not a Quarterdeck server');
+    await expect(knownHistory(failing('Forbidden'))).rejects.toThrow('may not read /history');
+  });
+});
