@@ -105,6 +105,19 @@ withEveryKubectl((kubectl) => {
       1,
       ['-  a: "2"', '+  a: "1"'],
     ]);
+    const created = await kubectl.file('created.json', deployment('created'));
+    await kubectl.run('create', '-f', created);
+    await kubectl.run('scale', 'deployment/created', '--replicas=2');
+    const owners = JSON.parse(await kubectl.run('get', '-f', created, '-o', 'json', '--show-managed-fields')).metadata;
+    expect(owners.managedFields.map(({ manager, subresource = '' }: any) => `${manager} ${subresource}`)).toEqual(
+      expect.arrayContaining(['kubectl-create ', 'kubectl scale', 'kube-controller-manager status']),
+    );
+    expect(await kubectl.run('get', '-f', created, '-o', 'json')).not.toContain('managedFields');
+    const { spec, ...rest } = deployment('created') as { spec: object };
+    const scaled = await kubectl.file('scaled.json', { ...rest, spec: { ...spec, replicas: 5 } });
+    expect(said(await apply(scaled, ...ci))).toBe(
+      '1 error: Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas',
+    );
     const moved = await kubectl.file('moved.json', deployment('moved'));
     await kubectl.run('apply', '-f', moved);
     await kubectl.file('moved.json', { ...deployment('moved'), metadata: { name: 'moved', labels: { x: 'y' } } });
