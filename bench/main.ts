@@ -15,6 +15,7 @@ import { storeArguments } from '../test/support/store/backends.ts';
 import { largePod, smallPod } from './bodies.ts';
 import { measureDns } from './dns.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
+import { measureExpressions } from './expressions.ts';
 import { measureFederation } from './federation.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
@@ -123,6 +124,7 @@ async function main(): Promise<void> {
   await measureTraffic({ root, directory: join(work, 'traffic'), wanted, record, say });
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   await measureSchedulers();
+  measureExpressions({ wanted, record });
   await measureTesting({ root, wanted, record });
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
