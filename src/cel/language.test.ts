@@ -21,7 +21,7 @@ const self = objectType('Self', (name) =>
 
 const environment = new Environment({
   libraries: KUBERNETES_LANGUAGE,
-  variables: { any: DYN, self, size: INT },
+  variables: { any: DYN, self, size: INT, names: listType(STRING) },
   typeOf: (name) => [spec, object].find((type) => type.name === name),
 });
 
@@ -36,6 +36,7 @@ const variables = {
     name: 'smörgås',
   },
   size: 3,
+  names: ['a', null],
 };
 
 function evaluate(source: string) {
@@ -139,6 +140,8 @@ describe('errors', () => {
     ['any.list + 1', 'no such overload'],
     ['any.map.size(1)', "found no matching overload for 'size' applied to 'dyn.(int)'"],
     ['size(any.none)', 'no such overload: size(null_type)'],
+    ['names.exists(n, n.startsWith("b"))', 'no such overload: startsWith(null_type, string)'],
+    ['names.map(n, n + "!")', 'no such overload'],
     ['optional.none().value()', 'optional.none() dereference'],
     ['{"a": 1, "a": 2}', 'Failed with repeated key'],
     ['timestamp("9999-12-31T23:59:59Z") + duration("1s")', 'timestamp overflow'],

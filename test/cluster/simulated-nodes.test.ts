@@ -37,6 +37,19 @@ const gone = async (name: string) => {
 };
 
 describe('nodes', () => {
+  it('manage the status that they write, and nothing else', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('p');
+    const { metadata, status } = await cluster.until('p', isReady);
+    const managed: any[] = metadata.managedFields!.map(({ manager, operation, subresource = '', fieldsV1 }: any) => {
+      return { who: `${manager} ${operation} ${subresource}`, fields: fieldsV1 };
+    });
+    const node = managed.find(({ who }) => who === 'kubelet Update status');
+    expect(managed.map(({ fields }) => Object.keys(fields)).sort()).toEqual([['f:spec'], ['f:status']]);
+    const ip = `k:${JSON.stringify({ ip: (status as any).podIP })}`;
+    expect(node.fields['f:status']['f:podIPs']).toEqual({ '.': {}, [ip]: { '.': {}, 'f:ip': {} } });
+  });
+
   it('register with status and lease', async () => {
     cluster = await simulatedCluster();
     const { items } = await cluster.client.of(Node).list();

@@ -1,9 +1,12 @@
 /** A federation by its tool: a host cluster that runs the control plane as real pods, and two member clusters. */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
@@ -174,6 +177,25 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     await expect.poll(() => dig(server, 'kubernetes.default.fed.svc.cluster.local')).toEqual(own);
   });
 
+  test('the DNS of a cluster asks the servers of other domains that its configuration names', async () => {
+    const host = await clientOf('host');
+    const [subset] = (await host.of(Endpoints).in('kube-system').get('kube-dns')).subsets ?? [];
+    const server = { address: subset!.addresses![0]!.ip, port: subset!.ports![0]!.port };
+    const other = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(other, 'listening');
+    other.on('message', (query, client) => other.send(answered(query, [192, 0, 2, 123]), client.port, client.address));
+    const maps = host.of(ConfigMap).in('kube-system');
+    const configure = (stubDomains: string | null) =>
+      maps.patch('kube-dns', { type: 'merge', changes: { data: { stubDomains } } });
+    await configure(JSON.stringify({ 'acme.test': [`127.0.0.1:${other.address().port}`] }));
+    // Asked in a process of its own: this one answers in the meantime.
+    const resolved = async () => (await digAsync(server, 'db.acme.test')).trim();
+    await expect.poll(resolved).toBe('192.0.2.123');
+    await configure(null);
+    await expect.poll(resolved).not.toBe('192.0.2.123');
+    other.close();
+  });
+
   test('is created, joined, used, left and deleted', { timeout: 180_000 }, async () => {
     const auth = ['--apiserver-enable-basic-auth', '--apiserver-enable-token-auth'];
     const before = (await loadKubeconfig([kubeconfig])).currentContext;
@@ -249,6 +271,17 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     expect(volume?.spec.persistentVolumeReclaimPolicy).toBe('Retain');
   });
 });
+
+/** A response with one address. The question begins after the header and ends four bytes after its name. */
+function answered(query: Buffer, address: readonly number[]): Buffer {
+  const end = query.indexOf(0, 12) + 5;
+  const header = Buffer.from([query[0]!, query[1]!, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address]);
+  return Buffer.concat([header, query.subarray(12, end), record]);
+}
+
+const digAsync = async ({ address, port }: { address: string; port: number }, name: string) =>
+  (await promisify(execFile)('dig', [`@${address}`, '-p', String(port), '+short', name, 'A'])).stdout;
 
 /** A machine of its own, because port 443 of this one may be in use. */
 describe.skipIf(!isRoot)('a federation behind a load balancer', () => {

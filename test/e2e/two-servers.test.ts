@@ -54,6 +54,34 @@ describe.skipIf(missing)('two servers on one etcd', () => {
   };
   const portsOf = (...servers: Qd[]) => servers.map(({ origin }) => Number(new URL(origin).port)).sort();
 
+  test('a custom kind that one of them accepts is served by the other, with its rules', async () => {
+    const spec = {
+      type: 'object',
+      properties: { min: { type: 'integer' }, max: { type: 'integer' } },
+      'x-kubernetes-validations': [{ rule: 'self.min <= self.max' }],
+    };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    const body = {
+      metadata: { name: 'ranges.rules.example.com' },
+      spec: {
+        ...{ group: 'rules.example.com', scope: 'Namespaced', names: { plural: 'ranges', kind: 'Range' } },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    };
+    await a.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
+    const path = '/apis/rules.example.com/v1/namespaces/default/ranges';
+    await expect.poll(async () => (await b.request('GET', path)).code, { timeout: 20_000 }).toBe(200);
+    const range = {
+      apiVersion: 'rules.example.com/v1',
+      kind: 'Range',
+      metadata: { name: 'a' },
+      spec: { min: 2, max: 1 },
+    };
+    const refused = await b.request('POST', path, { body: range });
+    expect(refused.code).toBe(422);
+    expect(refused.body.message).toContain('failed rule: self.min <= self.max');
+  });
+
   test('a client certificate and a token of one are accepted by the other', async () => {
     for (const [from, to] of [
       [a, b],

@@ -89,9 +89,9 @@ describe('metadata.managedFields', () => {
     },
   ];
 
-  it('of a client is dropped at creation, and begins the tracking of ownership in an update', async () => {
+  it('of a client counts for nothing that the creator sets, and is taken over in an update', async () => {
     const created = await api.create('widgets', { ...body, metadata: { name: 'a', managedFields } }, widgets);
-    expect(created.metadata).not.toHaveProperty('managedFields');
+    expect(created.metadata.managedFields.map(({ manager }: any) => manager)).toEqual(['unknown']);
     const updated = await api.update(
       'widgets',
       { ...created, metadata: { ...created.metadata, managedFields } },

@@ -13,8 +13,20 @@ export interface Comparison {
 
 /** Compares two objects of one version. */
 export function compareFields(schema: ObjectSchema, before: unknown, after: unknown): Comparison {
-  const { added = NO_FIELDS, modified = NO_FIELDS, removed = NO_FIELDS } = differenceOf(schema, before, after) ?? {};
+  const {
+    added = NO_FIELDS,
+    modified = NO_FIELDS,
+    removed = NO_FIELDS,
+  } = differenceOf(schema, before, withUnchanged(before, after)) ?? {};
   return { added, modified, removed };
+}
+
+/** The object with the very values of the other one where they are equal: most writes change one part of an object. */
+function withUnchanged(before: unknown, after: unknown): unknown {
+  if (before === after || !isTree(before) || !isTree(after)) return after;
+  const shared: Tree = { ...after };
+  for (const key in before) if (deepEqual(before[key], shared[key])) shared[key] = before[key];
+  return shared;
 }
 
 type Difference = { -readonly [K in keyof Comparison]?: FieldSet };
@@ -75,7 +87,8 @@ class Differences {
 
 function put(set: FieldSet | undefined, element: string, node: FieldSet): FieldSet {
   const out = (set ?? {}) as Record<string, FieldSet>;
-  out[element] = element in out ? union({ [element]: out[element]! }, { [element]: node })[element]! : node;
+  const known = out[element];
+  out[element] = known ? union({ [element]: known }, { [element]: node })[element]! : node;
   return out;
 }
 

@@ -1,15 +1,17 @@
 /**
  * Encodes objects. What is stored is the object in the stored version, without `resourceVersion` (the store assigns it) and
  * `selfLink` (it follows from the path); it starts with `{"kind":…,"apiVersion":…,"metadata":{`. Serving it is then a splice
- * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields.
+ * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields. The splice
+ * also replaces `managedFields`, which are stored packed.
  */
 import { rawJson } from '../../base/raw-json.ts';
 import type { Tree } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
+import { findManagers, servedManagers, storedMetadata } from '../managed-fields/stored-managers.ts';
 
-/** Encodes an object as JSON, with its fields in the order that the splice relies on. */
+/** Encodes an object as it is served. */
 export function encode(object: KubeObject, rawFields?: Kind['rawFields']): Buffer {
-  return encodeChange(object, undefined, rawFields).bytes;
+  return encodeParts(object, JSON.stringify(object.metadata), { rawFields }).bytes;
 }
 
 /** An object as JSON, and where its top-level fields are in it. */
@@ -32,14 +34,24 @@ export interface Before {
 }
 
 /**
- * Encodes an object that was changed. The bytes of a field whose value is the same reference as before are copied: most
- * writes leave either the spec or the status alone, and encoding is the most expensive part of a write.
+ * Encodes an object that was changed, as it is stored. The bytes of a field whose value is the same reference as before are
+ * copied: most writes leave either the spec or the status alone, and encoding is the most expensive part of a write.
  */
 export function encodeChange(object: KubeObject, before?: Before, rawFields?: Kind['rawFields']): Encoded {
-  const { kind, apiVersion, metadata } = object;
+  return encodeParts(object, storedMetadata(object.metadata), { before, rawFields });
+}
+
+interface EncodeOptions {
+  readonly before?: Before | undefined;
+  readonly rawFields: Kind['rawFields'] | undefined;
+}
+
+/** `metadata` is that of the object, as JSON. The fields are in the order that the splice relies on. */
+function encodeParts(object: KubeObject, metadata: string, { before, rawFields }: EncodeOptions): Encoded {
+  const { kind, apiVersion } = object;
   const tree = object as KubeObject & Tree;
   const pieces: Piece[] = [];
-  let text = `${typedHead(kind, apiVersion)}"metadata":${JSON.stringify(metadata)}`;
+  let text = `${typedHead(kind, apiVersion)}"metadata":${metadata}`;
   for (const field in tree) {
     if (field === 'kind' || field === 'apiVersion' || field === 'metadata') continue;
     const value =
@@ -148,33 +160,46 @@ export function hasHead(stored: Buffer, kind: Kind): boolean {
   return stored.length > bytes.length && stored.compare(bytes, 0, bytes.length, 0, bytes.length) === 0;
 }
 
-/** Bytes with a text inserted into them, which are put together where they are needed. */
+/** Bytes with something inserted into them, which are put together where they are needed. */
 export interface SplicedBytes {
   readonly bytes: Buffer;
-  /** The offset of the inserted text. */
+  /** The offset of what is inserted, and the one at which the bytes go on. */
   readonly at: number;
-  readonly inserted: string;
+  readonly next: number;
+  readonly inserted: readonly (string | Buffer)[];
   /** Of the whole, in bytes. */
   readonly length: number;
 }
 
-/** Puts `selfLink` and `resourceVersion` into bytes that have neither, behind a head of `at` bytes. */
+/**
+ * Puts `selfLink` and `resourceVersion` into bytes that have neither, behind a head of `at` bytes, and what is served in
+ * the place of packed managers.
+ */
 export function splice(bytes: Buffer, at: number, added: { selfLink: string; revision: number }): SplicedBytes {
-  const tail = bytes[at] === CLOSING_BRACE ? '' : ',';
-  const inserted = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"${tail}`;
-  return { bytes, at, inserted, length: bytes.length + Buffer.byteLength(inserted) };
+  const head = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"`;
+  const managers = findManagers(bytes, at);
+  if (!managers) {
+    const inserted = bytes[at] === CLOSING_BRACE ? head : `${head},`;
+    return { bytes, at, next: at, inserted: [inserted], length: bytes.length + Buffer.byteLength(inserted) };
+  }
+  const inserted = servedManagers(managers, `${head},`);
+  let length = bytes.length - (managers.end - at);
+  for (const part of inserted) length += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
+  return { bytes, at, next: managers.end, inserted, length };
 }
+
+const NOTHING: readonly string[] = Object.freeze([]);
 
 export function unspliced(bytes: Buffer): SplicedBytes {
-  return { bytes, at: bytes.length, inserted: '', length: bytes.length };
+  return { bytes, at: bytes.length, next: bytes.length, inserted: NOTHING, length: bytes.length };
 }
 
-/** Writes the bytes without the first `skipped`, which must all be before the inserted text. Returns where they end. */
-export function writeSpliced({ bytes, at, inserted }: SplicedBytes, out: Buffer, start: number, skipped = 0): number {
+/** Writes the bytes without the first `skipped`, which must all be before what is inserted. Returns where they end. */
+export function writeSpliced(source: SplicedBytes, out: Buffer, start: number, skipped = 0): number {
+  const { bytes, at, next, inserted } = source;
   let end = start + bytes.copy(out, start, skipped, at);
-  if (at === bytes.length) return end;
-  end += out.write(inserted, end);
-  return end + bytes.copy(out, end, at);
+  for (const part of inserted) end += typeof part === 'string' ? out.write(part, end) : part.copy(out, end);
+  return next === bytes.length ? end : end + bytes.copy(out, end, next);
 }
 
 const CLOSING_BRACE = 0x7d;

@@ -90,7 +90,7 @@ export class Entry {
     if (this.#isCurrent(kind)) return true;
     const { metadata, ...object } = this.hub(kind);
     const { selfLink: _, resourceVersion: __, ...own } = metadata;
-    return deepEqual(JSON.parse(this.#stored.toString()), { ...object, metadata: own });
+    return deepEqual(parseStored(this.#stored), { ...object, metadata: own });
   }
 
   /** The object as a version of its kind shows it. */

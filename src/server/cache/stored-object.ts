@@ -1,5 +1,6 @@
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decodeUnlimited } from '../../schema/decode.ts';
+import { unpackManagers } from '../managed-fields/stored-managers.ts';
 
 /** An object as it was read from the store, with the defaults of the version that it is stored in. */
 export interface StoredObject {
@@ -10,7 +11,9 @@ export interface StoredObject {
 /** Parses stored bytes. The parser's own message would quote them, and they may be those of a Secret. */
 export function parseStored(stored: Buffer): unknown {
   try {
-    return JSON.parse(stored.toString());
+    const tree: unknown = JSON.parse(stored.toString());
+    unpackManagers(tree);
+    return tree;
   } catch {
     throw new Error('invalid JSON');
   }

@@ -1,6 +1,7 @@
 import { endOfStructure } from '../../base/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
+import { findManagers, servedManagers, unpackManagers } from '../managed-fields/stored-managers.ts';
 import {
   encode,
   encodeLasting,
@@ -40,6 +41,9 @@ interface ViewRow {
   readonly changing: readonly number[];
   readonly parts: readonly Buffer[];
 }
+
+const OPENING_BRACE = Buffer.from('{');
+const COMMA = Buffer.from(',');
 
 /** An encoding of objects beside JSON. */
 export interface ObjectEncoding {
@@ -94,15 +98,24 @@ export class View implements Item {
     const start = headOf(this.kind, this.version).bytes.length - 1;
     const json = this.#stored.toString('utf8', start, endOfStructure(this.#stored, start));
     const metadata = JSON.parse(json) as KubeObject['metadata'];
+    unpackManagers({ metadata });
     metadata.selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
     metadata.resourceVersion = String(this.entry.revision);
     return metadata;
   }
 
-  /** The metadata as JSON: all that tables and metadata-only replies show of the object. */
+  /** The metadata as JSON: all that metadata-only replies show of the object. Only what differs from object to object is kept. */
   metadataJson(): Buffer {
-    this.#metadata ??= encodeLasting(JSON.stringify(this.metadata));
-    return this.#metadata;
+    this.#metadata ??= encodeLasting(JSON.stringify({ ...this.metadata, managedFields: undefined }));
+    const managers = this.#managersJson();
+    return managers ? Buffer.concat([OPENING_BRACE, managers, COMMA, this.#metadata.subarray(1)]) : this.#metadata;
+  }
+
+  #managersJson(): Buffer | undefined {
+    const found = this.#stored && findManagers(this.#stored, headOf(this.kind, this.version).bytes.length);
+    if (found) return Buffer.concat(servedManagers(found).map((part) => Buffer.from(part)));
+    const { managedFields } = this.metadata;
+    return managedFields && Buffer.from(`"managedFields":${JSON.stringify(managedFields)}`);
   }
 
   /** The object in another encoding. One that has to be read for this is not kept, only its bytes are. */

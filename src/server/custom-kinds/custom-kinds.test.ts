@@ -137,6 +137,34 @@ it('refuses objects that the schema does not allow, with 422', async () => {
   expect(await wrong({ cronSpec: '* * * * *', ports })).toBe(`${head}spec.ports[1]: Duplicate value: {"name":"a"}`);
 });
 
+it('runs the rules of the schema on every write', async () => {
+  const rules = [
+    { rule: 'self.spec.replicas >= oldSelf.spec.replicas', message: 'replicas cannot fall' },
+    { rule: '!has(self.status) || self.status.replicas <= self.spec.replicas', fieldPath: '.status.replicas' },
+  ];
+  const ruled = { ...schema, 'x-kubernetes-validations': rules };
+  await define({ versions: [{ ...version, schema: { openAPIV3Schema: ruled } }] });
+  await api.create('crontabs', tab('a', { cronSpec: '1 1 1 1 1', replicas: 3 }), AT);
+  const refusal = async (body: object, subresource?: 'status' | 'scale') => {
+    const asked = subresource ? { ...AT, subresource } : AT;
+    const error: any = await api.patch('crontabs', 'a', body, asked).catch((thrown) => thrown);
+    return error.message;
+  };
+  expect(await refusal({ spec: { replicas: 2 } })).toContain('<nil>: Invalid value: replicas cannot fall');
+  expect(await refusal({ spec: { replicas: 2 } }, 'scale')).toContain('replicas cannot fall');
+  expect(await refusal({ status: { replicas: 5 } }, 'status')).toContain('status.replicas: Invalid value: failed rule');
+  await api.patch('crontabs', 'a', { spec: { replicas: 5 } }, AT);
+  await api.patch('crontabs', 'a', { status: { replicas: 5 } }, { ...AT, subresource: 'status' });
+});
+
+it('refuses definitions whose rules do not compile', async () => {
+  const bad = { ...schema, 'x-kubernetes-validations': [{ rule: 'self.spec.missing == 1' }] };
+  const versions = [{ ...version, schema: { openAPIV3Schema: bad } }];
+  const body = definition({ versions });
+  const error: any = await api.create('customresourcedefinitions', body, CRD).catch((thrown) => thrown);
+  expect(error).toMatchObject({ reason: 'Invalid', message: expect.stringContaining("undefined field 'missing'") });
+});
+
 it('keeps the status apart, counts generations, and serves the scale', async () => {
   await define();
   await api.create('crontabs', { ...tab('a', { cronSpec: '1 1 1 1 1', replicas: 2 }), status: { replicas: 9 } }, AT);

@@ -65,7 +65,7 @@ function merged(application: Application): Applied {
   const tree = pruned(application, claimed, last);
   const before = new VersionedTree(kind, version, live);
   const after = new VersionedTree(kind, version, tree);
-  const { conflicts, left } = othersAfter({ kind, version, before, after, ownable }, claimed, identifier);
+  const { conflicts, left } = othersAfter({ kind, version, before, after, ownable }, claimed, { applier: identifier });
   checkConflicts(application, conflicts);
   const managed = withoutMetadata(fields);
   const next = new Map(left);

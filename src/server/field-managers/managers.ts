@@ -1,7 +1,6 @@
-import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
-import { type FieldSet, isEmptySet, parseFieldSet, sorted } from '../../schema/fields/field-set.ts';
-
-export type ManagedFieldsEntry = NonNullable<ObjectMeta['managedFields']>[number];
+import { type FieldSet, isEmptySet, parseFieldSet } from '../../schema/fields/field-set.ts';
+import { fieldsOf, internSet } from '../managed-fields/interned-sets.ts';
+import { type ManagedFieldsEntry, managedEntry, setOf } from '../managed-fields/managed-entry.ts';
 
 export interface Manager {
   readonly manager: string;
@@ -27,20 +26,22 @@ export function identifierOf({
   apiVersion,
   subresource,
 }: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
-  return JSON.stringify({
-    ...(manager ? { manager } : {}),
-    operation,
-    ...(operation === 'Update' ? { apiVersion } : {}),
-    ...(subresource ? { subresource } : {}),
-  });
+  const name = manager ? `"manager":${quoted(manager)},` : '';
+  const version = operation === 'Update' ? `,"apiVersion":${quoted(apiVersion)}` : '';
+  const path = subresource ? `,"subresource":${quoted(subresource)}` : '';
+  return `{${name}"operation":"${operation}"${version}${path}}`;
 }
+
+const quoted = (text: string) => (/^[-./:\w]*$/.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** Reads `managedFields`; undefined when an entry is invalid. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Managers | undefined {
   const managers = new Map<string, Manager>();
-  for (const { manager = '', operation, apiVersion, time, fieldsType, fieldsV1, subresource = '' } of entries) {
+  for (const entry of entries) {
+    const { manager = '', operation, apiVersion, time, fieldsType, subresource = '' } = entry;
     if ((operation !== 'Apply' && operation !== 'Update') || !apiVersion || fieldsType !== 'FieldsV1') return undefined;
-    const fields = parseFieldSet(fieldsV1);
+    const set = setOf(entry);
+    const fields = set ? fieldsOf(set) : parseFieldSet(entry.fieldsV1);
     if (!fields) return undefined;
     const read = { manager, operation, apiVersion, subresource, time, fields } as const;
     managers.set(identifierOf(read), read);
@@ -51,19 +52,8 @@ export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Manag
 /** The managers as `managedFields` lists them; undefined when there are none. */
 export function listManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
-  return [...managers.values()].sort(compareManagers).map(entryOf);
-}
-
-function entryOf({ manager, operation, apiVersion, time, fields, subresource }: Manager): ManagedFieldsEntry {
-  return {
-    ...(manager ? { manager } : {}),
-    operation,
-    apiVersion,
-    ...(time ? { time } : {}),
-    fieldsType: 'FieldsV1',
-    fieldsV1: sorted(fields),
-    ...(subresource ? { subresource } : {}),
-  };
+  const listed = [...managers.values()].sort(compareManagers);
+  return listed.map((manager) => managedEntry({ ...manager, set: internSet(manager.fields) }));
 }
 
 function compareManagers(a: Manager, b: Manager): number {

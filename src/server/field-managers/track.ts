@@ -1,10 +1,12 @@
-import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
+import { zeroObject } from '../../schema/fields/zero.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import { fromHub } from '../conversion/convert.ts';
+import { type ManagedFieldsEntry, managedEntry, sameEntries } from '../managed-fields/managed-entry.ts';
+import { createdSet } from './created-set.ts';
 import { managerOf } from './manager-name.ts';
-import { listManagers, type ManagedFieldsEntry, type Managers, NO_MANAGERS, readManagers } from './managers.ts';
+import { listManagers, type Managers, NO_MANAGERS, readManagers } from './managers.ts';
 import { ownableFields } from './reset-fields.ts';
 import { afterUpdate } from './update.ts';
 import { VersionedTree } from './versioned.ts';
@@ -21,9 +23,40 @@ export interface TrackedUpdate {
   readonly now: () => string;
 }
 
+/** A new object, in the stored version, as it was asked for and before admission has changed it. */
+export interface TrackedCreate {
+  readonly object: KubeObject;
+  /** The `managedFields` that the client sent. */
+  readonly given: Entries;
+  readonly now: string;
+}
+
+/** The `managedFields` of a new object that was not applied: its creator owns what it sent, and the defaults. */
+export function trackCreate(request: ApiRequest, { object, given, now }: TrackedCreate): Entries {
+  const { call, resource } = request;
+  const { kind } = resource;
+  const version = trackedVersion(kind, resource.version);
+  const { apiVersion } = version;
+  const shown = version === kind.hub ? object : fromHub({ kind, version }, object);
+  const managers = managersAsked(given, undefined);
+  const updater = { manager: managerOf(call), apiVersion, subresource: '', time: now };
+  if (managers.size === 0) {
+    const set = createdSet(kind, version, shown);
+    return set && [managedEntry({ ...updater, operation: 'Update', set })];
+  }
+  const change = {
+    kind,
+    version,
+    before: new VersionedTree(kind, version, zeroObject(version.schema)),
+    after: new VersionedTree(kind, version, shown),
+    ownable: (asked: Version) => ownableFields(kind, asked, ''),
+  };
+  return listManagers(afterUpdate(change, managers, updater));
+}
+
 /**
- * The `managedFields` of an object after a write that is no apply. Objects that have none are not tracked: that begins when
- * they are applied to for the first time.
+ * The `managedFields` of an object after a write that is no apply. Objects that have none, because a client removed them or
+ * because they are older than this, are not tracked: that begins when they are applied to for the first time.
  */
 export function trackUpdate(request: ApiRequest, { current, old, object, given, now }: TrackedUpdate): Entries {
   const { call, resource } = request;
@@ -46,7 +79,8 @@ export function trackUpdate(request: ApiRequest, { current, old, object, given, 
     ownable: (asked: Version) => ownableFields(kind, asked, subresource),
   };
   const updater = { manager: managerOf(call), apiVersion: version.apiVersion, subresource, time: now() };
-  return listManagers(afterUpdate(change, managers, updater));
+  const next = afterUpdate(change, managers, updater);
+  return next === managers && isKept(given, live) ? live : listManagers(next);
 }
 
 /** The version in which fields are owned. Where versions are converted asynchronously, that is the stored one. */
@@ -56,19 +90,18 @@ function trackedVersion(kind: Kind, version: Version): Version {
 
 /** Clients may change managers and remove all of them. What is invalid, or left out, does not count. */
 function managersAsked(given: Entries, live: Entries): Managers {
-  if (given && isReset(given)) return NO_MANAGERS;
+  if (isKept(given, live)) return readManagers(live) ?? NO_MANAGERS;
+  if (isReset(given!)) return NO_MANAGERS;
   const asked = readManagers(given);
   return asked && asked.size > 0 ? asked : (readManagers(live) ?? NO_MANAGERS);
+}
+
+/** Whether a client left the managers as they are. */
+function isKept(given: Entries, live: Entries): boolean {
+  return !given || (live !== undefined && sameEntries(given, live));
 }
 
 /** An empty list, or one of an empty entry. */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0]!).length === 0);
 }
-
-/** Whether two lists of managers differ in nothing but times. */
-export function sameManagers(a: Entries, b: Entries): boolean {
-  return deepEqual(a?.map(withoutTime), b?.map(withoutTime));
-}
-
-const withoutTime = ({ time: _, ...entry }: ManagedFieldsEntry) => entry;

@@ -1,10 +1,19 @@
 /** What a write does to the managers of an object. */
 import type { Kind, Version } from '../../kinds/kind.ts';
 import { compareFields } from '../../schema/fields/compare.ts';
-import { difference, type FieldSet, intersection, isEmptySet, LEAF, union } from '../../schema/fields/field-set.ts';
+import {
+  difference,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  LEAF,
+  NO_FIELDS,
+  union,
+} from '../../schema/fields/field-set.ts';
 import { capManagers } from './cap.ts';
 import { identifierOf, type Manager, type Managers, withFields } from './managers.ts';
 import type { OwnableFields } from './reset-fields.ts';
+import { setWith, setWithout } from './set-changes.ts';
 import { type VersionedTree, versionNamed } from './versioned.ts';
 
 /** An object before and after a write, and the path that it was written through. */
@@ -22,14 +31,14 @@ export type Updater = Pick<Manager, 'manager' | 'apiVersion' | 'subresource'> & 
 
 /** Takes the changed fields from all managers and gives them to the one that changed them. */
 export function afterUpdate(change: Change, managers: Managers, updater: Updater): Managers {
-  const { changed, left } = othersAfter(change, managers);
-  const own = withoutMetadata(changed);
-  if (isEmptySet(own)) return capManagers(left);
   const manager = { ...updater, operation: 'Update' } as const;
   const identifier = identifierOf(manager);
+  const { changed, left } = othersAfter(change, managers, { updater: identifier });
+  const own = withoutMetadata(changed);
+  if (isEmptySet(own)) return capManagers(left);
   const previous = left.get(identifier);
   const after = new Map(left);
-  after.set(identifier, { ...manager, fields: previous ? union(own, previous.fields) : own });
+  after.set(identifier, { ...manager, fields: previous ? setWith(previous.fields, own) : own });
   return capManagers(after);
 }
 
@@ -38,12 +47,19 @@ interface OthersAfter {
   readonly changed: FieldSet;
   /** The fields that managers own and the write changed. */
   readonly conflicts: ReadonlyMap<Manager, FieldSet>;
-  /** The managers with what they still own. */
+  /** The managers with what they still own; the very same where they lost nothing. */
   readonly left: Managers;
 }
 
-/** What managers own after a write by another one, who takes over what it changed. `except` is not asked. */
-export function othersAfter(change: Change, managers: Managers, except?: string): OthersAfter {
+interface Writer {
+  /** A manager that applies, which is not asked. */
+  readonly applier?: string;
+  /** A manager that updates, which keeps what it changed. */
+  readonly updater?: string;
+}
+
+/** What managers own after a write by another one, who takes over what it changed. */
+export function othersAfter(change: Change, managers: Managers, { applier, updater }: Writer): OthersAfter {
   const { kind, version } = change;
   const comparisons = new Map<Version, VersionComparison>();
   const comparisonIn = (asked: Version) => {
@@ -56,21 +72,27 @@ export function othersAfter(change: Change, managers: Managers, except?: string)
   };
   const conflicts = new Map<Manager, FieldSet>();
   const left = new Map<string, Manager>();
+  let isSame = true;
   for (const [identifier, manager] of managers) {
-    if (identifier === except) {
+    if (identifier === applier) {
       left.set(identifier, manager);
       continue;
     }
     const own = versionNamed(kind, manager.apiVersion, version);
     // Of a version that is served no longer, nothing can be said.
-    if (!own) continue;
+    if (!own) {
+      isSame = false;
+      continue;
+    }
     const { changed, removed } = comparisonIn(own);
-    const conflict = intersection(manager.fields, changed);
+    const conflict = identifier === updater ? NO_FIELDS : intersection(manager.fields, changed);
     if (!isEmptySet(conflict)) conflicts.set(manager, conflict);
-    const kept = withFields(manager, difference(difference(manager.fields, conflict), removed));
+    const gone = union(conflict, intersection(manager.fields, removed));
+    const kept = withFields(manager, setWithout(manager.fields, gone));
     if (kept) left.set(identifier, kept);
+    if (kept !== manager) isSame = false;
   }
-  return { changed: comparisonIn(version).changed, conflicts, left };
+  return { changed: comparisonIn(version).changed, conflicts, left: isSame ? managers : left };
 }
 
 /** What a write changed, in one version and as far as its path may. */

@@ -9,6 +9,7 @@ import { JSONSchemaProps } from '../../kinds/groups/apiextensions/json-schema-pr
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';
 import type { Fields, ObjectSchema, Schema } from '../../schema/schema.ts';
+import { fieldsJson } from '../managed-fields/interned-sets.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
 import { stringWriter, type WriteValue, writeIntOrString } from './scalar-writers.ts';
 import { unionWriters } from './union-writers.ts';
@@ -76,7 +77,7 @@ export class MessageWriters {
         return mapWriter(this.#value(schema.values, home));
       case 'any':
         // Nobody compares the bytes of the fields that managers own, and every object has them.
-        return name === 'fieldsV1' ? rawWriter(JSON.stringify) : rawWriter(rawJson);
+        return name === 'fieldsV1' ? rawWriter(fieldsJson) : rawWriter(rawJson);
       default:
         return this.#value(schema, home);
     }

@@ -13,9 +13,9 @@ function writePartial(out: JsonWriter, source: Source, version: string): JsonWri
   return out.text(headOf(version)).bytes(source.metadataJson()).text('}');
 }
 
-/** The same as a text, of which nothing is kept. */
-export function partialText({ shown }: Source, version: string): string {
-  return `${headOf(version)}${JSON.stringify(shown.metadata)}}`;
+/** The same for the row of a table, as a text. Rows are kept, and leave the managers out, which tables do not show. */
+export function rowText({ shown }: Source, version: string): string {
+  return `${headOf(version)}${JSON.stringify({ ...shown.metadata, managedFields: undefined })}}`;
 }
 
 function headOf(version: string): string {

@@ -5,7 +5,7 @@ import { encodeLasting } from '../cache/encoding.ts';
 import type { Resource } from '../registry.ts';
 import type { IncludeObject } from './forms.ts';
 import { JsonWriter } from './json-writer.ts';
-import { partialText } from './metadata.ts';
+import { rowText } from './metadata.ts';
 import type { Row, Source } from './source.ts';
 
 export interface TableOptions {
@@ -78,7 +78,7 @@ function rowOf(source: Source, columns: readonly Column[], { version, include, r
 /** The rest of a row, behind `"object":`. An object that is shown in full is not kept another time. */
 function endOf(source: Source, form: string): string {
   if (form === 'Object') return '';
-  return form === 'None' ? 'null}' : `${partialText(source, form)}}`;
+  return form === 'None' ? 'null}' : `${rowText(source, form)}}`;
 }
 
 /** The cells of a row as texts, divided where the cells are that change with time. */

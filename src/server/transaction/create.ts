@@ -7,6 +7,7 @@ import type { StoreConflict } from '../../store/store.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext } from '../core.ts';
+import { trackCreate } from '../field-managers/track.ts';
 import { checkObject } from '../objects/check.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
 import { noteWarnings } from '../objects/warnings.ts';
@@ -40,8 +41,9 @@ export function draftCreate(core: Core, request: ApiRequest, mutation: Create, o
   if (ownerReferences) metadata.ownerReferences = ownerReferences;
   if (finalizers?.length) metadata.finalizers = finalizers;
   if (initializers) metadata.initializers = initializers;
-  if (mutation.isApplied && managedFields) metadata.managedFields = managedFields;
   object.metadata = metadata;
+  const managers = mutation.isApplied ? managedFields : trackCreate(request, { object, given: managedFields, now });
+  if (managers) metadata.managedFields = managers as NonNullable<ObjectMeta['managedFields']>;
   const at = { key: keyOf(kind, namespace, ownName), namespace, name: ownName };
   const draft = new Draft(request, mutation, at, undefined, object);
   draft.isNameGenerated = isGenerated;

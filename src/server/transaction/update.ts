@@ -6,8 +6,8 @@ import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import { type Core, hookContext } from '../core.ts';
-import type { ManagedFieldsEntry } from '../field-managers/managers.ts';
-import { sameManagers, trackUpdate } from '../field-managers/track.ts';
+import { trackUpdate } from '../field-managers/track.ts';
+import { type ManagedFieldsEntry, sameEntries } from '../managed-fields/managed-entry.ts';
 import { checkObject, invalidObject } from '../objects/check.ts';
 import { noteWarnings } from '../objects/warnings.ts';
 import { sameContent, sameDesiredState } from './comparison.ts';
@@ -70,7 +70,8 @@ export function isUnchangedUpdate({ object, old, current, request }: Draft): boo
 function keepManagerTimes(object: KubeObject, old: KubeObject): void {
   const { managedFields } = object.metadata;
   const { managedFields: before } = old.metadata;
-  if (!managedFields || !before || managedFields === before || !sameManagers(managedFields, before)) return;
+  if (!managedFields || !before || managedFields === before) return;
+  if (!sameEntries(managedFields, before, { ignoreTimes: true })) return;
   if (sameContent({ ...object, metadata: { ...object.metadata, managedFields: before } }, old)) {
     object.metadata.managedFields = before;
   }

@@ -208,8 +208,29 @@ describe('a field that somebody else owns', () => {
 });
 
 describe('an object that was never applied to', () => {
-  it('has a manager for all that it has', async () => {
+  it('is owned by its creator', async () => {
+    const made = await api.create('configmaps', map({ a: '1', b: '2' }), { userAgent: 'maker/v2 (linux)' });
+    expect(made.metadata.managedFields).toEqual([
+      {
+        manager: 'maker',
+        operation: 'Update',
+        apiVersion: 'v1',
+        time: made.metadata.creationTimestamp,
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:data': { '.': {}, 'f:a': {}, 'f:b': {} } },
+      },
+    ]);
+    await expect(apply('configmaps', map({ a: '2' }))).rejects.toMatchObject({
+      message: 'Apply failed with 1 conflict: conflict with "maker" using v1: .data.a',
+    });
+  });
+
+  it('has a manager for all that it has when its managers were removed', async () => {
     await api.create('configmaps', map({ a: '1', b: '2' }, { labels: { x: 'y' } }));
+    const reset = await api.patch('configmaps', 'm', { metadata: { managedFields: [] } });
+    expect(reset.metadata.managedFields).toBeUndefined();
+    const untracked = await api.patch('configmaps', 'm', { data: { b: '3' } });
+    expect(untracked.metadata.managedFields).toBeUndefined();
     const config = map({ a: '2' });
     await expect(apply('configmaps', config)).rejects.toMatchObject({
       message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.a',
@@ -226,7 +247,7 @@ describe('an object that was never applied to', () => {
     const bare = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd', labels: { x: 'y' } } };
     const [, before] = managers(await apply('deployments', bare));
     expect(before).toBe(
-      'before-first-apply Update: {"f:spec":{"f:progressDeadlineSeconds":{},"f:replicas":{},"f:revisionHistoryLimit":{},' +
+      'unknown Update: {"f:spec":{"f:progressDeadlineSeconds":{},"f:replicas":{},"f:revisionHistoryLimit":{},' +
         '"f:selector":{},"f:strategy":{"f:rollingUpdate":{".":{},"f:maxSurge":{},"f:maxUnavailable":{}},"f:type":{}},' +
         '"f:template":{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:containers":{"k:{\\"name\\":\\"c\\"}":' +
         '{".":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:resources":{},"f:terminationMessagePath":{},' +

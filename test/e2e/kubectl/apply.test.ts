@@ -49,6 +49,39 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.run('apply', 'view-last-applied', 'configmap/settings')).toContain('a: "8"');
   });
 
+  test('objects of custom kinds comply with the rules of their schema', async () => {
+    if (!kubectl.isNewest) return;
+    const spec = {
+      type: 'object',
+      properties: { size: { type: 'integer' } },
+      'x-kubernetes-validations': [{ rule: 'self.size >= oldSelf.size', message: 'size cannot fall' }],
+    };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    const definition = {
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name: 'disks.rules.example.com' },
+      spec: {
+        ...{ group: 'rules.example.com', scope: 'Namespaced', names: { plural: 'disks', kind: 'Disk' } },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    };
+    const disk = (size: number) => ({
+      ...{ apiVersion: 'rules.example.com/v1', kind: 'Disk', metadata: { name: 'a' } },
+      spec: { size },
+    });
+    await kubectl.run('apply', '-f', await kubectl.file('definition.json', definition));
+    await kubectl.run('wait', '--for=condition=Established', 'crd/disks.rules.example.com');
+    const apply = async (size: number) => kubectl.outcome('apply', '-f', await kubectl.file('disk.json', disk(size)));
+    expect((await apply(3)).stdout).toContain('disk.rules.example.com/a created');
+    const refused = await apply(2);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('spec: Invalid value: size cannot fall'),
+    ]);
+    expect((await apply(4)).stdout).toContain('disk.rules.example.com/a configured');
+    await kubectl.run('delete', 'crd/disks.rules.example.com');
+  });
+
   test('server-side apply: managers, conflicts, force, diff and the move from client-side apply', async () => {
     if (!kubectl.isNewest) return;
     const apply = (file: string, ...flags: string[]) => kubectl.outcome('apply', '--server-side', '-f', file, ...flags);
@@ -72,6 +105,19 @@ withEveryKubectl((kubectl) => {
       1,
       ['-  a: "2"', '+  a: "1"'],
     ]);
+    const created = await kubectl.file('created.json', deployment('created'));
+    await kubectl.run('create', '-f', created);
+    await kubectl.run('scale', 'deployment/created', '--replicas=2');
+    const owners = JSON.parse(await kubectl.run('get', '-f', created, '-o', 'json', '--show-managed-fields')).metadata;
+    expect(owners.managedFields.map(({ manager, subresource = '' }: any) => `${manager} ${subresource}`)).toEqual(
+      expect.arrayContaining(['kubectl-create ', 'kubectl scale', 'kube-controller-manager status']),
+    );
+    expect(await kubectl.run('get', '-f', created, '-o', 'json')).not.toContain('managedFields');
+    const { spec, ...rest } = deployment('created') as { spec: object };
+    const scaled = await kubectl.file('scaled.json', { ...rest, spec: { ...spec, replicas: 5 } });
+    expect(said(await apply(scaled, ...ci))).toBe(
+      '1 error: Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas',
+    );
     const moved = await kubectl.file('moved.json', deployment('moved'));
     await kubectl.run('apply', '-f', moved);
     await kubectl.file('moved.json', { ...deployment('moved'), metadata: { name: 'moved', labels: { x: 'y' } } });

@@ -302,6 +302,8 @@ export function expectedOf(name: string, observed: Answer, answer: Answer): Answ
 
 /** Fields that 1.36 has and 1.7 had not. */
 const NEWER = [
+  // Who manages which field is kept and shown for every object since 1.18.
+  /\bmetadata\.managedFields$/,
   // Pods count their changes since 1.33.
   /^Pod.*\bmetadata\.generation$/,
   /\bspec\.enableServiceLinks$/,

@@ -6,6 +6,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { type DnsSettings, startDnsServer } from '../../../network/dns/server/dns-server.ts';
 import { type RemoteDnsServer, startInThread } from '../../../network/dns/server/thread.ts';
+import { NO_UPSTREAMS } from '../../../network/dns/upstream/stub-domains.ts';
 import { startThread } from './lasting-thread.ts';
 
 /** Defined by the build; absent when the sources run directly. */
@@ -22,7 +23,7 @@ interface Address {
   readonly port: number;
 }
 
-export interface OpenDnsServer extends Pick<RemoteDnsServer, 'apply' | 'allow' | 'close'> {
+export interface OpenDnsServer extends Pick<RemoteDnsServer, 'apply' | 'allow' | 'forward' | 'close'> {
   readonly port: number;
   readonly metricsPort: number;
   /** Calls back when the server has started again, with an empty zone. */
@@ -43,6 +44,7 @@ export async function openDnsServer(
   const { log } = tools;
   let onRestart = () => {};
   let clients = settings.clients;
+  let upstreams = NO_UPSTREAMS;
   let port: number | undefined;
   let current: RemoteDnsServer;
 
@@ -62,6 +64,7 @@ export async function openDnsServer(
       onRestart(server) {
         current = server;
         server.allow(clients);
+        server.forward(upstreams);
         onRestart();
       },
     });
@@ -81,6 +84,10 @@ export async function openDnsServer(
     allow(next) {
       clients = next;
       current.allow(next);
+    },
+    forward(next) {
+      upstreams = next;
+      current.forward(next);
     },
     onRestart(listener) {
       onRestart = listener;

@@ -6,13 +6,15 @@ import { CLUSTER_DNS } from '../../../client/component-users.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import type { Change } from '../../../client/informer/object-cache.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { DNS_SERVICE, ensureDnsService, publishDnsEndpoint } from '../../../network/dns/feed/dns-service.ts';
-import { ZoneFeed } from '../../../network/dns/feed/zone-feed.ts';
+import { DNS_CONFIGURATION, ZoneFeed } from '../../../network/dns/feed/zone-feed.ts';
+import { NO_UPSTREAMS, parseUpstreams, type Upstreams } from '../../../network/dns/upstream/stub-domains.ts';
 import type { Server } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Say } from '../../output/steps.ts';
@@ -96,6 +98,7 @@ export async function startDns(
   keepService(informers, () =>
     publish().catch((error) => log.warn('the service of the DNS server was not restored', { error: String(error) })),
   );
+  followUpstreams(informers, (upstreams) => dns.forward(upstreams));
   followNodes(informers, (addresses) => dns.allow([...machineAddresses(), ...addresses]));
   feed.start().catch((error) => log.error('the zone of the DNS server does not follow the API', { error }));
   cleanup.add(async () => {
@@ -140,6 +143,17 @@ function keepService(informers: InformerFactory, publish: () => void): void {
   informers.of(Service).onChange(onChange);
   informers.of(EndpointSlice).onChange(onChange);
   informers.of(Endpoints, selection).onChange(onChange);
+}
+
+/** Calls back with the name servers that the configuration of the cluster names. */
+function followUpstreams(informers: InformerFactory, report: (upstreams: Upstreams) => void): void {
+  let last = JSON.stringify(NO_UPSTREAMS);
+  informers.of(ConfigMap, DNS_CONFIGURATION).onChange(({ type, object }) => {
+    const upstreams = parseUpstreams(type === 'delete' ? undefined : object.data);
+    if (JSON.stringify(upstreams) === last) return;
+    last = JSON.stringify(upstreams);
+    report(upstreams);
+  });
 }
 
 /** Calls back with the addresses of the nodes: pods that are not on this machine may ask with those. */

@@ -20,9 +20,6 @@ export interface CompiledRule {
   readonly usesOldSelf: boolean;
 }
 
-/** Expressions that are longer are refused; a definition has 1.5 MB at most. */
-const MAX_EXPRESSION_CHARACTERS = 102_400;
-
 /** Compiles all rules of one schema. */
 export function compileRules(rules: readonly ValidationRule[], { type }: DeclaredType): CompiledRule[] {
   let plain: Environment | undefined;
@@ -64,9 +61,6 @@ const WRONG_TYPE = '';
 
 /** Why an expression cannot be compiled, or `WRONG_TYPE`. */
 function attempt(text: string, environment: Environment, type: Type): Program | string {
-  if (text.length > MAX_EXPRESSION_CHARACTERS) {
-    return `ERROR: <input>:1:1: expression code point size exceeds limit: size: ${text.length}, limit ${MAX_EXPRESSION_CHARACTERS}`;
-  }
   try {
     const program = compile(text, environment);
     return sameType(program.resultType, type) ? program : WRONG_TYPE;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema, ValidationRule } from '../../../json-schema/json-schema.ts';
 import { ruleErrors } from './rule-errors.ts';
+import { ruleLimitErrors } from './rule-limits.ts';
 import { runRules } from './run-rules.ts';
 
 const PATH = 'schema';
@@ -239,6 +240,29 @@ describe('a definition', () => {
     expect(defined(kind({ list: { ...list, maxItems: 10, items: { type: 'string', maxLength: 10 } } }, rule))).toEqual(
       [],
     );
+  });
+});
+
+describe('hostile rules', () => {
+  it('in large numbers are refused before they are compiled', () => {
+    const rules = Array.from({ length: 2_001 }, (_, i) => ({ rule: `self.a > ${i}` }));
+    expect(texts(ruleLimitErrors([kind({ a: INTEGER }, ...rules)], 'spec.versions'))).toEqual([
+      'spec.versions: Forbidden: x-kubernetes-validations must have at most 2000 rules in all versions',
+    ]);
+    expect(ruleLimitErrors([kind({ a: INTEGER }, ...rules.slice(1))], 'spec.versions')).toEqual([]);
+    const long = { rule: `self.a > 0${' '.repeat(50_000)}` };
+    expect(texts(ruleLimitErrors([kind({}, long), kind({}, long)], 'spec.versions'))).toEqual([
+      expect.stringContaining('must have at most 100000 characters of expressions'),
+    ]);
+  });
+
+  it('that nest are refused', () => {
+    const list: JsonSchema = { type: 'array', items: INTEGER };
+    const depth = 30;
+    const nested = `${Array.from({ length: depth }, (_, i) => `self.list.all(x${i}, `).join('')}true${')'.repeat(depth)}`;
+    expect(defined(kind({ list }, { rule: nested }))[0]).toContain('exceeds budget by factor of more than 100x');
+    const parentheses = { rule: `${'('.repeat(40_000)}true${')'.repeat(40_000)}` };
+    expect(defined(kind({}, parentheses))).toEqual([expect.stringContaining('compilation failed')]);
   });
 });
 

@@ -17,6 +17,7 @@ import {
 import { dns1035Label, dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { ruleErrors } from '../../custom/rules/rule-errors.ts';
+import { ruleLimitErrors } from '../../custom/rules/rule-limits.ts';
 import { webhookClientErrors } from '../admissionregistration/webhook-client.ts';
 import { hasCondition } from './conditions.ts';
 import type { CustomResourceDefinition, CustomResourceVersion } from './definition-fields.ts';
@@ -72,8 +73,11 @@ function scopeErrors(scope: string): FieldError[] {
 function versionErrors({ spec }: Definition, old: Definition | undefined): FieldError[] {
   const { versions } = spec;
   const before = new Map(old?.spec.versions.map((version) => [version.name, version]));
-  const found = versions.flatMap((version, i) => {
-    return oneVersionErrors(version, `spec.versions[${i}]`, before.get(version.name));
+  const schemas = versions.flatMap(({ schema }) => (schema?.openAPIV3Schema as JsonSchema | undefined) ?? []);
+  const found = ruleLimitErrors(schemas, 'spec.versions');
+  if (found.length > 0) return found;
+  versions.forEach((version, i) => {
+    addAll(found, oneVersionErrors(version, `spec.versions[${i}]`, before.get(version.name)));
   });
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
     found.push(invalid('spec.versions', versions, 'must contain unique version names'));

@@ -27,7 +27,11 @@ const MAX_CHANGES_PER_TURN = 500;
 const SERVICE_NAME = 'kubernetes.io/service-name';
 /** The source of the records that say where names of federations lead. */
 const FEDERATION_SOURCE = 'federations';
-const CONFIGURATION = { namespace: FEDERATIONS.namespace, fieldSelector: `metadata.name=${FEDERATIONS.name}` };
+/** The ConfigMap that configures the DNS of a cluster. */
+export const DNS_CONFIGURATION = {
+  namespace: FEDERATIONS.namespace,
+  fieldSelector: `metadata.name=${FEDERATIONS.name}`,
+};
 
 /** The service that a slice belongs to. */
 const byService = ({ metadata }: DeepReadonly<EndpointSlice>) => {
@@ -61,7 +65,7 @@ export class ZoneFeed {
       this.#informers.of(EndpointSlice),
       this.#informers.of(Pod),
     ];
-    const [configuration, nodes] = [this.#informers.of(ConfigMap, CONFIGURATION), this.#informers.of(Node)];
+    const [configuration, nodes] = [this.#informers.of(ConfigMap, DNS_CONFIGURATION), this.#informers.of(Node)];
     this.#stops.push(
       services.onChange(({ object: { metadata } }) => this.#changed(`service/${metadata.namespace}/${metadata.name}`)),
       slices.onChange((change) => {

@@ -75,6 +75,28 @@ describe('with the resolver of Node', () => {
   });
 });
 
+it('asks the servers of a domain for its names, from the moment that they are named', async () => {
+  upstream.apply([serviceChange('kubernetes', { clusterIP: '10.96.0.77' })]);
+  const asking = await startDnsServer(
+    {
+      ...{ domain: 'other.local', ranges: [], serviceAddress: undefined, clients: [], upstream: [] },
+      listen: [{ address: '127.0.0.1', port: 0 }],
+    },
+    tools,
+  );
+  asking.apply([]);
+  resolver.setServers([`127.0.0.1:${asking.ports[0]}`]);
+  const name = 'kubernetes.default.svc.cluster.local';
+  await expect(resolver.resolve4(name)).rejects.toThrow('REFUSED');
+  const servers = [{ address: '127.0.0.1', port: upstream.ports[0]! }];
+  asking.forward({ stubs: [{ domain: 'cluster.local', servers }], servers: [] });
+  expect(await resolver.resolve4(name)).toEqual(['10.96.0.77']);
+  await expect(resolver.resolve4('example.org')).rejects.toThrow('REFUSED');
+  asking.forward({ stubs: [], servers: [] });
+  await expect(resolver.resolve4(name)).rejects.toThrow('REFUSED');
+  await asking.close();
+});
+
 it('asks an upstream server, over TCP for a large answer, and remembers what it said', async () => {
   upstream.apply([serviceChange('web', { clusterIP: 'None' }, endpoints(150))]);
   const settings = { domain: 'other.local', ranges: [], serviceAddress: undefined, clients: [] };

@@ -7,6 +7,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Server } from '../upstream/exchange.ts';
 import { Forwarder } from '../upstream/forwarder.ts';
 import { hostServers } from '../upstream/resolv-conf.ts';
+import { NO_UPSTREAMS, serversFor, type Upstreams } from '../upstream/stub-domains.ts';
 import { addressRange, isInRange } from '../zone/address-ranges.ts';
 import { Authority } from '../zone/authority.ts';
 import { Zone, type ZoneChange } from '../zone/zone.ts';
@@ -51,6 +52,8 @@ export interface DnsServer {
   apply(changes: readonly ZoneChange[], isComplete?: boolean): void;
   /** Replaces the clients besides those of the ranges. */
   allow(clients: readonly string[]): void;
+  /** Asks other servers for names that are not the cluster's. */
+  forward(upstreams: Upstreams): void;
   close(): Promise<void>;
 }
 
@@ -70,13 +73,15 @@ export async function startDnsServer(settings: DnsSettings, tools: DnsTools): Pr
   let clients = clientList(settings.clients);
   const decisions = new BoundedMap<boolean>({ maxBytes: MAX_DECISION_BYTES, bytesOf: () => 8 });
   const own = settings.listen.filter(({ port }) => port === DNS_PORT).map(({ address }) => address);
-  const servers = upstream
+  let upstreams = NO_UPSTREAMS;
+  const usual = upstream
     ? async () => upstream
     : hostServers({
         clock: tools.clock,
         read: tools.readResolvConf,
         own: new Set([...own, ...(serviceAddress === undefined ? [] : [serviceAddress])]),
       });
+  const forwarder = new Forwarder({ ...tools, servers: async (name) => serversFor(upstreams, name) ?? usual() });
   const isAllowed = (client: string) => {
     const known = decisions.get(client);
     if (known !== undefined) return known;
@@ -87,7 +92,7 @@ export async function startDnsServer(settings: DnsSettings, tools: DnsTools): Pr
   const resolver = new Resolver({
     authority: () => (isComplete ? authority : undefined),
     isOwnName: (name) => authority.answer({ name, type: 0 }) !== undefined,
-    forwarder: new Forwarder({ ...tools, servers }),
+    forwarder,
     isAllowed,
     counters,
   });
@@ -118,6 +123,10 @@ export async function startDnsServer(settings: DnsSettings, tools: DnsTools): Pr
     allow(next) {
       clients = clientList(next);
       decisions.clear();
+    },
+    forward(next) {
+      upstreams = next;
+      forwarder.forget();
     },
     close,
   };

@@ -4,6 +4,7 @@
  */
 import { EventEmitter, once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Upstreams } from '../upstream/stub-domains.ts';
 import type { ZoneChange } from '../zone/zone.ts';
 import { type DnsServer, type DnsSettings, type DnsTools, startDnsServer } from './dns-server.ts';
 
@@ -18,6 +19,7 @@ type ToThread =
   | { readonly type: 'start'; readonly settings: DnsSettings }
   | { readonly type: 'apply'; readonly changes: readonly SentChange[]; readonly isComplete: boolean }
   | { readonly type: 'allow'; readonly clients: readonly string[] }
+  | { readonly type: 'forward'; readonly upstreams: Upstreams }
   | { readonly type: 'close' };
 
 type FromThread =
@@ -26,7 +28,7 @@ type FromThread =
   | { readonly type: 'closed' };
 
 /** What the owner of the thread can do with the server. */
-export type RemoteDnsServer = Pick<DnsServer, 'ports' | 'metricsPort' | 'apply' | 'allow' | 'close'>;
+export type RemoteDnsServer = Pick<DnsServer, 'ports' | 'metricsPort' | 'apply' | 'allow' | 'forward' | 'close'>;
 
 /** Runs inside the thread. */
 export function serveDnsThread(port: MessagePort, tools: DnsTools): void {
@@ -48,6 +50,9 @@ export function serveDnsThread(port: MessagePort, tools: DnsTools): void {
         break;
       case 'allow':
         server?.allow(message.clients);
+        break;
+      case 'forward':
+        server?.forward(message.upstreams);
         break;
       case 'close':
         void server?.close().then(() => reply({ type: 'closed' }));
@@ -75,6 +80,7 @@ export async function startInThread(worker: Worker, settings: DnsSettings): Prom
     metricsPort: first.metricsPort,
     apply: (changes, isComplete = true) => send({ type: 'apply', changes: changes.map(sent), isComplete }),
     allow: (clients) => send({ type: 'allow', clients }),
+    forward: (upstreams) => send({ type: 'forward', upstreams }),
     async close() {
       const closed = once(replies, 'message');
       send({ type: 'close' });

@@ -22,8 +22,8 @@ export type LookupResult = UpstreamAnswer | 'refused' | 'busy';
 export interface ForwarderOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Upstream servers in the order of preference. */
-  readonly servers: () => Promise<readonly (string | Server)[]>;
+  /** The servers for a name in the order of preference. */
+  readonly servers: (name: string) => Promise<readonly (string | Server)[]>;
   /** For tests. */
   readonly exchange?: (clock: Clock, query: Exchange) => Promise<Response>;
 }
@@ -43,7 +43,7 @@ const MAX_ID = 65_536;
 
 export class Forwarder {
   readonly #options: ForwarderOptions;
-  readonly #cache: AnswerCache;
+  #cache: AnswerCache;
   /** Lookups in progress, by their key: equal ones wait for the same response. */
   readonly #pending = new Map<string, Promise<LookupResult>>();
   readonly #perClient = new Map<string, number>();
@@ -56,6 +56,11 @@ export class Forwarder {
 
   get pending(): number {
     return this.#pending.size;
+  }
+
+  /** Forgets all answers: other servers may have others. */
+  forget(): void {
+    this.#cache = new AnswerCache(this.#options.clock);
   }
 
   /** What is remembered; undefined when it must be looked up. */
@@ -74,9 +79,10 @@ export class Forwarder {
     const ofClient = this.#perClient.get(client) ?? 0;
     if (this.#pending.size >= MAX_LOOKUPS || ofClient >= MAX_LOOKUPS_PER_CLIENT) return Promise.resolve('busy');
     this.#perClient.set(client, ofClient + 1);
+    const cache = this.#cache;
     const work = this.#ask(lookup)
       .then((result) => {
-        if (typeof result !== 'string') this.#cache.put(key, result);
+        if (typeof result !== 'string') cache.put(key, result);
         return result;
       })
       .finally(() => {
@@ -91,7 +97,7 @@ export class Forwarder {
 
   async #ask(lookup: Lookup): Promise<LookupResult> {
     const { clock, random, exchange = exchangeWith } = this.#options;
-    const servers = this.#inOrder(await this.#options.servers().catch(() => []));
+    const servers = this.#inOrder(await this.#options.servers(lookup.question.name).catch(() => []));
     if (servers.length === 0) return 'refused';
     let last: UpstreamAnswer = FAILED;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -117,8 +123,7 @@ export class Forwarder {
   #inOrder(servers: readonly (string | Server)[]): Server[] {
     const all = servers.map((each) => (typeof each === 'string' ? { address: each, port: DNS_PORT } : each));
     const now = this.#options.clock.now();
-    const known = new Set(all.map(keyOfServer));
-    for (const [key, at] of this.#failedAt) if (now - at >= AVOID_MS || !known.has(key)) this.#failedAt.delete(key);
+    for (const [key, at] of this.#failedAt) if (now - at >= AVOID_MS) this.#failedAt.delete(key);
     const failed = (server: Server) => this.#failedAt.has(keyOfServer(server));
     return [...all.filter((each) => !failed(each)), ...all.filter(failed)];
   }

@@ -80,7 +80,7 @@ describe('a mutating webhook', () => {
     });
     expect(request).not.toHaveProperty('name');
     expect(request.object).toMatchObject({ kind: 'Pod', apiVersion: 'v1', metadata: { generateName: 'web-' } });
-    expect(Object.keys(request.object.metadata).sort()).toEqual(['generateName', 'namespace']);
+    expect(Object.keys(request.object.metadata).sort()).toEqual(['generateName', 'managedFields', 'namespace']);
   });
 
   it('cannot change what only the server writes', async () => {

@@ -50,7 +50,7 @@ function isGarbageCollection({ object, old }: AdmissionRequest): boolean {
   if (!object || !old) return false;
   const { ownerReferences, finalizers } = old.metadata;
   const comparable = ({ metadata, ...rest }: KubeObject) => {
-    const { resourceVersion: _, selfLink: __, ...kept } = metadata;
+    const { resourceVersion: _, selfLink: __, managedFields: ___, ...kept } = metadata;
     return { ...rest, metadata: { ...kept, ownerReferences, finalizers } };
   };
   return deepEqual(comparable(object), comparable(old));

@@ -7,6 +7,7 @@ import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import type { ProtobufReplies } from '../../protobuf/replies.ts';
 import { includeOf, type ObjectForm } from '../../representations/forms.ts';
 import { shapeReply } from '../../representations/reply.ts';
+import { showsManagers, withoutManagers } from '../../representations/without-managers.ts';
 import { type Exchange, NO_HEADERS } from '../protocol/exchange.ts';
 import type { Representation } from '../respond/accept.ts';
 import { bytesOf, isPretty, sendEncoded, sendReply, warningHeaders } from '../respond/respond.ts';
@@ -30,10 +31,12 @@ export function respondStage({ clock, streams, protobuf }: RespondOptions) {
   return (request: ObjectRequest, reply: Reply, representation: Representation<ObjectForm>) => {
     const { form, format } = representation;
     if (format === 'protobuf') return sendProtobuf(request, reply, form?.version);
-    const { route, query } = request;
+    const { route, query, exchange } = request;
     const shaped = form
       ? shapeReply(reply, { form, include: includeOf(query.includeObject), resource: route.resource, now })
-      : reply;
+      : showsManagers(exchange.headers['user-agent'])
+        ? withoutManagers(reply)
+        : reply;
     return shaped instanceof Promise
       ? shaped.then((ready) => send(request, ready, representation))
       : send(request, shaped, representation);
