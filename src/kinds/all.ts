@@ -1,6 +1,10 @@
 /** The kinds that a server starts with: the one list. */
 
 import { MutatingWebhookConfiguration } from './groups/admissionregistration/mutating-webhook-configuration.ts';
+import { MutatingAdmissionPolicy } from './groups/admissionregistration/policies/mutating-admission-policy.ts';
+import { MutatingAdmissionPolicyBinding } from './groups/admissionregistration/policies/mutating-admission-policy-binding.ts';
+import { ValidatingAdmissionPolicy } from './groups/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingAdmissionPolicyBinding } from './groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
 import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
@@ -135,4 +139,8 @@ export const allKinds: readonly Kind[] = [
   PodMetrics,
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
 ];

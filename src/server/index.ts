@@ -14,6 +14,7 @@ import { AdmissionChain } from './admission/chain.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
 import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { priority } from './admission/plugins/priority.ts';
+import { paramRights } from './admission/policies/param-rights.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle, User } from './api.ts';
@@ -162,7 +163,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     registry,
     watches,
     allocation: new Allocation({ cache, random, addresses, ports }),
-    admission: new AdmissionChain([...(options.admission ?? [namespaceLifecycle]), escalationCheck]),
+    admission: new AdmissionChain([...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights]),
     authorizer: createAuthorizer(options.authorization ?? ['AlwaysAllow'], {
       node: () => new NodeAuthorizer(cache),
       rbac: () => rbac,

@@ -56,6 +56,7 @@ const STATUSES: Readonly<Record<string, object>> = {
     ],
   },
   StatefulSet: { replicas: 1, availableReplicas: 0 },
+  StorageVersionMigration: { resourceVersion: '7' },
 };
 
 interface Case {
