@@ -16,12 +16,14 @@ import { largePod, smallPod } from './bodies.ts';
 import { measureCustomKinds } from './custom-kinds.ts';
 import { measureDns } from './dns.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
+import { measureExpressions } from './expressions.ts';
 import { measureFederation } from './federation.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
 import { measureRollingUpdate, measureRollout } from './nodes.ts';
 import { measurePods } from './pods/figures.ts';
+import { costOfPolicy } from './policies.ts';
 import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
 import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
@@ -50,6 +52,7 @@ const TEMPLATE = join(work, 'create.json');
 const OTHERS = join(work, 'create-others.json');
 /** What the figures of requests are compared with is an API server without the components that drive objects. */
 const API_ALONE = ['--controllers', 'namespace,service-account,root-ca'];
+const POLICY = 'what a policy of five expressions adds to a create';
 const figures: Figure[] = [];
 const say = (text: string) => void (flags.json ? process.stderr : process.stdout).write(`${text}\n`);
 /** Commas within names (`scheduler, anti-affinity`) and numbers separate nothing. */
@@ -123,7 +126,9 @@ async function main(): Promise<void> {
   await measureFederation({ root, directory: join(work, 'federation'), wanted, record, say });
   await measureTraffic({ root, directory: join(work, 'traffic'), wanted, record, say });
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
+  if (wanted(POLICY)) record({ name: POLICY, unit: 'µs', qd: await costOfPolicy(), promise: 30 });
   await measureSchedulers();
+  measureExpressions({ wanted, record });
   await measureTesting({ root, wanted, record });
   await measureCustomKinds({ root, directory: work, agent, wanted, record });
   say(flags.json ? '' : `\n${table(figures)}`);

@@ -2,7 +2,7 @@
 
 export interface Figure {
   readonly name: string;
-  readonly unit: '/s' | 'MB/s' | 'ms' | 'MB' | '%' | '';
+  readonly unit: '/s' | 'MB/s' | 'ms' | 'µs' | 'MB' | '%' | '';
   readonly qd: number;
   /** The bare server's or another peer's, measured in the same run; absent where there is nothing to compare. */
   readonly bare?: number;

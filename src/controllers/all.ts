@@ -29,6 +29,7 @@ import { taintEvictionController } from './nodes/taint-eviction/taint-eviction.t
 import { type DisruptionControllerOptions, disruptionController } from './policy/disruption/disruption.ts';
 import { staleDisruptionController } from './policy/disruption/stale-targets.ts';
 import { resourceQuotaController } from './policy/resource-quota/resource-quota.ts';
+import { typeCheckingController } from './policy/type-checking/type-checking.ts';
 import { attachDetachController } from './storage/attach-detach/attach-detach.ts';
 import { ephemeralVolumeController } from './storage/ephemeral-volume/ephemeral-volume.ts';
 import { defaultClassController } from './storage/node-directory/default-class.ts';
@@ -108,6 +109,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   taintEvictionController(),
   tokenCleaningController,
   ttlAfterFinishedController,
+  typeCheckingController(options),
   volumeBinderController,
   volumeExpanderController,
   volumeProtectionController,

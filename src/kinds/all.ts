@@ -1,8 +1,13 @@
 /** The kinds that a server starts with: the one list. */
 
 import { MutatingWebhookConfiguration } from './groups/admissionregistration/mutating-webhook-configuration.ts';
+import { MutatingAdmissionPolicy } from './groups/admissionregistration/policies/mutating-admission-policy.ts';
+import { MutatingAdmissionPolicyBinding } from './groups/admissionregistration/policies/mutating-admission-policy-binding.ts';
+import { ValidatingAdmissionPolicy } from './groups/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingAdmissionPolicyBinding } from './groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
 import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
+import { APIService } from './groups/apiregistration/api-service.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
 import { Deployment } from './groups/apps/deployment.ts';
@@ -92,6 +97,7 @@ export const allKinds: readonly Kind[] = [
   LeaseCandidate,
   CertificateSigningRequest,
   ClusterTrustBundle,
+  APIService,
   CustomResourceDefinition,
   EndpointSlice,
   FlowSchema,
@@ -135,4 +141,8 @@ export const allKinds: readonly Kind[] = [
   PodMetrics,
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
 ];

@@ -5,7 +5,7 @@
 import { isTree, type Tree } from '../base/tree.ts';
 import { jsonWord } from './decode-error.ts';
 import { Document, fails } from './json-document.ts';
-import { checkDepth, PatchError } from './patch-error.ts';
+import { checkDepth, PatchError, PatchTestError } from './patch-error.ts';
 import type { PatchWork } from './patch-work.ts';
 
 const MAX_OPERATIONS = 10_000;
@@ -99,15 +99,14 @@ function move(document: Document, { from, path }: Operation): void {
 
 function test(document: Document, { path, value = null }: Operation): void {
   if (typeof path !== 'string') throw fails('test operation failed to decode path: missing value');
-  const failed = () => fails(`testing value ${path} failed: test failed`);
   if (path === '') {
-    if (!equal(document.work, document.root, value)) throw failed();
+    if (!equal(document.work, document.root, value)) throw new PatchTestError(path);
     return;
   }
   const location = document.find(path);
   if (!location) throw fails(`test operation does not apply: is missing path: ${path}: missing value`);
   const found = within(`error in test for path: '${path}'`, () => location.get());
-  if (!equal(document.work, found ?? null, value)) throw failed();
+  if (!equal(document.work, found ?? null, value)) throw new PatchTestError(path);
 }
 
 function copy(document: Document, { from, path }: Operation): void {

@@ -19,6 +19,13 @@ export class PatchError extends Error {
   }
 }
 
+/** The `test` operation of a JSON patch found another value. */
+export class PatchTestError extends PatchError {
+  constructor(path: string) {
+    super('Invalid', `testing value ${path} failed: test failed`);
+  }
+}
+
 /** Maximum depth of a patch and of its result. */
 const MAX_DEPTH = 1000;
 

@@ -50,6 +50,56 @@ describe.each(kubectls)('kubectl ($name)', ({ name, program }) => {
     expect((await kubectl(['get', 'priorityclasses', '-o', 'name'])).said).toContain('system-node-critical');
   });
 
+  test('a policy rejects, warns and changes what is written, and is type checked', async () => {
+    const policies = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: namespace } };
+    const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] };
+    const matchConstraints = {
+      resourceRules: [rule],
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+    };
+    const validations = [
+      { expression: "object.metadata.name != 'bad'", message: 'a bad name' },
+      { expression: "object.metadata.name != 'other' || object.data > 3" },
+    ];
+    await create({ ...policies, kind: 'ValidatingAdmissionPolicy', spec: { matchConstraints, validations } });
+    const mutations = [
+      {
+        patchType: 'ApplyConfiguration',
+        applyConfiguration: { expression: 'Object{metadata: Object.metadata{labels: {"by": "policy"}}}' },
+      },
+    ];
+    const mutating = { matchConstraints, mutations, reinvocationPolicy: 'Never' };
+    await create({ ...policies, kind: 'MutatingAdmissionPolicy', spec: mutating });
+    const binding = { policyName: namespace };
+    await create({ ...policies, kind: 'MutatingAdmissionPolicyBinding', spec: binding });
+    const enforced = { ...binding, validationActions: ['Deny'] };
+    await create({ ...policies, kind: 'ValidatingAdmissionPolicyBinding', spec: enforced });
+    expect(await kubectl(['create', 'secret', 'generic', 'bad'])).toMatchObject({
+      said: expect.stringContaining(
+        `ValidatingAdmissionPolicy '${namespace}' with binding '${namespace}' denied request: a bad name`,
+      ),
+      isGood: false,
+    });
+    await kubectl(['create', 'secret', 'generic', 'good']);
+    expect((await kubectl(['get', 'secret', 'good', '-o', 'jsonpath={.metadata.labels.by}'])).said).toBe('policy');
+    const actions = { spec: { validationActions: ['Warn'] } };
+    await kubectl([
+      'patch',
+      'validatingadmissionpolicybinding',
+      namespace,
+      '--type=merge',
+      '-p',
+      JSON.stringify(actions),
+    ]);
+    expect(await kubectl(['create', 'secret', 'generic', 'bad'])).toEqual({
+      said: `secret/bad created\nWarning: Validation failed for ValidatingAdmissionPolicy '${namespace}' with binding '${namespace}': a bad name\n`,
+      isGood: true,
+    });
+    const warnings = 'jsonpath={.status.typeChecking.expressionWarnings[*].fieldRef}';
+    const checked = () => kubectl(['get', 'validatingadmissionpolicy', namespace, '-o', warnings]);
+    await expect.poll(async () => (await checked()).said).toBe('spec.validations[1].expression');
+  });
+
   test('limits are shown, and filled in', async () => {
     const limits = [{ type: 'Container', default: { cpu: '500m' }, max: { cpu: '2' } }];
     await create({ apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'l' }, spec: { limits } });

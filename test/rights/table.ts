@@ -11,10 +11,17 @@ export type Word = '-' | 'read' | 'write' | 'all';
 export const ofServiceAccounts: ReadonlySet<string> = new Set(['certificates.k8s.io/clustertrustbundles']);
 
 export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
+  'admissionregistration.k8s.io/mutatingadmissionpolicies': '- - -',
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': '- - -',
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': '- - -',
+  'admissionregistration.k8s.io/validatingadmissionpolicies': '- - -',
+  'admissionregistration.k8s.io/validatingadmissionpolicies/status': '- - -',
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': '- - -',
   'admissionregistration.k8s.io/validatingwebhookconfigurations': '- - -',
   'apiextensions.k8s.io/customresourcedefinitions': '- - -',
   'apiextensions.k8s.io/customresourcedefinitions/status': '- - -',
+  'apiregistration.k8s.io/apiservices': '- - -',
+  'apiregistration.k8s.io/apiservices/status': '- - -',
   'apps/controllerrevisions': '- read read',
   'apps/daemonsets': '- read all',
   'apps/daemonsets/status': '- read read',

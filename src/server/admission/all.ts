@@ -24,6 +24,8 @@ import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
+import { mutatingAdmissionPolicy } from './policies/mutating.ts';
+import { validatingAdmissionPolicy } from './policies/validating.ts';
 import { mutatingAdmissionWebhook } from './webhooks/mutating.ts';
 import { validatingAdmissionWebhook } from './webhooks/validating.ts';
 
@@ -49,7 +51,9 @@ const ordered: readonly AdmissionPlugin[] = [
   certificateSubjectRestriction,
   defaultIngressClass,
   denyServiceExternalIps,
+  mutatingAdmissionPolicy,
   mutatingAdmissionWebhook,
+  validatingAdmissionPolicy,
   validatingAdmissionWebhook,
   resourceQuota,
 ];

@@ -55,6 +55,25 @@ withEveryKubectl((kubectl) => {
     expect(
       await kubectl.run('get', 'deployment/web', '--subresource=status', '-o', 'jsonpath={.status.replicas}'),
     ).toBe('2');
+    const scaled = ['get', 'deployment/web', '--subresource=scale', '-o', 'jsonpath={.kind} {.spec.replicas}'];
+    for (const replicas of [3, 1]) {
+      const change = ['--subresource=scale', '--type=merge', '-p', JSON.stringify({ spec: { replicas } })];
+      await kubectl.run('patch', 'deployment/web', ...change);
+      expect(await kubectl.run(...scaled)).toBe(`Scale ${replicas}`);
+    }
+  });
+
+  test('migrations of stored objects', async () => {
+    const name = `all-${kubectl.namespace}`;
+    const migration = {
+      ...{ apiVersion: 'storagemigration.k8s.io/v1beta1', kind: 'StorageVersionMigration', metadata: { name } },
+      spec: { resource: { group: 'apps', resource: 'deployments' } },
+    };
+    await kubectl.run('create', '-f', await kubectl.file('migration.json', migration));
+    await kubectl.run('wait', '--for=condition=Succeeded', `storageversionmigration/${name}`, '--timeout=30s');
+    expect(await kubectl.lines('get', 'storageversionmigrations', name, '--no-headers')).toEqual([
+      expect.stringMatching(/deployments\.apps +Succeeded$/),
+    ]);
   });
 
   test('edit', async () => {

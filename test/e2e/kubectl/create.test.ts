@@ -81,7 +81,13 @@ withEveryKubectl((kubectl) => {
     await make('priorityclass', `high-${kubectl.namespace}`, '--value=1000', '--description=first');
     expect(await kubectl.run('auth', 'can-i', 'create', 'pods')).toBe('yes');
     expect(await kubectl.run('auth', 'can-i', '--list')).toMatch(/^Resources +Non-Resource URLs/);
-    if (kubectl.isNewest) expect(await kubectl.run('auth', 'whoami')).toContain('kubernetes-admin');
+    if (kubectl.isNewest) {
+      expect(await kubectl.run('auth', 'whoami')).toContain('kubernetes-admin');
+      const token = await kubectl.run('create', 'token', 'bob', '--duration=10m');
+      const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+      expect(claims.sub).toBe(`system:serviceaccount:${kubectl.namespace}:bob`);
+      expect(claims.exp - claims.iat).toBe(600);
+    }
     await make('namespace', `${kubectl.namespace}-too`);
     expect(await kubectl.run('delete', 'namespace', `${kubectl.namespace}-too`)).toContain('deleted');
   });

@@ -1,7 +1,10 @@
+import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
-import { forbidden, required } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches, unique } from '../../../schema/rules.ts';
+import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
+import { compileMatchCondition } from './expressions/policy-compiler.ts';
 
 const MAX_MATCH_CONDITIONS = 64;
 
@@ -26,10 +29,12 @@ const MatchCondition = s.object(
   { description: 'An expression that must be true for a request to match.' },
 );
 
+type MatchCondition = TypeOf<typeof MatchCondition>;
+
 export const matchConditions = s.listMap(MatchCondition, {
   keys: ['name'],
   maxItems: MAX_MATCH_CONDITIONS,
-  rules: [unique('name'), cannotBeEvaluated],
+  rules: [unique('name')],
   description:
     'Expressions that must all be true for a request to match; at most 64. When one is false, the request does not match. When ' +
     'one fails and none is false, failurePolicy decides.',
@@ -39,7 +44,15 @@ function isNotBlank(expression: string) {
   return expression !== '' && expression.trim() === '' ? required('') : undefined;
 }
 
-/** A condition that nobody evaluates must not be accepted: the webhook would be asked about other requests than it wants. */
-function cannotBeEvaluated(conditions: readonly unknown[]) {
-  return conditions.length > 0 ? forbidden('', 'this server does not evaluate expressions yet') : undefined;
+/** On the conditions of a webhook: conditions that do not compile are refused, unless all of them were there before. */
+export function conditionsCompile(
+  conditions: readonly MatchCondition[],
+  { old }: RuleContext<readonly MatchCondition[]>,
+): FieldError[] {
+  if (old && deepEqual(old, conditions)) return [];
+  return conditions.flatMap(({ expression }, index) => {
+    if (expression.trim() === '') return [];
+    const { error } = compileMatchCondition(expression, false);
+    return error === undefined ? [] : [invalid(`[${index}].expression`, expression.trim(), error)];
+  });
 }

@@ -6,7 +6,8 @@ import type { ObjectType, TypeOf } from '../../../schema/schema.ts';
 /** Sorted, as error messages list them. */
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 
-const rule = {
+/** The fields of a rule. */
+export const ruleFields = {
   operations: s.list(s.string(), {
     description: 'Operations that match: CREATE, UPDATE, DELETE, CONNECT, or * for all of them. Required.',
   }),
@@ -29,13 +30,18 @@ const rule = {
 };
 
 /** Which requests somebody wants to be asked about. */
-export const RuleWithOperations = s.object('RuleWithOperations', rule, {
+export const RuleWithOperations = s.object('RuleWithOperations', ruleFields, {
   rules: [ruleIsValid],
   description: 'Operations and resources. A request matches when it matches all of the fields.',
 });
 export type RuleWithOperations = TypeOf<typeof RuleWithOperations>;
 
-function ruleIsValid({ operations = [], apiGroups = [], apiVersions = [], resources = [] }: ObjectType<typeof rule>) {
+export function ruleIsValid({
+  operations = [],
+  apiGroups = [],
+  apiVersions = [],
+  resources = [],
+}: ObjectType<typeof ruleFields>): FieldError[] {
   const found: FieldError[] = [];
   addAll(found, wildcardAlone('operations', operations, 'operations'));
   operations.forEach((operation, index) => {

@@ -120,14 +120,31 @@ it.each([
   expect(await faults({ rules: [{ ...rule, ...fields }] })).toContain(`rules[0].${message}`);
 });
 
-it('refuses two webhooks of one name, and conditions that it cannot evaluate', async () => {
+it('refuses two webhooks of one name', async () => {
   const api = await start();
   const twice = { metadata: { name: 'x' }, webhooks: [webhook, webhook] };
   await expect(api.create('validatingwebhookconfigurations', twice, asked)).rejects.toThrow(
     'webhooks[1].name: Duplicate value: "a.example.dev"',
   );
-  const matchConditions = [{ name: 'c', expression: 'true' }];
-  expect(await faults({ matchConditions })).toEqual([
-    'matchConditions: Forbidden: this server does not evaluate expressions yet',
-  ]);
+});
+
+const input = (text: string, at: number) => ` | ${text}\n | ${'.'.repeat(at)}^`;
+
+it.each([
+  ['object.metadata.name ==', `compilation failed: ERROR: <input>:1:24: Syntax error: mismatched input '<EOF>'`],
+  [
+    'nothing == 1',
+    `compilation failed: ERROR: <input>:1:1: undeclared reference to 'nothing' (in container '')\n${input('nothing == 1', 0)}`,
+  ],
+  ['params.x == 1', `compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')`],
+  ["'text'", 'must evaluate to bool but got string'],
+  ['object.spec.paused', 'must evaluate to bool but got dyn'],
+])('refuses the match condition %s', async (expression, problem) => {
+  const matchConditions = [
+    { name: 'good', expression: "request.operation != 'DELETE'" },
+    { name: 'c', expression },
+  ];
+  const [found, ...others] = await faults({ matchConditions });
+  expect(others).toEqual([]);
+  expect(found).toContain(`matchConditions[1].expression: Invalid value: ${JSON.stringify(expression)}: ${problem}`);
 });

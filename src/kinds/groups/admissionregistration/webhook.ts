@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dns1035Label, dnsSubdomain } from '../../../schema/names.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { matchConditions } from './match-condition.ts';
+import { conditionsCompile, matchConditions } from './match-condition.ts';
 import { RuleWithOperations } from './rule.ts';
 import { WebhookClientConfig } from './webhook-client.ts';
 
@@ -64,7 +64,7 @@ export const webhookFields = {
     description:
       'Versions of AdmissionReview that the webhook accepts, the preferred one first. At least one of v1 and v1beta1. Required.',
   }),
-  matchConditions,
+  matchConditions: s.use(matchConditions, { rules: [conditionsCompile] }),
 };
 
 function isFullyQualified(text: string): FieldError[] {

@@ -1,8 +1,8 @@
 /** Asks one webhook about one request. */
 import { ApiError, type Status } from '../../../base/errors.ts';
 import type { Core } from '../../core.ts';
+import type { AdmittedForm } from '../form.ts';
 import type { AdmissionRequest } from '../request.ts';
-import type { AdmittedForm } from './form.ts';
 import { type RejectionStatus, reviewOf, reviewVersion, type Verdict, verdictOf } from './review.ts';
 import type { RegisteredWebhook } from './webhooks.ts';
 

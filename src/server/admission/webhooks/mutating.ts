@@ -1,15 +1,16 @@
 import { ApiError } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import type { MutatingWebhook } from '../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
-import type { KubeObject, Version } from '../../../kinds/kind.ts';
+import type { Version } from '../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../schema/json-patch.ts';
 import { PatchError } from '../../../schema/patch-error.ts';
 import type { Core } from '../../core.ts';
+import { type AdmittedForm, formOf, fromForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
+import { type FirstRound, Rounds } from '../reinvocation.ts';
 import type { AdmissionRequest } from '../request.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
-import { type AdmittedForm, formOf, fromForm } from './form.ts';
-import { matchedVersion } from './matching.ts';
+import { meetsConditions } from './conditions.ts';
 import { isExempt, mutatingWebhooks, type RegisteredWebhook } from './webhooks.ts';
 
 type Registered = RegisteredWebhook<MutatingWebhook>;
@@ -17,17 +18,7 @@ type Registered = RegisteredWebhook<MutatingWebhook>;
 const MUTATION = 'mutation.webhook.admission.k8s.io';
 const FAILED_OPEN = 'failed-open.mutating.webhook.admission.k8s.io';
 
-/** What the first round of a request leaves for the second. */
-interface FirstRound {
-  /** Webhooks that want to see what others changed after them. */
-  readonly asked: Set<Registered>;
-  /** Those of them after which something was changed. */
-  readonly again: Set<Registered>;
-  /** The object as the webhooks left it. */
-  object: KubeObject | undefined;
-}
-
-const firstRounds = new WeakMap<AdmissionRequest, FirstRound>();
+const rounds = new Rounds<Registered>();
 
 /** Asks mutating webhooks, one after the other, and applies their patches. */
 export const mutatingAdmissionWebhook: AdmissionPlugin = {
@@ -39,56 +30,40 @@ export const mutatingAdmissionWebhook: AdmissionPlugin = {
   admit(core, request) {
     const webhooks = mutatingWebhooks(core);
     if (webhooks.length === 0) return undefined;
-    const round = roundOf(request);
+    const round = rounds.of(request);
     for (const [index, registered] of webhooks.entries()) {
-      if (wants(core, request, round, registered)) return askFrom(core, request, webhooks, index);
+      if (wants(core, request, round, registered)) return askFrom(core, request, { webhooks, round, start: index });
     }
     return undefined;
   },
 };
 
-function roundOf(request: AdmissionRequest): FirstRound {
-  const known = firstRounds.get(request);
-  if (!known) {
-    const round: FirstRound = { asked: new Set(), again: new Set(), object: undefined };
-    firstRounds.set(request, round);
-    return round;
-  }
-  // Plugins of the server changed the object after the webhooks had seen it.
-  if (request.isReinvocation && !deepEqual(known.object, request.object)) requireAgain(known);
-  return known;
-}
-
-function requireAgain({ asked, again }: FirstRound): void {
-  for (const registered of asked) again.add(registered);
-  asked.clear();
-}
-
 /** The version in which to ask a webhook. The second round asks only those of the first that need to see more. */
-function wants(core: Core, request: AdmissionRequest, round: FirstRound, registered: Registered): Version | undefined {
-  if (request.isReinvocation && !round.again.has(registered)) return undefined;
-  return matchedVersion(core, request, registered.webhook);
-}
-
-async function askFrom(
+function wants(
   core: Core,
   request: AdmissionRequest,
-  webhooks: readonly Registered[],
-  start: number,
-): Promise<void> {
-  const round = firstRounds.get(request)!;
+  round: FirstRound<Registered>,
+  registered: Registered,
+): Version | undefined {
+  return round.includes(registered, request) ? registered.matcher.versionFor(core, request) : undefined;
+}
+
+interface Questions {
+  readonly webhooks: readonly Registered[];
+  readonly round: FirstRound<Registered>;
+  readonly start: number;
+}
+
+async function askFrom(core: Core, request: AdmissionRequest, { webhooks, round, start }: Questions): Promise<void> {
   for (let index = start; index < webhooks.length; index++) {
     const registered = webhooks[index]!;
     const version = wants(core, request, round, registered);
-    if (!version) continue;
+    if (!version || !(await meetsConditions(core, request, { registered, version }))) continue;
     const isChanged = await askOne(core, request, { registered, version, index });
-    if (isChanged) {
-      requireAgain(round);
-      request.reinvoke();
-    }
-    if (registered.webhook.reinvocationPolicy === 'IfNeeded') round.asked.add(registered);
+    if (isChanged) round.changed(request);
+    if (registered.webhook.reinvocationPolicy === 'IfNeeded') round.asked(registered);
   }
-  round.object = request.object && structuredClone(request.object);
+  round.ended(request);
 }
 
 interface Turn {

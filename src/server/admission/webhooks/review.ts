@@ -1,9 +1,8 @@
 /** AdmissionReviews: what a webhook is sent, and what its response says. */
 import { isTree } from '../../../base/tree.ts';
-import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import type { CallOptions } from '../../api.ts';
-import type { AdmissionOperation, AdmissionRequest } from '../request.ts';
-import { type AdmittedForm, typeOf } from './form.ts';
+import { describeRequest } from '../describe-request.ts';
+import type { AdmittedForm } from '../form.ts';
+import type { AdmissionRequest } from '../request.ts';
 
 const GROUP = 'admission.k8s.io';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];
@@ -31,55 +30,16 @@ export function reviewVersion(accepted: readonly string[]): string | undefined {
 }
 
 export function reviewOf(request: AdmissionRequest, form: AdmittedForm, { uid, version }: ReviewIdentity): object {
-  const { resource, subresource = '', user, operation, dryRun, kind, name } = request;
-  const requested = resource.version;
   return {
     kind: 'AdmissionReview',
     apiVersion: `${GROUP}/${version}`,
-    request: {
-      uid,
-      kind: form.type,
-      resource: { group: form.version.group, version: form.version.version, resource: kind.plural },
-      ...(subresource ? { subResource: subresource } : {}),
-      requestKind: typeOf(request, requested),
-      requestResource: { group: requested.group, version: requested.version, resource: kind.plural },
-      ...(subresource ? { requestSubResource: subresource } : {}),
-      ...(name ? { name } : {}),
-      ...namespaceOf(request),
-      operation,
-      userInfo: {
-        username: user.name,
-        ...(user.uid ? { uid: user.uid } : {}),
-        groups: user.groups,
-        ...(user.extra ? { extra: user.extra } : {}),
-      },
-      object: form.object ?? null,
-      oldObject: form.old ?? null,
-      dryRun,
-      options: optionsOf(operation, request.options),
-    },
+    request: { uid, ...describeRequest(request, form), object: form.object ?? null, oldObject: form.old ?? null },
   };
 }
 
 interface ReviewIdentity {
   readonly uid: string;
   readonly version: string;
-}
-
-/** Requests for a Namespace are in it. */
-function namespaceOf({ kind, namespace, name }: AdmissionRequest): { namespace?: string } {
-  const own = kind === Namespace ? name : namespace;
-  return own ? { namespace: own } : {};
-}
-
-const OPTIONS_KINDS = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
-
-function optionsOf(operation: AdmissionOperation, options: CallOptions = {}): object | null {
-  if (operation === 'CONNECT') return null;
-  const type = { kind: OPTIONS_KINDS[operation], apiVersion: 'meta.k8s.io/v1' };
-  const { dryRun, fieldManager, fieldValidation, gracePeriodSeconds, propagationPolicy } = options;
-  if (operation === 'DELETE') return { ...type, dryRun, gracePeriodSeconds, propagationPolicy };
-  return { ...type, dryRun, fieldManager, fieldValidation };
 }
 
 /** Reads a response. Throws an Error that says what is wrong with it. */

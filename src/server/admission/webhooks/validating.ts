@@ -1,10 +1,10 @@
 import type { Version } from '../../../kinds/kind.ts';
 import type { Core } from '../../core.ts';
+import { type AdmittedForm, formOf } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import type { AdmissionRequest } from '../request.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
-import { type AdmittedForm, formOf } from './form.ts';
-import { matchedVersion } from './matching.ts';
+import { meetsConditions } from './conditions.ts';
 import { isExempt, type RegisteredWebhook, validatingWebhooks } from './webhooks.ts';
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io';
@@ -23,7 +23,7 @@ export const validatingAdmissionWebhook: AdmissionPlugin = {
     const webhooks = validatingWebhooks(core);
     if (webhooks.length === 0) return undefined;
     const matches = webhooks.flatMap((registered): Match[] => {
-      const version = matchedVersion(core, request, registered.webhook);
+      const version = registered.matcher.versionFor(core, request);
       return version ? [{ registered, version }] : [];
     });
     return matches.length === 0 ? undefined : askAll(core, request, matches);
@@ -39,6 +39,7 @@ async function askAll(core: Core, request: AdmissionRequest, matches: readonly M
     return form;
   };
   const asked = matches.map(async ({ registered, version }, index) => {
+    if (!(await meetsConditions(core, request, { registered, version }))) return;
     const form = await formIn(version);
     try {
       await ask(core, registered, { request, form, mayPatch: false });

@@ -397,3 +397,45 @@ describe('a webhook behind a Service', () => {
     await expect(made('x')).rejects.toThrow('no endpoints available for service "hooks"');
   });
 });
+
+describe('match conditions', () => {
+  const condition = (expression: string, name = 'c') => ({ name, expression });
+
+  it.each(['Mutating', 'Validating'] as const)('decide whether a %s webhook is asked', async (kind) => {
+    const matchConditions = [
+      condition("object.metadata.name != 'skipped'"),
+      condition("request.operation == 'CREATE'", 'd'),
+    ];
+    const path = await register(kind, () => ALLOWED, { rules: [CONFIG_MAPS], matchConditions });
+    await made('skipped');
+    expect(webhooks.asked(path)).toEqual([]);
+    await made('asked');
+    expect(webhooks.asked(path).map(({ name }) => name)).toEqual(['asked']);
+  });
+
+  it.each(['Mutating', 'Validating'] as const)(
+    'that fail leave the decision about a %s webhook to its failure policy',
+    async (kind) => {
+      const matchConditions = [condition('object.data.missing == "x"')];
+      const path = await register(kind, () => ALLOWED, {
+        rules: [CONFIG_MAPS],
+        matchConditions,
+        failurePolicy: 'Ignore',
+      });
+      await made('a');
+      await register(kind, () => ALLOWED, { rules: [CONFIG_MAPS], matchConditions });
+      await expect(made('b')).rejects.toMatchObject({
+        reason: 'Forbidden',
+        message: `configmaps "b" is forbidden: expression 'object.data.missing == "x"' resulted in error: no such key: data`,
+      });
+      expect(webhooks.asked(path)).toEqual([]);
+    },
+  );
+
+  it('that are false decide, although others fail', async () => {
+    const matchConditions = [condition('object.data.missing == "x"'), condition('false', 'd')];
+    const path = await register('Validating', () => ALLOWED, { rules: [CONFIG_MAPS], matchConditions });
+    await made('a');
+    expect(webhooks.asked(path)).toEqual([]);
+  });
+});

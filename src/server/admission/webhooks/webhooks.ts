@@ -1,4 +1,6 @@
 /** The webhooks of all configurations, in the order in which they are asked. */
+import type { Compiled } from '../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import { compileMatchCondition } from '../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import {
   type MutatingWebhook,
   MutatingWebhookConfiguration,
@@ -10,6 +12,7 @@ import {
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Core } from '../../core.ts';
 import { derivedFrom } from '../lookup.ts';
+import { RequestMatcher } from '../matching.ts';
 import { connectionTo, type WebhookConnection } from './connection.ts';
 
 /** One webhook of a configuration. */
@@ -17,6 +20,9 @@ export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebho
   /** The name of the configuration. */
   readonly configuration: string;
   readonly webhook: W;
+  readonly matcher: RequestMatcher;
+  /** The match conditions, compiled when they are first needed. */
+  conditions(): readonly Compiled[];
   /** Made when the webhook is called for the first time, and kept. */
   connection(core: Core): WebhookConnection;
 }
@@ -33,9 +39,15 @@ function webhooksOf<W extends ValidatingWebhook, T extends KubeObject & { webhoo
 
 function registered<W extends ValidatingWebhook>(configuration: string, webhook: W): RegisteredWebhook<W> {
   let connection: WebhookConnection | undefined;
+  let conditions: readonly Compiled[] | undefined;
   return {
     configuration,
     webhook,
+    matcher: new RequestMatcher({ ...webhook, rules: webhook.rules ?? [] }),
+    conditions() {
+      conditions ??= webhook.matchConditions?.map(({ expression }) => compileMatchCondition(expression, false)) ?? [];
+      return conditions;
+    },
     connection(core) {
       connection ??= connectionTo(core, webhook.clientConfig, webhook.timeoutSeconds);
       return connection;

@@ -1,14 +1,14 @@
-/** What is admitted, in the form that a webhook sees. */
-import { ApiError } from '../../../base/errors.ts';
-import { clone, setPath, type Tree } from '../../../base/tree.ts';
-import { type KubeObject, splitApiVersion, type Version } from '../../../kinds/kind.ts';
-import { decode } from '../../../schema/decode.ts';
-import { fromHub, toHub } from '../../conversion/convert.ts';
-import { cannotHandle } from '../../objects/body.ts';
-import { scaleDefinition, scaleOf } from '../../subresources/scale-view.ts';
-import type { AdmissionRequest } from '../request.ts';
+/** What is admitted, in the version in which a webhook or a policy sees it. */
+import { ApiError } from '../../base/errors.ts';
+import { clone, setPath, type Tree } from '../../base/tree.ts';
+import { type KubeObject, splitApiVersion, type Version } from '../../kinds/kind.ts';
+import { decode } from '../../schema/decode.ts';
+import { fromHub, type MaybeAsync, toHub, whenReady } from '../conversion/convert.ts';
+import { cannotHandle } from '../objects/body.ts';
+import { scaleDefinition, scaleOf } from '../subresources/scale-view.ts';
+import type { AdmissionRequest } from './request.ts';
 
-/** A request as a webhook sees it. */
+/** A request as a webhook or a policy sees it. */
 export interface AdmittedForm {
   readonly version: Version;
   readonly type: GroupVersionKind;
@@ -35,6 +35,26 @@ export async function formOf(request: AdmissionRequest, version: Version, isNew:
   };
 }
 
+/** The same for readers that change nothing: the objects may be those of the request. */
+export function readOnlyForm(request: AdmissionRequest, version: Version, isNew: boolean): MaybeAsync<AdmittedForm> {
+  const { object, old, body } = request;
+  const read = (each: KubeObject | undefined) => each && readOnly(request, version, each);
+  return whenReady(read(object), (shown) =>
+    whenReady(read(old), (before) => ({
+      version,
+      type: typeOf(request, version),
+      object: shown && withOwnMetadata(shown, request, isNew && !body),
+      old: before,
+    })),
+  );
+}
+
+function readOnly(request: AdmissionRequest, version: Version, object: KubeObject): MaybeAsync<KubeObject> {
+  const { kind, body, subresource } = request;
+  const isAsStored = version === kind.hub && object.apiVersion === version.apiVersion && subresource !== 'scale';
+  return body || isAsStored ? object : inVersion(request, version, object);
+}
+
 export function typeOf({ kind, body, subresource, resource }: AdmissionRequest, version: Version): GroupVersionKind {
   if (body) return typeNamed(body);
   if (subresource === 'scale') return typeNamed(scaleOf(resource, { metadata: {} } as KubeObject));
@@ -46,11 +66,12 @@ function typeNamed({ kind, apiVersion }: { readonly kind: string; readonly apiVe
   return { group, version, kind };
 }
 
-async function inVersion(request: AdmissionRequest, version: Version, object: KubeObject): Promise<KubeObject> {
+function inVersion(request: AdmissionRequest, version: Version, object: KubeObject): MaybeAsync<KubeObject> {
   const { kind, body, subresource } = request;
   if (body) return clone(object);
-  const converted = await fromHub({ kind, version }, object);
-  return subresource === 'scale' ? (scaleOf({ kind, version }, converted) as KubeObject) : converted;
+  return whenReady(fromHub({ kind, version }, object), (converted) =>
+    subresource === 'scale' ? (scaleOf({ kind, version }, converted) as KubeObject) : converted,
+  );
 }
 
 function withOwnMetadata(object: KubeObject, { name, old }: AdmissionRequest, isNew: boolean): KubeObject {
@@ -58,9 +79,10 @@ function withOwnMetadata(object: KubeObject, { name, old }: AdmissionRequest, is
   if (isNew) {
     const { uid: _, creationTimestamp: __, generation: ___, ...asked } = metadata;
     if (!name) delete asked.name;
-    object.metadata = asked;
-  } else if (old?.metadata.resourceVersion && metadata) metadata.resourceVersion = old.metadata.resourceVersion;
-  return object;
+    return { ...object, metadata: asked };
+  }
+  const resourceVersion = old?.metadata.resourceVersion;
+  return resourceVersion && metadata ? { ...object, metadata: { ...metadata, resourceVersion } } : object;
 }
 
 /**

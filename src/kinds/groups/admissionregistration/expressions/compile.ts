@@ -1,0 +1,29 @@
+import type { Environment } from '../../../../cel/environment.ts';
+import { CompileError, compile, type Program } from '../../../../cel/program.ts';
+import { sameType, type Type } from '../../../../cel/types/type.ts';
+
+/** An expression that can be evaluated, or what is wrong with it. */
+export type Compiled =
+  | { readonly text: string; readonly program: Program; readonly error?: undefined; readonly issues?: undefined }
+  | {
+      readonly text: string;
+      readonly program?: undefined;
+      readonly error: string;
+      /** What the compiler found; undefined when only the type of the result is wrong. */
+      readonly issues: string | undefined;
+    };
+
+/** Compiles an expression. Its type must be one of `results`; without them it may be any. */
+export function compileExpression(environment: Environment, text: string, results?: readonly Type[]): Compiled {
+  let program: Program;
+  try {
+    program = compile(text, environment);
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    return { text, error: `compilation failed: ${error.message}`, issues: error.message };
+  }
+  const { resultType } = program;
+  if (!results || results.some((type) => sameType(type, resultType))) return { text, program };
+  const wanted = results.length === 1 ? `${results[0]}` : `one of [${results.join(' ')}]`;
+  return { text, error: `must evaluate to ${wanted} but got ${resultType}`, issues: undefined };
+}

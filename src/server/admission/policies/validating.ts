@@ -1,0 +1,109 @@
+import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingAdmissionPolicyBinding } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
+import type { Version } from '../../../kinds/kind.ts';
+import type { Core } from '../../core.ts';
+
+import { RequestValues } from '../expressions/activation.ts';
+import { readOnlyForm } from '../form.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
+import type { AdmissionRequest } from '../request.ts';
+import { AuditAnnotations } from './audit-annotations.ts';
+import { type Denial, validationDenied } from './denial.ts';
+import { isExempt } from './exempt.ts';
+import { type Invocation, invocationsOf, type MatchedPolicy, matchedPolicies } from './invocations.ts';
+import { registeredPolicies } from './registered.ts';
+import { compileValidation, type Decision, type Validation } from './validation.ts';
+
+type Matched = MatchedPolicy<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validation>;
+type Bound = Invocation<ValidatingAdmissionPolicyBinding>;
+
+const policiesOf = registeredPolicies(
+  { policies: ValidatingAdmissionPolicy, bindings: ValidatingAdmissionPolicyBinding },
+  compileValidation,
+);
+
+const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
+
+/** Evaluates ValidatingAdmissionPolicies. */
+export const validatingAdmissionPolicy: AdmissionPlugin = {
+  name: 'ValidatingAdmissionPolicy',
+  handles: (kind) => !isExempt(kind),
+
+  validate(core, request) {
+    const policies = policiesOf(core);
+    if (policies.length === 0) return undefined;
+    const matched = matchedPolicies(core, request, policies);
+    return matched.length === 0 ? undefined : validateAll(core, request, matched);
+  },
+};
+
+/** All policies are evaluated, because of their warnings and annotations; the first rejection counts. */
+async function validateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
+  const denials: Denial[] = [];
+  const values = new Map<Version, RequestValues>();
+  for (const matched of policies) {
+    const { registered, version } = matched;
+    const found = await invocationsOf(core, request, registered);
+    for (const denial of found.denials) denials.push(denial);
+    const annotations = new AuditAnnotations(registered.name, request);
+    for (const invocation of found.invocations) {
+      if (invocation.params.length === 0) continue;
+      const known = values.get(version) ?? (await valuesIn(core, request, version));
+      values.set(version, known);
+      for (const denial of await evaluateBinding(core, request, { matched, invocation, values: known, annotations })) {
+        denials.push(denial);
+      }
+    }
+    annotations.publish();
+  }
+  if (denials.length > 0) throw validationDenied(request, denials[0]!);
+}
+
+async function valuesIn(core: Core, request: AdmissionRequest, version: Version): Promise<RequestValues> {
+  const form = readOnlyForm(request, version, false);
+  return new RequestValues({ core, request, form: form instanceof Promise ? await form : form });
+}
+
+interface Evaluation {
+  readonly matched: Matched;
+  readonly invocation: Bound;
+  readonly values: RequestValues;
+  readonly annotations: AuditAnnotations;
+}
+
+async function evaluateBinding(
+  core: Core,
+  request: AdmissionRequest,
+  { matched, invocation, values, annotations }: Evaluation,
+): Promise<readonly Denial[]> {
+  const { registered } = matched;
+  const { bound, params } = invocation;
+  const denials: Denial[] = [];
+  const denied = ({ message, reason }: Decision) => {
+    denials.push({ policy: registered.name, binding: bound.name, message, reason });
+  };
+  const run = registered.compiled().begin(core.turns);
+  for (const param of params) {
+    const outcome = await run.evaluate(values, param);
+    for (const decision of outcome.decisions) {
+      for (const action of bound.binding.spec.validationActions ?? []) {
+        if (action === 'Deny') denied(decision);
+        else if (action === 'Warn') warn(request, registered.name, bound.name, decision);
+        else if (action === 'Audit') audit(request, invocation, decision);
+      }
+    }
+    for (const failed of outcome.failedAnnotations) denied(failed);
+    for (const [key, value] of outcome.annotations) annotations.add(key, value);
+  }
+  return denials;
+}
+
+function warn(request: AdmissionRequest, policy: string, binding: string, { message }: Decision): void {
+  request.warn(`Validation failed for ValidatingAdmissionPolicy '${policy}' with binding '${binding}': ${message}`);
+}
+
+function audit(request: AdmissionRequest, { bound }: Bound, { message, index }: Decision): void {
+  const { policyName: policy, validationActions } = bound.binding.spec;
+  const failure = { message, policy, binding: bound.name, expressionIndex: index, validationActions };
+  request.annotate(FAILURE_ANNOTATION, JSON.stringify([failure]));
+}
