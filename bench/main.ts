@@ -16,6 +16,7 @@ import { largePod, smallPod } from './bodies.ts';
 import { measureCustomKinds } from './custom-kinds.ts';
 import { measureDns } from './dns.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
+import { measureExpressions } from './expressions.ts';
 import { measureFederation } from './federation.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
@@ -127,6 +128,7 @@ async function main(): Promise<void> {
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   if (wanted(POLICY)) record({ name: POLICY, unit: 'µs', qd: await costOfPolicy(), promise: 30 });
   await measureSchedulers();
+  measureExpressions({ wanted, record });
   await measureTesting({ root, wanted, record });
   await measureCustomKinds({ root, directory: work, agent, wanted, record });
   say(flags.json ? '' : `\n${table(figures)}`);

@@ -4,7 +4,8 @@ import { endOfStructure, parseWithout } from './json-scan.ts';
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 it('finds the end of an object or list, whatever its strings contain', () => {
-  for (const value of [{}, [], { a: '}"\\' }, [['{"'], { b: ['\\\\"]'] }, 'é']]) {
+  const long = ['\\', '\\\\', 'quote', '\n'].map((end) => 'x'.repeat(31).concat(end, 'y'.repeat(40), end));
+  for (const value of [{}, [], { a: '}"\\' }, [['{"'], { b: ['\\\\"]'] }, 'é'], long]) {
     const json = bytes(value);
     expect(endOfStructure(Buffer.concat([json, Buffer.from('}]"')]), 0)).toBe(json.length);
   }

@@ -7,14 +7,27 @@ const CLOSING_BRACE = 0x7d;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
+/** Longer strings are searched by native code, whose call takes as long as this many bytes. */
+const SHORT_STRING_BYTES = 32;
+
 /** The offset behind the string whose opening quote is at `start`. */
 function endOfString(json: Uint8Array, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
+  const near = Math.min(start + 1 + SHORT_STRING_BYTES, json.length);
+  let at = start + 1;
+  for (; at < near; at++) {
     const byte = json[at];
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) at++;
   }
-  return json.length;
+  for (;;) {
+    const quote = json.indexOf(QUOTE, at);
+    if (quote < 0) return json.length;
+    let before = quote - 1;
+    while (before >= at && json[before] === BACKSLASH) before--;
+    // An odd number of backslashes escapes the quote.
+    if ((quote - 1 - before) % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
 }
 
 /** The offset behind the object or list that begins at `start`. The JSON must be valid. */

@@ -14,7 +14,7 @@ import { forgetSizes } from './values/size.ts';
 import type { Value } from './values/value.ts';
 
 /** What one evaluation may cost unless the caller says otherwise: Kubernetes' limit for a call. */
-export const DEFAULT_CALL_LIMIT = 1_000_000;
+const DEFAULT_CALL_LIMIT = 1_000_000;
 
 /** An expression failed while it ran; the message is cel-go's. */
 export class EvaluationError extends Error {}

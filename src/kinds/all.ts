@@ -7,6 +7,7 @@ import { ValidatingAdmissionPolicy } from './groups/admissionregistration/polici
 import { ValidatingAdmissionPolicyBinding } from './groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import { ValidatingWebhookConfiguration } from './groups/admissionregistration/validating-webhook-configuration.ts';
 import { CustomResourceDefinition } from './groups/apiextensions/custom-resource-definition.ts';
+import { APIService } from './groups/apiregistration/api-service.ts';
 import { ControllerRevision } from './groups/apps/controller-revision.ts';
 import { DaemonSet } from './groups/apps/daemon-set.ts';
 import { Deployment } from './groups/apps/deployment.ts';
@@ -96,6 +97,7 @@ export const allKinds: readonly Kind[] = [
   LeaseCandidate,
   CertificateSigningRequest,
   ClusterTrustBundle,
+  APIService,
   CustomResourceDefinition,
   EndpointSlice,
   FlowSchema,

@@ -1,5 +1,6 @@
 /** Superseded API versions: since when, until when Kubernetes served them, and by which version they were replaced. */
 const SUPERSEDED: Readonly<Record<string, readonly [since: string, until: string, by: string]>> = {
+  'apiregistration.k8s.io/v1beta1': ['1.19', '1.22', 'apiregistration.k8s.io/v1'],
   'apps/v1beta1': ['1.8', '1.16', 'apps/v1'],
   'apps/v1beta2': ['1.9', '1.16', 'apps/v1'],
   'batch/v1beta1': ['1.21', '1.25', 'batch/v1'],

@@ -248,8 +248,7 @@ const typeFields = {
 
 const objectMetadata = s.use(ObjectMeta, {
   default: {},
-  description:
-    'Standard metadata of the object: its name, namespace, labels, annotations and bookkeeping by the server.',
+  description: "Standard object's metadata: its name, namespace, labels, annotations and bookkeeping by the server.",
 });
 
 /** The schema of a whole object: that of its own fields, and of those that every object has. */

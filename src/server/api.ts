@@ -56,7 +56,10 @@ export interface Call {
   readonly subresource?: string;
   /** A tree as a JSON parser makes it. The server takes it over: the caller must not use it again. */
   readonly body?: unknown;
-  /** Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them. */
+  /**
+   * Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them. Of what is
+   * applied, `line N: key "K" already set in map` instead.
+   */
   readonly duplicates?: readonly string[];
   readonly patchType?: PatchType;
   readonly options?: CallOptions;

@@ -15,6 +15,8 @@ import type { AdmissionPlugin } from './admission/plugin.ts';
 import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { priority } from './admission/plugins/priority.ts';
 import { paramRights } from './admission/policies/param-rights.ts';
+import { Aggregation } from './aggregation/aggregation.ts';
+import type { FrontProxy } from './aggregation/front-proxy.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle, User } from './api.ts';
@@ -92,6 +94,8 @@ export interface ServerOptions {
   readonly ownUntil?: number | undefined;
   /** Issues tokens of service accounts; absent: the subresource `token` is not served. */
   readonly tokenIssuer?: TokenIssuer | undefined;
+  /** Whether other API servers can be aggregated, and APIServices are kept for what this one serves. */
+  readonly aggregation?: boolean;
   /** The address of this server for the endpoints of the service `kubernetes`. */
   readonly advertise?: ServerAddress;
   /** The name of this machine, when other servers use the same store: then they keep the endpoints together. */
@@ -117,6 +121,11 @@ export interface Server {
   identifyBy(identify: Core['identify']): void;
   /** Sets what explains the scheduling of pods; until then nothing does. */
   explainPodsBy(explainPod: Core['explainPod']): void;
+  /**
+   * Sets how this server identifies itself to those that it passes requests on to, at first and when its certificate is
+   * renewed. Resolves when they can read it.
+   */
+  identifyAs(frontProxy: FrontProxy): Promise<void>;
   /** Sets how the agents of nodes are reached; until then none is. */
   reachNodesBy(connection: NodeConnection): void;
   /**
@@ -137,6 +146,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { store, clock, random = systemRandom, log = silent, monitor = unmonitored } = options;
   const { subresources = allSubresources, historyMilliseconds = 300_000 } = options;
   const registry = new Registry(options.kinds, subresources);
+  const builtIn = new Set(registry.apiVersions);
   const cache = new Cache({
     store,
     clock,
@@ -191,6 +201,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const customKinds = registry.resource(DEFINITIONS.hub.apiVersion, DEFINITIONS.plural)
     ? new CustomKinds({ cache, registry, handle, clock, log, core: () => core })
     : undefined;
+  const backends = new BackendRegistry(registry);
+  const aggregation =
+    options.aggregation && Aggregation.isServed(core)
+      ? new Aggregation({ core, handle, backends, builtIn })
+      : undefined;
   const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;
   const peers =
@@ -208,19 +223,23 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),
     options.defaultRoles ? reconcilePolicy(core) : undefined,
+    aggregation?.start(),
   ]);
   keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
     direct: directCalls({ handle, authorizer: core.authorizer, monitor }),
     registry,
-    backends: new BackendRegistry(registry),
+    backends,
     authorizer: core.authorizer,
     flowControl,
     find: findIn((kind) => cache.table(kind)),
     agentAddress: (node) => agentAddress(cache, node),
     identifyBy(next) {
       identify = next;
+    },
+    async identifyAs(frontProxy) {
+      await aggregation?.identifyAs(frontProxy);
     },
     reachNodesBy(connection) {
       nodes = connection;
@@ -235,6 +254,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
     close() {
       peers?.stop();
+      aggregation?.close();
       customKinds?.close();
       watches.close();
       cache.close();

@@ -45,6 +45,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/server/admission/plugins/pod-security/evaluate.ts': { known: 'served kinds' },
   'src/server/admission/plugins/resource-quota/keyed-mutex.ts': { '#last': 'in progress' },
   'src/server/admission/reinvocation.ts': { '#asked': 'one call', '#again': 'one call' },
+  'src/server/aggregation/aggregator.ts': { '#followed': 'stored objects' },
   'src/server/audit/webhook.ts': { '#sending': 'in progress' },
   'src/server/authz/impersonation/impersonation.ts': { '#counts': 'served kinds' },
   'src/server/authz/node/node-pods.ts': { '#nodes': 'stored objects', '#nodeOfPod': 'stored objects' },

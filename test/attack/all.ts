@@ -11,6 +11,7 @@ import { duplicateKeys, longTexts, quotaScopes } from './attacks/long-texts.ts';
 import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
 import { randomRequests } from './attacks/random-requests.ts';
+import { hostileRules } from './attacks/rules.ts';
 import { servicePorts } from './attacks/service-ports.ts';
 import { unfinishedBodies, unfinishedHeaders, unreadLists } from './attacks/slow-clients.ts';
 import { stalledWatches } from './attacks/stalled-watches.ts';
@@ -26,6 +27,7 @@ export const attacks: readonly Attack[] = [
   longPaths,
   longSelectors,
   longReviewGroups,
+  hostileRules,
   bigRole,
   oddRoleNames,
   longLists,

@@ -23,6 +23,8 @@ const condition = { type: 'Example', status: 'True', lastTransitionTime: '2030-0
 
 /** A status that each kind with one takes. */
 const STATUSES: Readonly<Record<string, object>> = {
+  // The server keeps the condition of a local one; it may have another message.
+  APIService: { conditions: [{ type: 'Available', status: 'True', reason: 'Local', message: 'shown' }] },
   CertificateSigningRequest: { conditions: [{ type: 'Failed', status: 'True', reason: 'Shown' }] },
   FlowSchema: { conditions: [condition] },
   Ingress: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
@@ -101,6 +103,7 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get') && can(kind, 'create')
     object.apiVersion = version.apiVersion;
     object.metadata.name = wanted;
     if (kind.kind === 'CustomResourceDefinition') return definitionOf(object);
+    if (kind.kind === 'APIService') object.spec.group = wanted.slice(wanted.indexOf('.') + 1);
     if (kind.kind !== 'Event') return object;
     object.involvedObject.namespace = namespace;
     return version.group === 'events.k8s.io' ? inNewerForm(object) : object;
@@ -220,6 +223,8 @@ function namesOf(kind: Kind, slug: string): [string, string, string] {
   if (kind.kind === 'IPAddress') return ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
   // The names of some objects begin, or end, with something that their spec says.
   if (kind.kind === 'CustomResourceDefinition') return ['ones.example.dev', 'twos.example.dev', 'threes.example.dev'];
+  if (kind.kind === 'APIService')
+    return ['one', 'two', 'three'].map((each) => `v1.${each}.${slug}`) as [string, string, string];
   const name = kind.scope === 'Namespaced' ? 'example' : `${kind.plural}-${slug}`;
   const full = kind.kind === 'ClusterTrustBundle' ? `example.dev:signer:${name}` : name;
   return [full, `${full}-one`, `${full}-two`];

@@ -20,6 +20,8 @@ export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'admissionregistration.k8s.io/validatingwebhookconfigurations': '- - -',
   'apiextensions.k8s.io/customresourcedefinitions': '- - -',
   'apiextensions.k8s.io/customresourcedefinitions/status': '- - -',
+  'apiregistration.k8s.io/apiservices': '- - -',
+  'apiregistration.k8s.io/apiservices/status': '- - -',
   'apps/controllerrevisions': '- read read',
   'apps/daemonsets': '- read all',
   'apps/daemonsets/status': '- read read',

@@ -30,7 +30,7 @@ import {
 import { typeOf } from '../values/type-of.ts';
 
 /** What an identifier, or a chain of names, means. */
-export type Reference =
+type Reference =
   | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'type'; readonly type: Type };

@@ -14,8 +14,8 @@ export const OBJECT_COST = 40;
  * What cel-go counts as one unit, whatever its size, is charged by the size beyond this one: deep equality, the concatenation of
  * lists, and the size of strings and maps. Otherwise a loop of cheap steps could keep the process busy for minutes.
  */
-export const UNCHARGED_STEPS = 1_000;
-export const STEPS_PER_UNIT = 100;
+const UNCHARGED_STEPS = 1_000;
+const STEPS_PER_UNIT = 100;
 
 /** Units for work that is free up to a size. */
 export function bulkCost(steps: number): number {

@@ -35,6 +35,7 @@ export function compileCall(call: Call, compiler: Compiler): Evaluator {
   const invoke =
     single !== undefined && isCertain
       ? direct(
+          call.function,
           single,
           args.map((arg) => compiler.compile(arg)),
         )
@@ -53,13 +54,15 @@ function isCertainly(type: Type, parameter: Type): boolean {
   return !isDynamic(type) && type.kind !== 'null';
 }
 
-function direct(overload: Overload, args: readonly Evaluator[]): Evaluator {
+/** The types are known, but JSON may have null in the place of every value: then they are tested. */
+function direct(name: string, overload: Overload, args: readonly Evaluator[]): Evaluator {
   const { call } = overload;
   const isUnit = overload.cost === undefined && overload.costBefore === undefined;
-  const [a, b, c] = args as [Evaluator, Evaluator, Evaluator];
+  const [a, b] = args as [Evaluator, Evaluator];
   if (isUnit && args.length === 1) {
     return (frame) => {
       const value = a(frame);
+      if (value === null) return tested(frame, name, overload, [value]);
       charge(frame, 1);
       return call(value);
     };
@@ -68,25 +71,20 @@ function direct(overload: Overload, args: readonly Evaluator[]): Evaluator {
     return (frame) => {
       const left = a(frame);
       const right = b(frame);
+      if (left === null || right === null) return tested(frame, name, overload, [left, right]);
       charge(frame, 1);
       return call(left, right);
     };
   }
-  if (isUnit && args.length === 3) {
-    return (frame) => {
-      const first = a(frame);
-      const second = b(frame);
-      const third = c(frame);
-      charge(frame, 1);
-      return call(first, second, third);
-    };
-  }
-  return (frame) =>
-    invoke(
-      frame,
-      overload,
-      args.map((arg) => arg(frame)),
-    );
+  return (frame) => {
+    const values = args.map((arg) => arg(frame));
+    return values.includes(null) ? tested(frame, name, overload, values) : invoke(frame, overload, values);
+  };
+}
+
+function tested(frame: Frame, name: string, overload: Overload, values: Value[]): Value {
+  const isAccepted = overload.parameters.every((type, i) => accepts(type, values[i]!));
+  return isAccepted ? invoke(frame, overload, values) : fail(noOverloadMessage(name, values));
 }
 
 function invoke(frame: Frame, overload: Overload, values: Value[]): Value {

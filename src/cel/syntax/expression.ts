@@ -17,12 +17,12 @@ interface Node {
   readonly position: number;
 }
 
-export interface Literal extends Node {
+interface Literal extends Node {
   readonly kind: 'literal';
   readonly value: Value;
 }
 
-export interface Identifier extends Node {
+interface Identifier extends Node {
   readonly kind: 'identifier';
   /** With a leading dot when the name is looked up in the root container: `.x`. */
   readonly name: string;
@@ -93,7 +93,7 @@ export interface Comprehension extends Node {
 }
 
 /** Stands where a mistake has been reported. */
-export interface Mistake extends Node {
+interface Mistake extends Node {
   readonly kind: 'mistake';
 }
 

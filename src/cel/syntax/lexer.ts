@@ -1,7 +1,7 @@
 /** Splits an expression into tokens. */
 import type { Issue } from './issues.ts';
 
-export type TokenKind = 'identifier' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'operator' | 'end';
+type TokenKind = 'identifier' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'operator' | 'end';
 
 export interface Token {
   readonly kind: TokenKind;

@@ -50,7 +50,7 @@ function normalizedKey(key: Value): Key | undefined {
 }
 
 /** Whether a value is a map as JSON has it. */
-export function isJsonObject(value: Value): value is JsonObject {
+function isJsonObject(value: Value): value is JsonObject {
   return (
     typeof value === 'object' &&
     value !== null &&

@@ -25,6 +25,8 @@ const FILES = [
   ['authority', 'ca.crt'],
   ['serving', 'apiserver.crt'],
   ['admin', 'admin.crt'],
+  ['front-proxy authority', 'front-proxy-ca.crt'],
+  ['front-proxy', 'front-proxy-client.crt'],
 ] as const;
 
 export async function showCerts(flags: ClusterFlags): Promise<void> {

@@ -27,6 +27,8 @@ test('a first start creates an authority and certificates, readable only by the 
   expect([...pki.created].sort()).toEqual([
     'admin certificate',
     'authority',
+    'front-proxy authority',
+    'front-proxy certificate',
     'service account key',
     'serving certificate',
   ]);
@@ -72,7 +74,11 @@ test('certificates that expire soon are renewed, the authority stays', async () 
   await clock.advance(300 * DAY);
   expect((await open(NAMES, clock)).created).toEqual([]);
   await clock.advance(10 * DAY);
-  expect([...(await open(NAMES, clock)).created].sort()).toEqual(['admin certificate', 'serving certificate']);
+  expect([...(await open(NAMES, clock)).created].sort()).toEqual([
+    'admin certificate',
+    'front-proxy certificate',
+    'serving certificate',
+  ]);
 });
 
 test('certificates of a lost authority are created again', async () => {

@@ -1,6 +1,7 @@
 /**
  * The cluster's keys and certificates in DIR/pki: the certificate authority, the serving certificate, the administrator's
- * client certificate, and the key that signs service account tokens. Valid files are only read; the code that creates
+ * client certificate, the key that signs service account tokens, and the front-proxy authority with the client certificate by
+ * which aggregated API servers recognize this one. Valid files are only read; the code that creates
  * certificates is loaded when something is missing. rotate.ts replaces them, renewal.ts renews them in a running process.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Identity, Subject } from '../../base/x509/certificate.ts';
+import { FRONT_PROXY_NAME } from '../../server/aggregation/front-proxy.ts';
 import { CliError } from '../output/cli-error.ts';
 import { readIfThere, writeWhole } from '../process/files.ts';
 
@@ -21,6 +23,8 @@ export interface Pki {
   /** Includes the intermediate certificates that link it to every trusted authority. */
   readonly serving: KeyPair;
   readonly admin: KeyPair;
+  /** By which aggregated API servers recognize this one, and the authorities that sign it: the current one first. */
+  readonly frontProxy: KeyPair & { readonly authority: string };
   /** The key that signs service account tokens: ECDSA P-256, as PEM. */
   readonly serviceAccountKey: string;
   /** Public keys, as PEM, that were replaced and whose tokens are still accepted. */
@@ -39,8 +43,12 @@ interface KeyPair {
 
 /** Whether two states of the keys and certificates are the same. */
 export function isSamePki(a: Pki, b: Pki): boolean {
-  const parts = ({ authority, serving, admin, serviceAccountKey, formerServiceAccountKeys }: Pki) =>
-    [authority, serving.certificate, admin.certificate, serviceAccountKey, ...formerServiceAccountKeys].join('\n');
+  const parts = ({ authority, serving, admin, frontProxy, serviceAccountKey, formerServiceAccountKeys }: Pki) => {
+    const certificates = [serving, admin, frontProxy].map(({ certificate }) => certificate);
+    return [authority, frontProxy.authority, ...certificates, serviceAccountKey, ...formerServiceAccountKeys].join(
+      '\n',
+    );
+  };
   return parts(a) === parts(b);
 }
 
@@ -51,6 +59,10 @@ export interface PkiOptions {
   readonly clock: Clock;
   readonly random: Random;
 }
+
+/** The authority for the front-proxy certificate, and that certificate. */
+export const FRONT_PROXY_AUTHORITY_FILE = 'front-proxy-ca';
+const FRONT_PROXY_FILE = 'front-proxy-client';
 
 const DAY_MS = 24 * 3_600_000;
 export const AUTHORITY_LIFETIME_MS = 3650 * DAY_MS;
@@ -63,18 +75,32 @@ export const BACKDATED_MS = DAY_MS / 24;
 const AUTHORITY: Subject = { commonName: 'quarterdeck-ca' };
 const ADMIN: Subject = { commonName: 'kubernetes-admin', organization: 'system:masters' };
 const SERVER: Subject = { commonName: 'kube-apiserver' };
+const FRONT_PROXY: Subject = { commonName: FRONT_PROXY_NAME };
+
+/** An authority: its files, what it is called, and what people read about it. */
+const CLUSTER_AUTHORITY = { file: 'ca', subject: AUTHORITY, what: 'authority' } as const;
+/** A separate one: no certificate that the cluster's authority signs may speak for other users. */
+const FRONT_PROXY_AUTHORITY = {
+  file: FRONT_PROXY_AUTHORITY_FILE,
+  subject: { commonName: 'front-proxy-ca' },
+  what: 'front-proxy authority',
+} as const;
+type AuthorityFile = typeof CLUSTER_AUTHORITY | typeof FRONT_PROXY_AUTHORITY;
 
 /** Reads the keys and certificates, and creates those that are missing, about to expire, or lack a name. */
 export async function openPki(options: PkiOptions): Promise<Pki> {
   const { directory } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const created: string[] = [];
-  const signing = await openAuthority(options, created);
-  const leaf = (file: string, what: string, request: Pick<LeafOptions, 'subject' | 'usage' | 'names'>) =>
-    openLeaf({ ...options, ...request, file, what, signing }, created);
-  const [serving, admin, serviceAccountKey, former, cross] = await Promise.all([
+  const signing = await openAuthority(options, CLUSTER_AUTHORITY, created);
+  const frontProxyAuthority = await openAuthority(options, FRONT_PROXY_AUTHORITY, created);
+  const leaf = (file: string, what: string, request: Pick<LeafOptions, 'subject' | 'usage' | 'names'>, by = signing) =>
+    openLeaf({ ...options, ...request, file, what, signing: by }, created);
+  const client = { usage: 'client', names: [] } as const;
+  const [serving, admin, frontProxy, serviceAccountKey, former, cross] = await Promise.all([
     leaf('apiserver', 'serving certificate', { subject: SERVER, usage: 'server', names: options.names }),
-    leaf('admin', 'admin certificate', { subject: ADMIN, usage: 'client', names: [] }),
+    leaf('admin', 'admin certificate', { subject: ADMIN, ...client }),
+    leaf(FRONT_PROXY_FILE, 'front-proxy certificate', { subject: FRONT_PROXY, ...client }, frontProxyAuthority),
     openServiceAccountKey(directory, created),
     readIfThere(join(directory, FORMER_KEYS)),
     readIfThere(join(directory, CROSS)),
@@ -85,9 +111,10 @@ export async function openPki(options: PkiOptions): Promise<Pki> {
     signing,
     serving: { ...serving, certificate: chain },
     admin,
+    frontProxy: { ...frontProxy, authority: frontProxyAuthority.certificate },
     serviceAccountKey,
     formerServiceAccountKeys: former?.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----\n?/g) ?? [],
-    renewAt: Math.min(expiryOf(serving.certificate), expiryOf(admin.certificate)) - RENEW_BEFORE_MS,
+    renewAt: Math.min(...[serving, admin, frontProxy].map((each) => expiryOf(each.certificate))) - RENEW_BEFORE_MS,
     created,
   };
 }
@@ -109,25 +136,30 @@ export function firstBlock(pem: string): string {
   return pem.slice(0, pem.indexOf(end) + end.length);
 }
 
-/** Makes sure that there is an authority and a key for service account tokens: what all servers of a cluster share. */
+/** Makes sure that there are authorities and a key for service account tokens: what all servers of a cluster share. */
 export async function ensureClusterKeys(options: Omit<PkiOptions, 'names'>): Promise<void> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
-  await openAuthority(options, []);
+  await openAuthority(options, CLUSTER_AUTHORITY, []);
+  await openAuthority(options, FRONT_PROXY_AUTHORITY, []);
   await openServiceAccountKey(options.directory, []);
 }
 
-async function openAuthority(options: Omit<PkiOptions, 'names'>, created: string[]): Promise<Identity> {
+async function openAuthority(
+  options: Omit<PkiOptions, 'names'>,
+  { file, subject, what }: AuthorityFile,
+  created: string[],
+): Promise<Identity> {
   const { directory, clock, random } = options;
-  const found = await readAuthority(directory);
+  const found = file === CLUSTER_AUTHORITY.file ? await readAuthority(directory) : await readIdentity(directory, file);
   if (found) return found;
   const { issue, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
   const { privateKey: key, publicKey } = await newKey();
   const now = clock.now();
   const validity = { notBefore: now - BACKDATED_MS, notAfter: now + AUTHORITY_LIFETIME_MS };
-  const request = { subject: AUTHORITY, publicKey, usage: 'authority', ...validity } as const;
-  const certificate = issue(request, newIssuer(AUTHORITY, key), random);
-  await writeIdentity(directory, 'ca', { certificate, key });
-  created.push('authority');
+  const request = { subject, publicKey, usage: 'authority', ...validity } as const;
+  const certificate = issue(request, newIssuer(subject, key), random);
+  await writeIdentity(directory, file, { certificate, key });
+  created.push(what);
   return { certificate, key };
 }
 
@@ -189,7 +221,7 @@ async function openServiceAccountKey(directory: string, created: string[]): Prom
 }
 
 /** Reads a certificate and its key; undefined unless both exist and belong together. */
-async function readIdentity(directory: string, name: string, keyName = name): Promise<Identity | undefined> {
+export async function readIdentity(directory: string, name: string, keyName = name): Promise<Identity | undefined> {
   const [crtFile, keyFile] = [join(directory, `${name}.crt`), join(directory, `${keyName}.key`)];
   const [certificate, keyPem] = await Promise.all([readIfThere(crtFile), readIfThere(keyFile)]);
   if (!certificate || !keyPem) return undefined;

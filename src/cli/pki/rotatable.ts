@@ -1,12 +1,12 @@
 import { FlagError } from '../../base/flag.ts';
 
 /** What `qd certs rotate` can replace. */
-export const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;
+export const rotatable = ['serving', 'admin', 'service-account-key', 'authority', 'front-proxy'] as const;
 export type Rotatable = (typeof rotatable)[number];
 
 /** Whether all servers of a cluster have the same one. */
 export function isSharedBetweenServers(what: Rotatable): boolean {
-  return what === 'authority' || what === 'service-account-key';
+  return what === 'authority' || what === 'service-account-key' || what === 'front-proxy';
 }
 
 export function parseRotatable(text: string): Rotatable {

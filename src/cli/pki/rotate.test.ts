@@ -149,7 +149,9 @@ test('a running process renews before each expiry', async () => {
   expect(applied).toEqual([]);
   await clock.advance(10 * DAY);
   await renewal.check();
-  expect(applied.map(({ created }) => [...created].sort())).toEqual([['admin certificate', 'serving certificate']]);
+  expect(applied.map(({ created }) => [...created].sort())).toEqual([
+    ['admin certificate', 'front-proxy certificate', 'serving certificate'],
+  ]);
   expect(Date.parse(new X509Certificate(applied[0]!.serving.certificate).validTo)).toBeGreaterThan(
     clock.now() + 360 * DAY,
   );
@@ -178,4 +180,25 @@ test('a failed renewal is retried', async () => {
   await clock.advance(3_600_000);
   expect(tries).toBe(2);
   await renewal.stop();
+});
+
+test('a rotated front-proxy authority signs a new certificate, and the old one is trusted until it is forgotten', async () => {
+  const before = await open();
+  await turn('front-proxy');
+  const after = await open();
+  expect(after.created).toEqual(['front-proxy certificate']);
+  expect(after.authority).toBe(before.authority);
+  expect(after.frontProxy.authority.endsWith(before.frontProxy.authority)).toBe(true);
+  const issuer = new X509Certificate(after.frontProxy.authority);
+  expect(new X509Certificate(after.frontProxy.certificate).checkIssued(issuer)).toBe(true);
+  expect(new X509Certificate(after.frontProxy.certificate).subject).toBe('CN=front-proxy-client');
+  await forgetFormer(directory);
+  expect((await open()).frontProxy.authority).not.toContain(before.frontProxy.authority);
+});
+
+test('the authority of the cluster has not signed the front-proxy certificate', async () => {
+  const { authority, frontProxy } = await open();
+  const certificate = new X509Certificate(frontProxy.certificate);
+  expect(certificate.verify(new X509Certificate(authority).publicKey)).toBe(false);
+  expect(certificate.verify(new X509Certificate(frontProxy.authority).publicKey)).toBe(true);
 });

@@ -12,10 +12,12 @@ import {
   CROSS,
   expiryOf,
   FORMER_KEYS,
+  FRONT_PROXY_AUTHORITY_FILE,
   firstBlock,
   PREVIOUS_AUTHORITY,
   pemOf,
   readAuthority,
+  readIdentity,
   writeIdentity,
 } from './pki.ts';
 import type { Rotatable } from './rotatable.ts';
@@ -39,6 +41,8 @@ export async function rotate(what: Rotatable, options: RotateOptions): Promise<v
       return rotateServiceAccountKey(directory);
     case 'authority':
       return rotateAuthority(options);
+    case 'front-proxy':
+      return rotateFrontProxy(options);
   }
 }
 
@@ -46,6 +50,10 @@ export async function rotate(what: Rotatable, options: RotateOptions): Promise<v
 export async function forgetFormer(directory: string): Promise<void> {
   const { certificate } = await authorityIn(directory);
   await writeWhole(join(directory, 'ca.crt'), firstBlock(certificate));
+  const frontProxy = await readIdentity(directory, FRONT_PROXY_AUTHORITY_FILE);
+  if (frontProxy) {
+    await writeWhole(join(directory, `${FRONT_PROXY_AUTHORITY_FILE}.crt`), firstBlock(frontProxy.certificate));
+  }
   await rm(join(directory, CROSS), { force: true });
   await rm(join(directory, FORMER_KEYS), { force: true });
 }
@@ -78,6 +86,21 @@ async function rotateAuthority({ directory, clock, random }: RotateOptions): Pro
   await writeIdentity(directory, PREVIOUS_AUTHORITY, { ...old, certificate: firstBlock(old.certificate) });
   await writeWhole(join(directory, CROSS), cross);
   await writeIdentity(directory, 'ca', { certificate: `${own}${old.certificate}`, key });
+}
+
+/**
+ * Creates an authority for the front-proxy certificate, which aggregated API servers trust besides the old one. The
+ * certificate is signed by the new one at the next start, or by a running process that is signalled.
+ */
+async function rotateFrontProxy({ directory, clock, random }: RotateOptions): Promise<void> {
+  const { issue, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
+  const old = await readIdentity(directory, FRONT_PROXY_AUTHORITY_FILE);
+  const { privateKey: key, publicKey } = await newKey();
+  const now = clock.now();
+  const subject = { commonName: `front-proxy-ca@${Math.floor(now / 1000)}` };
+  const validity = { notBefore: now - BACKDATED_MS, notAfter: now + AUTHORITY_LIFETIME_MS };
+  const own = issue({ subject, publicKey, usage: 'authority', ...validity }, newIssuer(subject, key), random);
+  await writeIdentity(directory, FRONT_PROXY_AUTHORITY_FILE, { certificate: `${own}${old?.certificate ?? ''}`, key });
 }
 
 async function authorityIn(directory: string) {

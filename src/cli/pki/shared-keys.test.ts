@@ -53,9 +53,15 @@ test('the keys of the first server become those of all, and unrelated keys are m
   expect((await start('a')).authority).toBe(own.authority);
   const b = await start('b');
   expect(b.authority).toBe(own.authority);
-  expect(b.created.toSorted()).toEqual(['admin certificate', 'serving certificate']);
+  expect(b.created.toSorted()).toEqual(['admin certificate', 'front-proxy certificate', 'serving certificate']);
   const aside = (await readdir(join(home, 'b'))).filter((name) => name.startsWith('replaced-'));
-  expect((await readdir(join(home, 'b', aside[0]!))).toSorted()).toEqual(['ca.crt', 'ca.key', 'sa.key']);
+  expect((await readdir(join(home, 'b', aside[0]!))).toSorted()).toEqual([
+    'ca.crt',
+    'ca.key',
+    'front-proxy-ca.crt',
+    'front-proxy-ca.key',
+    'sa.key',
+  ]);
 });
 
 test('a rotation reaches all servers, which trust each other all the while', async () => {
@@ -132,4 +138,16 @@ test('a watch tells of each change, also after it was interrupted', async () => 
   await called(3);
   expect(watchers).toHaveLength(2);
   stop.abort();
+});
+
+test('a cluster whose keys were shared without a front-proxy authority gets one, which all servers have', async () => {
+  await start('a');
+  const row = (await store.get(SHARED_KEYS))!;
+  const { format, files } = JSON.parse(row.value.toString());
+  const older = Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith('front-proxy')));
+  const value = Buffer.from(JSON.stringify({ format, files: older }));
+  await store.commit([{ key: SHARED_KEYS, value, expect: row.revision }]);
+  const [b, c] = await Promise.all([start('b'), start('c')]);
+  expect(b.frontProxy.authority).toBe(c.frontProxy.authority);
+  expect((await start('a')).frontProxy.authority).toBe(b.frontProxy.authority);
 });

@@ -1,6 +1,6 @@
 /**
- * The keys that all servers of a cluster share, kept in the store: the certificate authority and the key that signs service
- * account tokens, with those they replaced. The first server to start puts its own there, by compare-and-set; every other
+ * The keys that all servers of a cluster share, kept in the store: the certificate authority, the front-proxy authority and
+ * the key that signs service account tokens, with those they replaced. The first server to start puts its own there, by compare-and-set; every other
  * adopts them into its DIR/pki. Serving and admin certificates are not shared: each server has its own.
  *
  * In the store they are encrypted with the keys of the encryption key file, which is therefore the one secret that an
@@ -14,12 +14,20 @@ import type { Random } from '../../base/random.ts';
 import { type Row, type Store, StoreConflict } from '../../store/index.ts';
 import { CliError } from '../output/cli-error.ts';
 import { readIfThere, writeWhole } from '../process/files.ts';
-import { CROSS, ensureClusterKeys, FORMER_KEYS, firstBlock, PREVIOUS_AUTHORITY } from './pki.ts';
+import {
+  CROSS,
+  ensureClusterKeys,
+  FORMER_KEYS,
+  FRONT_PROXY_AUTHORITY_FILE,
+  firstBlock,
+  PREVIOUS_AUTHORITY,
+} from './pki.ts';
 
 /** Where the store keeps them: outside of /registry/, so that they are never served. */
 export const SHARED_KEYS = '/quarterdeck/cluster-keys';
 
 const AUTHORITY = 'ca.crt';
+const FRONT_PROXY_KEY = `${FRONT_PROXY_AUTHORITY_FILE}.key` as const;
 
 /** The files in DIR/pki, in the order in which they are written: see `openPki` for why the authority comes last. */
 const FILES = [
@@ -27,6 +35,8 @@ const FILES = [
   `${PREVIOUS_AUTHORITY}.crt`,
   CROSS,
   FORMER_KEYS,
+  FRONT_PROXY_KEY,
+  `${FRONT_PROXY_AUTHORITY_FILE}.crt`,
   'sa.key',
   'ca.key',
   AUTHORITY,
@@ -49,9 +59,12 @@ export interface SharedKeysOptions {
 export async function shareKeys({ store, directory, clock, random, log }: SharedKeysOptions): Promise<void> {
   for (;;) {
     const row = await store.get(SHARED_KEYS);
-    if (row) return adopt(directory, decode(row), { clock, log });
+    const files = row && decode(row);
+    if (files) await adopt(directory, files, { clock, log });
+    // A release before this one knew no front-proxy authority.
+    if (files?.[FRONT_PROXY_KEY] !== undefined) return;
     await ensureClusterKeys({ directory, clock, random });
-    if (await write(store, await readFiles(directory), 0)) return;
+    if (await write(store, await readFiles(directory), row?.revision ?? 0)) return;
   }
 }
 

@@ -24,7 +24,7 @@ import { type Published, publishAccess, publishedFile, serverUrl } from './ident
 import { renewCertificates } from './identity/renewal.ts';
 import { tokenSettings } from './identity/service-account-tokens.ts';
 import { startFront } from './listeners/front-thread.ts';
-import { listenHttps, listenInsecure, tlsOf } from './listeners/https.ts';
+import { frontProxyOf, listenHttps, listenInsecure, tlsOf } from './listeners/https.ts';
 import { openAudit } from './observability/audit.ts';
 import { prepare } from './prepare.ts';
 import type { GivenFlags } from './settings/settle.ts';
@@ -70,6 +70,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     const state = { metrics, audit, checks, isReady: () => isReady };
     return listenHttps(context, { server, pki, tokens, openListeners, ...state }, say);
   });
+  await server.identifyAs(await frontProxyOf(pki, settings));
   cleanup.add(await server.join());
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
@@ -114,6 +115,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
       current = next;
       http.renew(await tlsOf(next, settings));
       tokens.use(next);
+      await server.identifyAs(await frontProxyOf(next, settings));
       await components.use(next);
       await publish(context, next, () => {});
     },

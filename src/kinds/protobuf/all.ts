@@ -1,5 +1,6 @@
 import { admissionregistration } from './admissionregistration.ts';
 import { apiextensions } from './apiextensions.ts';
+import { apiregistration } from './apiregistration.ts';
 import { apps } from './apps.ts';
 import { authentication } from './authentication.ts';
 import { authorization } from './authorization.ts';
@@ -25,6 +26,7 @@ import { storagemigration } from './storagemigration.ts';
 const all: FieldNumbers = {
   ...admissionregistration,
   ...apiextensions,
+  ...apiregistration,
   ...apps,
   ...authentication,
   ...authorization,

@@ -29,6 +29,13 @@ export class BackendRegistry {
   add(backend: Backend): () => void {
     const { apiVersion } = backend;
     if (this.find(apiVersion)) throw new Error(`${apiVersion} is served already`);
+    return this.addInstead(backend);
+  }
+
+  /** The same for a backend that takes the place of kinds of the registry: they are served again when it is removed. */
+  addInstead(backend: Backend): () => void {
+    const { apiVersion } = backend;
+    if (this.#others.has(apiVersion)) throw new Error(`${apiVersion} is served already`);
     this.#others.set(apiVersion, backend);
     this.changed();
     return () => {

@@ -42,6 +42,8 @@ export interface ProxiedRequest {
   readonly user: User;
   /** As it was sent, without the query. */
   readonly path: string;
+  /** Whether its response may take as long as it likes, as that of a watch; any other is bound by the deadline of a request. */
+  readonly isLongRunning: boolean;
   /** To be called when a reply has begun that goes on for long: then it is not bound by the deadline of a request. */
   readonly goesOn: () => void;
 }

@@ -1,17 +1,9 @@
 /** The backends of the kinds that this server stores and serves itself: one for each group and version that they have. */
-import { splitApiVersion } from '../../kinds/kind.ts';
 import type { KindSchemas } from '../openapi/kind-schemas.ts';
 import type { Registry, ServedResource } from '../registry.ts';
 import type { ServedSubresource } from '../subresources/served.ts';
-import type { Backend, BackendPriority, DiscoveredResource, DiscoveredSubresource } from './backend.ts';
-
-/** Kinds stand in this group that have moved to others. Clients take the first group that lists a resource: never this. */
-const LAST_GROUP = 'extensions';
-
-const GROUP_PRIORITIES = { builtIn: 17_000, custom: 1000, last: 0 } as const;
-
-/** All versions alike, so that stable ones come first, and newer ones before older. */
-const VERSION_PRIORITY = 15;
+import type { Backend, DiscoveredResource, DiscoveredSubresource } from './backend.ts';
+import { priorityOf } from './priorities.ts';
 
 export class KindBackends {
   readonly #registry: Registry;
@@ -40,7 +32,7 @@ export class KindBackends {
     const registry = this.#registry;
     return {
       apiVersion,
-      priority: priorityOf(splitApiVersion(apiVersion)[0]),
+      priority: priorityOf(apiVersion),
       resources: () => registry.resourcesOf(apiVersion).map(discovered),
       schemas: async () => (await this.#loadSchemas()).of(apiVersion),
       serving: { type: 'objects', resource: (plural) => registry.resource(apiVersion, plural) },
@@ -51,12 +43,6 @@ export class KindBackends {
     this.#schemas ??= import('../openapi/kind-schemas.ts').then(({ KindSchemas }) => new KindSchemas(this.#registry));
     return this.#schemas;
   }
-}
-
-function priorityOf(group: string): BackendPriority {
-  const isCustom = group.includes('.') && !group.endsWith('.k8s.io');
-  const { builtIn, custom, last } = GROUP_PRIORITIES;
-  return { group: group === LAST_GROUP ? last : isCustom ? custom : builtIn, version: VERSION_PRIORITY };
 }
 
 function discovered({ kind, version, verbs, subresources }: ServedResource): DiscoveredResource {

@@ -113,6 +113,19 @@ describe('a patch', () => {
     ]);
   });
 
+  it('of a configuration are told as a YAML parser does', async () => {
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } };
+    const duplicates = ['line 3: key "name" already set in map'];
+    const applied = { name: 'p', patchType: 'apply', body, duplicates } as const;
+    expect(await warningsOf('patch', 'pods', { ...applied, options: { fieldManager: 'me' } })).toEqual(duplicates);
+    const strict = { fieldManager: 'me', fieldValidation: 'Strict' };
+    await expect(warningsOf('patch', 'pods', { ...applied, options: strict })).rejects.toMatchObject({
+      reason: 'BadRequest',
+      message:
+        'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 3: key "name" already set in map',
+    });
+  });
+
   it('in an older version gives no warnings about fields that only the stored version has', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const body = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };

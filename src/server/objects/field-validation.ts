@@ -55,8 +55,10 @@ export function reportPatchFaults(sent: SentBody, unknown: readonly string[], pa
 export function reportConfigurationFaults(sent: SentBody): void {
   const { duplicates = [] } = sent.call;
   if (duplicates.length === 0 || !validatesFields(sent)) return;
-  const faults = duplicates.slice(0, MAX_FAULTS).map((path) => quoted('duplicate', path));
-  if (!mayPass(sent, faults)) throw badRequest(`error strict decoding YAML: ${faults.join(', ')}`);
+  const faults = duplicates.slice(0, MAX_FAULTS);
+  if (mayPass(sent, faults)) return;
+  const lines = faults.map((fault) => `\n  ${fault}`).join('');
+  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${lines}`);
 }
 
 type KubeType = Pick<KubeObject, 'kind' | 'apiVersion'>;

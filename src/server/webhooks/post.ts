@@ -5,7 +5,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
+import { tlsAgent } from '../forwarding/tls-agent.ts';
 
 export interface Endpoint {
   readonly server: string;
@@ -80,12 +80,7 @@ function transportTo(endpoint: Endpoint) {
     rejectUnauthorized: !insecureSkipTlsVerify,
   };
   if (!connect) return { send: https.request, agent: new https.Agent({ ...options, ...tls }) };
-  const agent = new https.Agent(options);
-  agent.createConnection = (_, done) => {
-    connect().then((socket) => done?.(null, connectTls({ ...tls, socket })), done as (error: Error) => void);
-    return undefined;
-  };
-  return { send: https.request, agent };
+  return { send: https.request, agent: tlsAgent(connect, tls, options) };
 }
 
 function authorizationOf({ token, username, password }: Endpoint): string | undefined {

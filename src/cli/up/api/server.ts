@@ -46,6 +46,7 @@ export async function startServer(
     admission: inputs.admission,
     flowControl: inputs.flowControl,
     defaultRoles: true,
+    aggregation: true,
     garbageCollection: isChosen('garbage-collector', settings),
     sharedFrom: shared ? hostname() : undefined,
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },

@@ -76,6 +76,11 @@ export async function tlsOf({ serving, authority }: Pki, { clientCaFile }: Setti
   return { key: serving.key, cert: serving.certificate, ca: await clientAuthorities(authority, clientCaFile) };
 }
 
+/** How aggregated API servers recognize this one, and the users whose certificates they accept. */
+export async function frontProxyOf({ frontProxy, authority }: Pki, { clientCaFile }: Settings) {
+  return { ...frontProxy, clientAuthority: await clientAuthorities(authority, clientCaFile) };
+}
+
 /** Documents whose content changes; their paths stay. */
 function currentDocuments(make: () => readonly JsonDocument[]): readonly JsonDocument[] {
   return make().map(({ path, type }, index) => ({

@@ -4,8 +4,8 @@ import { type FieldError, forbidden } from '../../../schema/field-error.ts';
 import { hasRules } from './has-rules.ts';
 
 /** Rules are compiled while others wait: all versions of a definition together have no more of them. */
-const MAX_RULES = 2_000;
-const MAX_EXPRESSION_CHARACTERS = 100_000;
+const MAX_RULES = 1_000;
+const MAX_EXPRESSION_CHARACTERS = 50_000;
 
 /** What is wrong with the number and length of the rules in all schemas of a definition. */
 export function ruleLimitErrors(schemas: readonly JsonSchema[], path: string): FieldError[] {

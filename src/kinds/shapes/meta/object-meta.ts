@@ -118,7 +118,9 @@ export const ObjectMeta = s.object(
         'Number that increases with every change of the desired state. Controllers report the generation they ' +
         'have processed as status.observedGeneration. Read-only.',
     }),
-    creationTimestamp: s.time({ description: 'Time at which the server created the object. Read-only.' }),
+    creationTimestamp: s.time({
+      description: 'CreationTimestamp is a timestamp: the time at which the server created the object. Read-only.',
+    }),
     deletionTimestamp: s.time({
       description:
         'Set when deletion was requested: the time at which the grace period ends. The object is removed after ' +

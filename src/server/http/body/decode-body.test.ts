@@ -4,7 +4,7 @@ import { ProtobufBodies } from '../../protobuf/bodies.ts';
 import { Registry } from '../../registry.ts';
 import { allSubresources } from '../../subresources/all.ts';
 import { defaultLimits as limits } from '../limits.ts';
-import { decodeObject, decodeOptions, decodePatch } from './decode-body.ts';
+import { decodeConfiguration, decodeObject, decodeOptions, decodePatch } from './decode-body.ts';
 
 const protobuf = new ProtobufBodies(new Registry(allKinds, allSubresources), limits.maxDepth);
 const purpose = { kind: 'Pod', apiVersion: 'v1', confidential: false, limits, protobuf };
@@ -97,5 +97,27 @@ describe('a patch', () => {
     ['5', 'merge', 'error decoding patch: json: cannot unmarshal number into a merge patch'],
   ] as const)('%s is no %s patch', (text, type, message) => {
     expect(() => patch(text, type)).toThrow(message);
+  });
+});
+
+describe('a configuration', () => {
+  const repeated = async (text: string) => {
+    let found: readonly string[] = [];
+    const onDuplicates = (faults: readonly string[]) => {
+      found = faults;
+    };
+    return { body: await decodeConfiguration(Buffer.from(text), { limits, onDuplicates }), found };
+  };
+
+  it('tells the lines of keys that it repeats', async () => {
+    expect(await repeated('\nkind: A\nspec:\n  foo: 1\n  foo: 2\n')).toEqual({
+      body: { kind: 'A', spec: { foo: 2 } },
+      found: ['line 5: key "foo" already set in map'],
+    });
+    expect(await repeated('{"kind":"A",\n"spec":{"foo":1,"foo":2}}')).toEqual({
+      body: { kind: 'A', spec: { foo: 2 } },
+      found: ['line 2: key "foo" already set in map'],
+    });
+    expect((await repeated('{"kind":"A"}')).found).toEqual([]);
   });
 });

@@ -110,12 +110,19 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, onDuplicat
   }
 }
 
-/** Decodes what is applied: YAML, which most clients write as JSON. */
+/**
+ * Decodes what is applied: YAML, which most clients write as JSON. Duplicate keys are reported in the words of a YAML parser,
+ * with their lines.
+ */
 export async function decodeConfiguration(bytes: Buffer, { limits, onDuplicates }: JsonContext): Promise<unknown> {
   try {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
-    const json = bytes[0] === OPENING_BRACE ? jsonOrUndefined(bytes, { limits, onDuplicates }) : undefined;
-    return json ?? (await decodeYaml(bytes.toString('utf8'), { ...limits, onDuplicates }));
+    let hasDuplicates = false;
+    const note = onDuplicates && (() => (hasDuplicates = true));
+    const json = bytes[0] === OPENING_BRACE ? jsonOrUndefined(bytes, { limits, onDuplicates: note }) : undefined;
+    if (json !== undefined && !hasDuplicates) return json;
+    const decoded = await decodeYaml(bytes.toString('utf8'), { ...limits, onRepeatedKeys: onDuplicates });
+    return json ?? decoded;
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`error decoding YAML: ${error.message}`, error);
     throw error;

@@ -18,6 +18,8 @@ export interface YamlLimits {
   readonly maxBodyBytes: number;
   /** Called with the paths of duplicate keys; without it they are ignored. */
   readonly onDuplicates?: ((paths: readonly string[]) => void) | undefined;
+  /** Called with `line N: key "K" already set in map` for each of them. */
+  readonly onRepeatedKeys?: ((faults: readonly string[]) => void) | undefined;
 }
 
 /**
@@ -49,7 +51,7 @@ async function decode(text: string, limits: YamlLimits): Promise<unknown> {
     }
     const isLarge = text.length > LARGE_TEXT_LENGTH;
     if (isLarge) await nextTurn();
-    if (limits.onDuplicates && document) reportDuplicates(yaml, document, limits.onDuplicates);
+    if (document) reportDuplicates(yaml, document, lines, limits);
     if (isLarge) await nextTurn();
     const tree = document?.toJS({ maxAliasCount: 100 }) ?? null;
     if (isLarge) await nextTurn();
@@ -72,11 +74,15 @@ const MAX_PATH_LENGTH = 2_000;
 function reportDuplicates(
   yaml: typeof Yaml,
   { contents }: Yaml.Document,
-  report: (paths: readonly string[]) => void,
+  lines: Yaml.LineCounter,
+  { onDuplicates, onRepeatedKeys }: YamlLimits,
 ): void {
+  if (!onDuplicates && !onRepeatedKeys) return;
   const found = new Set<string>();
+  const faults: string[] = [];
   search(contents, '');
-  if (found.size > 0) report([...found]);
+  if (found.size > 0) onDuplicates?.([...found]);
+  if (faults.length > 0) onRepeatedKeys?.(faults);
 
   function search(node: unknown, path: string): void {
     if (yaml.isSeq(node)) node.items.forEach((item, i) => void search(item, `${path}[${i}]`));
@@ -85,7 +91,11 @@ function reportDuplicates(
     for (const { key, value } of node.items) {
       const name = String(yaml.isScalar(key) ? key.value : key);
       const at = path ? `${path}.${name}`.slice(0, MAX_PATH_LENGTH) : name.slice(0, MAX_PATH_LENGTH);
-      if (keys.has(name) && found.size < MAX_REPORTED_PATHS) found.add(at);
+      if (keys.has(name) && faults.length < MAX_REPORTED_PATHS) {
+        found.add(at);
+        const { line } = lines.linePos((yaml.isNode(key) && key.range?.[0]) || 0);
+        faults.push(`line ${line}: key ${JSON.stringify(name.slice(0, MAX_PATH_LENGTH))} already set in map`);
+      }
       keys.add(name);
       search(value, at);
     }

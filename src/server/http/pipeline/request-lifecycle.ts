@@ -58,6 +58,8 @@ export class RequestLifecycle extends Deadline implements Work {
   record: AuditRecord | undefined;
   readonly #options: LifecycleOptions;
   #seat: Seat | undefined;
+  /** Whether others use the seat. */
+  #isPaused = false;
   #isAudited = false;
   #outcome: Outcome | undefined;
 
@@ -95,10 +97,11 @@ export class RequestLifecycle extends Deadline implements Work {
   /** Lets other requests use the seat while this one waits for its client. */
   async releaseSeatWhile<T>(waiting: Promise<T>): Promise<T> {
     this.#seat?.pause();
+    this.#isPaused = true;
     try {
       return await waiting;
     } finally {
-      this.#seat?.resume();
+      this.#takeSeatAgain();
     }
   }
 
@@ -154,6 +157,11 @@ export class RequestLifecycle extends Deadline implements Work {
   }
 
   override expire(): void {
+    // What another server began to answer and does not finish cannot become an error any more.
+    if (this.client.code !== 0) {
+      this.client.abort();
+      return;
+    }
     const error = timeout();
     void this.#options.onTimeout(this.client, error).then(() => this.record?.ended(outcomeOf(error)));
   }
@@ -182,7 +190,13 @@ export class RequestLifecycle extends Deadline implements Work {
     this.client.responseHeaders = responseHeaders === NO_HEADERS ? seat.headers : [...responseHeaders, ...seat.headers];
   }
 
+  #takeSeatAgain(): void {
+    if (this.#isPaused) this.#seat?.resume();
+    this.#isPaused = false;
+  }
+
   #release(): void {
+    this.#takeSeatAgain();
     const seat = this.#seat;
     this.#seat = undefined;
     seat?.release();

@@ -1,9 +1,12 @@
+import type { Attributes } from '../../authz/authorizer.ts';
+import type { ServeProxied } from '../../backends/backend.ts';
 import type { Documents } from '../documents/documents.ts';
 import type { Health, HealthPath } from '../documents/health.ts';
 import { isPretty } from '../respond/respond.ts';
 import type { Routes } from '../route/route.ts';
 import type { Admit } from './admit.ts';
 import type { ApiRequest } from './api-request.ts';
+import type { OpenStreams } from './open-streams.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
@@ -25,20 +28,44 @@ export function serveHealthStage({ health, admit }: ServeHealthOptions) {
 }
 
 export interface ServePathOptions {
+  readonly streams: OpenStreams;
   readonly routes: Routes;
   readonly documents: Documents;
 }
 
 /** Answers a path that is not one of objects: a proxied API, discovery, schemas, metrics and other documents, or 404. */
-export function servePathStage({ routes, documents }: ServePathOptions) {
+export function servePathStage({ streams, routes, documents }: ServePathOptions) {
   return async ({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> => {
     const { path, query } = target;
     const proxy = routes.proxyOf(path);
-    if (proxy) await proxy(exchange, { user, path, goesOn: () => lifecycle.startStreaming(exchange.code) });
+    if (proxy) await serveProxied(proxy, { exchange, target, user, lifecycle });
     else {
       const isFound = await documents.serve(exchange, path, isPretty(exchange, query));
       if (!isFound) exchange.reply(404, TEXT, NOT_FOUND, NO_SNIFF);
     }
     lifecycle.complete();
   };
+
+  /** Another server may be slow to answer: meanwhile other requests use the seat. */
+  async function serveProxied(proxy: ServeProxied, { exchange, target, user, lifecycle }: ApiRequest): Promise<void> {
+    const connection = { end: () => exchange.abort() };
+    const goesOn = () => {
+      lifecycle.startStreaming(exchange.code);
+      streams.add(connection);
+    };
+    const request = { user, path: target.path, isLongRunning: isLongRunning(lifecycle.attributes), goesOn };
+    try {
+      await lifecycle.releaseSeatWhile(proxy(exchange, request));
+    } finally {
+      streams.delete(connection);
+    }
+  }
+}
+
+/** Subresources whose responses go on for as long as a client likes. */
+const STREAMED: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+function isLongRunning(attributes: Attributes): boolean {
+  if (!('resource' in attributes)) return false;
+  return attributes.verb === 'watch' || STREAMED.has(attributes.subresource ?? '');
 }

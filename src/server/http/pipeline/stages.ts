@@ -84,6 +84,6 @@ export function createStages(options: PipelineOptions) {
     respond: respondStage({ clock, streams, protobuf }),
     respondError,
     serveHealth: serveHealthStage({ health, admit }),
-    servePath: servePathStage({ routes, documents }),
+    servePath: servePathStage({ streams, routes, documents }),
   };
 }

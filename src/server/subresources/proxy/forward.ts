@@ -1,4 +1,4 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connect as connectTls } from 'node:tls';
@@ -6,15 +6,11 @@ import { createDeflate, createGunzip, createGzip, createInflate } from 'node:zli
 import { ApiError } from '../../../base/errors.ts';
 import { joined } from '../../../base/remote-command/joined.ts';
 import type { ClientConnection } from '../../api.ts';
+import { forwardedResponse } from '../../forwarding/headers.ts';
+import { type ForwardedAnswer, sendForwarded } from '../../forwarding/send.ts';
 import { htmlLinks } from './html-links.ts';
 import { type ProxyLocation, rewriteUrl } from './rewrite-url.ts';
 import type { ProxyTarget } from './target.ts';
-
-/** Of one connection, not of the message. The client's credentials are meant for this server. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  ...['authorization', 'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive'],
-  ...['proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
-]);
 
 /** Passes a request on, and its response back. Rejects with an ApiError as long as there is no response. */
 export async function forward(client: ClientConnection, target: ProxyTarget, path: string): Promise<void> {
@@ -69,55 +65,11 @@ function redirectToSlash(client: ClientConnection): void {
   client.respond(301, ['Location', location, 'Content-Length', '0']).end();
 }
 
-interface Answer {
-  readonly request: ClientRequest;
-  readonly response: IncomingMessage;
-  /** If the protocol was switched. */
-  readonly socket?: Duplex;
-}
-
-async function send(client: ClientConnection, target: ProxyTarget, path: string): Promise<Answer> {
-  const { method, headers, signal } = client;
-  const connection = await reached(connected(target, signal));
+async function send(client: ClientConnection, target: ProxyTarget, path: string): Promise<ForwardedAnswer> {
+  const connection = await reached(connected(target, client.signal));
   const search = client.url.includes('?') ? client.url.slice(client.url.indexOf('?')) : '';
-  const isUpgrade = headers.upgrade !== undefined;
-  const passedOn = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name) && !name.startsWith(':'));
-  const request = httpRequest({
-    createConnection: () => connection,
-    ...{ method, path: path + search, signal, setHost: false },
-    headers: {
-      ...Object.fromEntries(passedOn),
-      host: target.host,
-      connection: isUpgrade ? 'Upgrade' : 'close',
-      ...(isUpgrade ? { upgrade: headers.upgrade } : {}),
-      ...framingOf(client),
-      'x-forwarded-for': [headers['x-forwarded-for'], client.address].flat().filter(Boolean).join(', '),
-      'x-forwarded-uri': client.url.split('?')[0]!,
-    },
-  });
-  const answered = new Promise<Answer>((resolve, reject) => {
-    request.once('response', (response) => resolve({ request, response }));
-    request.once('upgrade', (response, socket, head) => {
-      if (head.length > 0) socket.unshift(head);
-      resolve({ request, response, socket });
-    });
-    request.on('error', reject);
-  });
-  if (client.hasBody) {
-    const body = client.body();
-    // What is not read any more must not stop the response: the body is only let go of.
-    request.once('close', () => body.unpipe(request));
-    body.once('error', () => request.destroy());
-    body.pipe(request);
-  } else request.end();
-  return reached(answered);
-}
-
-/** How the end of the body is told: by its length if the client has said that. */
-function framingOf({ method, headers, hasBody }: ClientConnection): Record<string, string> {
-  const length = headers['content-length'];
-  if (hasBody) return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
-  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? { 'content-length': '0' } : {};
+  const headers = { 'x-forwarded-uri': client.url.split('?')[0]! };
+  return reached(sendForwarded(client, { host: target.host, path: path + search, headers, over: connection }));
 }
 
 async function connected(target: ProxyTarget, signal: AbortSignal): Promise<Duplex> {
@@ -142,14 +94,12 @@ const CORS_HEADERS = ['credentials', 'headers', 'methods', 'origin'].map((name) 
 
 /** Names and values. A redirect to a path of the program leads through the proxy again. */
 function headersOf({ rawHeaders, statusCode }: IncomingMessage, location: ProxyLocation): string[] {
-  const isUpgrade = statusCode === 101;
+  const all = forwardedResponse(rawHeaders, statusCode === 101);
   const headers: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [name, value] = [rawHeaders[i]!, rawHeaders[i + 1]!];
+  for (let i = 0; i < all.length; i += 2) {
+    const [name, value] = [all[i]!, all[i + 1]!];
     const key = name.toLowerCase();
-    const isKept = key === 'content-length' || (isUpgrade && (key === 'connection' || key === 'upgrade'));
-    if ((OWN_HEADERS.has(key) && !isKept) || CORS_HEADERS.includes(key)) continue;
-    headers.push(name, key === 'location' ? rewriteUrl(value, location) : value);
+    if (!CORS_HEADERS.includes(key)) headers.push(name, key === 'location' ? rewriteUrl(value, location) : value);
   }
   return headers;
 }

@@ -1,0 +1,72 @@
+/**
+ * Keeps the ConfigMap from which other servers learn how users are authenticated: whose client certificates are valid, and
+ * whose headers may be believed.
+ */
+import { soon } from '../../base/soon.ts';
+import { deepEqual } from '../../base/tree.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { objectNamed } from '../admission/lookup.ts';
+import type { Handle } from '../api.ts';
+import type { Core } from '../core.ts';
+import { put } from '../own-objects.ts';
+import { FRONT_PROXY_NAME, type FrontProxy } from './front-proxy.ts';
+import { EXTRA_HEADER_PREFIX, GROUP_HEADER, UID_HEADER, USER_HEADER } from './user-headers.ts';
+
+const NAMESPACE = 'kube-system';
+const NAME = 'extension-apiserver-authentication';
+
+export class AuthenticationConfig {
+  readonly #core: Core;
+  readonly #handle: Handle;
+  #wanted: Record<string, string> | undefined;
+  readonly #plan = soon(() => void this.#keep());
+  readonly #unfollow: () => void;
+
+  constructor(core: Core, handle: Handle) {
+    this.#core = core;
+    this.#handle = handle;
+    const { listeners } = core.cache.table(ConfigMap);
+    const listener = ({ at }: { readonly at: { readonly namespace: string; readonly name: string } }) => {
+      if (at.name === NAME && at.namespace === NAMESPACE) this.#plan();
+    };
+    listeners.add(listener);
+    this.#unfollow = () => listeners.delete(listener);
+  }
+
+  /** Resolves when it is written. */
+  async publish(identity: FrontProxy): Promise<void> {
+    this.#wanted = dataOf(identity);
+    await this.#keep();
+  }
+
+  close(): void {
+    this.#wanted = undefined;
+    this.#unfollow();
+  }
+
+  /** What others wrote into it stays, as long as it is under other keys. */
+  async #keep(): Promise<void> {
+    const wanted = this.#wanted;
+    if (!wanted) return;
+    const { data = {} } = objectNamed(this.#core, ConfigMap, NAMESPACE, NAME) ?? {};
+    if (deepEqual({ ...data, ...wanted }, data)) return;
+    try {
+      const body = { metadata: { name: NAME }, data: wanted };
+      await put(this.#handle, { plural: 'configmaps', namespace: NAMESPACE, body });
+    } catch (error) {
+      this.#core.log.warn('the ConfigMap for other API servers could not be written', { error });
+    }
+  }
+}
+
+function dataOf({ authority, clientAuthority }: FrontProxy): Record<string, string> {
+  return {
+    'client-ca-file': clientAuthority,
+    'requestheader-allowed-names': JSON.stringify([FRONT_PROXY_NAME]),
+    'requestheader-client-ca-file': authority,
+    'requestheader-extra-headers-prefix': JSON.stringify([EXTRA_HEADER_PREFIX]),
+    'requestheader-group-headers': JSON.stringify([GROUP_HEADER]),
+    'requestheader-uid-headers': JSON.stringify([UID_HEADER]),
+    'requestheader-username-headers': JSON.stringify([USER_HEADER]),
+  };
+}

@@ -1,0 +1,13 @@
+/** How this server identifies itself to the servers that it passes requests on to. All parts are PEM. */
+export interface FrontProxy {
+  /** The client certificate and its key. */
+  readonly certificate: string;
+  readonly key: string;
+  /** The authorities that sign it. */
+  readonly authority: string;
+  /** The authorities that sign certificates of users. */
+  readonly clientAuthority: string;
+}
+
+/** The common name of the client certificate; other servers believe the headers of no other. */
+export const FRONT_PROXY_NAME = 'front-proxy-client';

@@ -1,0 +1,146 @@
+/**
+ * Keeps an APIService for every group and version that this server serves itself. Those of built-in kinds are put in order
+ * when a server starts, those of custom kinds whenever they change, as in Kubernetes.
+ */
+import { soon } from '../../base/soon.ts';
+import { clone, deepEqual } from '../../base/tree.ts';
+import { APIService } from '../../kinds/groups/apiregistration/api-service.ts';
+import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
+import { objectsIn } from '../admission/lookup.ts';
+import { priorityOf } from '../backends/priorities.ts';
+import type { Core } from '../core.ts';
+import type { Mutation } from '../transaction/mutation.ts';
+import { type OwnWrite, writeOwn } from '../transaction/own-writes.ts';
+
+/** Says who keeps an APIService in order, and when. */
+const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
+const ON_START = 'onstart';
+const ALWAYS = 'true';
+
+/** An APIService of this server, which an APIService of another one may replace for good, as metrics-server does. */
+const REPLACEABLE_GROUP = 'metrics.k8s.io';
+
+interface Wanted {
+  readonly name: string;
+  readonly label: string | undefined;
+  readonly spec: APIService['spec'];
+}
+
+const DELETE_PLAN = {
+  gracePeriodSeconds: undefined,
+  propagation: 'Background',
+  uid: undefined,
+  resourceVersion: undefined,
+  dryRun: false,
+  ignoreReadError: false,
+} as const;
+
+export class LocalServices {
+  readonly #core: Core;
+  readonly #builtIn: ReadonlySet<string>;
+  readonly #plan = soon(() => void this.#follow());
+  #stop: (() => void)[] = [];
+  #working: Promise<void> = Promise.resolve();
+
+  /** `builtIn`: the groups and versions of built-in kinds. */
+  constructor(core: Core, builtIn: ReadonlySet<string>) {
+    this.#core = core;
+    this.#builtIn = builtIn;
+  }
+
+  /** Puts all of them in order, and then follows custom kinds. */
+  async start(): Promise<void> {
+    const { cache, registry } = this.#core;
+    await this.#write([ON_START, ALWAYS]);
+    const table = cache.table(APIService);
+    const listener = ({ at }: { readonly at: { readonly name: string } }) => {
+      if (!this.#builtIn.has(apiVersionOf(at.name))) this.#plan();
+    };
+    table.listeners.add(listener);
+    this.#stop = [registry.onChange(this.#plan), () => table.listeners.delete(listener)];
+  }
+
+  close(): void {
+    for (const stop of this.#stop) stop();
+    this.#stop = [];
+  }
+
+  #follow(): void {
+    this.#working = this.#working.then(async () => {
+      if (this.#stop.length === 0) return;
+      await this.#write([ALWAYS]).catch((error: unknown) =>
+        this.#core.log.warn('the APIServices of custom kinds could not be written', { error }),
+      );
+    });
+  }
+
+  #write(labels: readonly string[]): Promise<void> {
+    return writeOwn(this.#core, {
+      withoutAdmission: 'the server keeps the APIServices of what it serves',
+      plan: () => this.#writes(labels),
+    });
+  }
+
+  /** What differs from what should be, of the APIServices with these labels. */
+  #writes(labels: readonly string[]): OwnWrite[] {
+    const { cache, registry } = this.#core;
+    const table = cache.table(APIService);
+    const served = [...registry.apiVersions].filter((each) => splitApiVersion(each)[0] !== APIService.group);
+    const wanted = new Map(served.map((each) => [nameOf(each), this.#wanted(each)]));
+    const missing = [...wanted.values()].filter(
+      ({ name, label }) => labels.includes(label ?? ON_START) && !table.get('', name),
+    );
+    const writes: OwnWrite[] = missing.map((each) =>
+      writeOf(each.name, { type: 'create', object: () => objectOf(each) }),
+    );
+    for (const found of objectsIn(this.#core, APIService, '')) {
+      const { name = '', labels: own = {} } = found.metadata;
+      const label = own[MANAGED_LABEL] ?? '';
+      if (!labels.includes(label)) continue;
+      const should = wanted.get(name);
+      if (!should) writes.push(writeOf(name, { type: 'delete', plan: DELETE_PLAN }));
+      else if (!deepEqual(found.spec, should.spec)) writes.push(writeOf(name, replaced(should)));
+    }
+    return writes;
+  }
+
+  #wanted(apiVersion: string): Wanted {
+    const [group, version] = splitApiVersion(apiVersion);
+    const isBuiltIn = this.#builtIn.has(apiVersion);
+    const { group: groupPriorityMinimum, version: versionPriority } = priorityOf(apiVersion);
+    return {
+      name: nameOf(apiVersion),
+      label: !isBuiltIn ? ALWAYS : group === REPLACEABLE_GROUP ? undefined : ON_START,
+      spec: { ...(group ? { group } : {}), version, groupPriorityMinimum, versionPriority },
+    };
+  }
+}
+
+function nameOf(apiVersion: string): string {
+  const [group, version] = splitApiVersion(apiVersion);
+  return `${version}.${group}`;
+}
+
+function apiVersionOf(name: string): string {
+  const dot = name.indexOf('.');
+  const [version, group] = [name.slice(0, dot), name.slice(dot + 1)];
+  return group ? `${group}/${version}` : version;
+}
+
+function writeOf(name: string, mutation: Mutation): OwnWrite {
+  return { kind: APIService, namespace: '', name, mutation };
+}
+
+function objectOf({ name, label, spec }: Wanted): KubeObject {
+  const labels = label === undefined ? {} : { labels: { [MANAGED_LABEL]: label } };
+  const { apiVersion } = APIService.hub;
+  return { apiVersion, kind: APIService.kind, metadata: { name, ...labels }, spec: { ...spec } } as KubeObject;
+}
+
+function replaced({ spec }: Wanted): Mutation {
+  return {
+    type: 'update',
+    part: 'object',
+    next: (current) => ({ ...(clone(current.hub(APIService)) as APIService), spec: { ...spec } }),
+  };
+}

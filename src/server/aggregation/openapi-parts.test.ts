@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { encodeDocument } from '../openapi/proto.ts';
+import { documentV2 } from '../openapi/v2.ts';
+import { documentOf, partOf } from './openapi-parts.ts';
+
+const ROOT = '/apis/gauges.example.com/v1';
+const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+const nested = (levels: number) => `${'{"items":'.repeat(levels)}{}${'}'.repeat(levels)}`;
+
+it.each([
+  ['nothing', ''],
+  ['nonsense', 'nonsense'],
+  ['null', 'null'],
+  ['deep lists', `{"definitions":{"a":${deep(50_000)}}}`],
+  ['deep schemas', `{"definitions":{"a":${nested(50_000)}}}`],
+  ['deep extensions', `{"definitions":{"a":{"x-deep":${deep(50_000)}}}}`],
+  ['brackets in strings', `{"definitions":{"a":{"description":"${'['.repeat(5000)}\\""}}}`],
+  ['other types', '{"paths":5,"definitions":{"a":7,"b":{"properties":3,"items":[],"required":[1]}},"parameters":[]}'],
+  ['keywords that cannot be published', `{"paths":{"${ROOT}":{"get":{"surprise":1}},"${ROOT}/x":null}}`],
+  ['prototypes', '{"definitions":{"__proto__":{"polluted":true},"a":{"__proto__":{"polluted":true}}}}'],
+  ['many values', `{"definitions":{"a":{"x-many":[${'0,'.repeat(600_000)}0]}}}`],
+])('a document with %s can be published with others', (_, text) => {
+  const part = partOf(Buffer.from(text), ROOT);
+  const document = documentV2([part]);
+  expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  encodeDocument(document);
+  expect(({} as any).polluted).toBeUndefined();
+  const v3 = documentOf(Buffer.from(text));
+  expect(JSON.parse(JSON.stringify(v3)).openapi).toBe('3.0.0');
+});
+
+it('one entry that cannot be published does not cost the others', () => {
+  const paths = { [`${ROOT}/a`]: { get: { surprise: 1 } }, [`${ROOT}/b`]: { get: { description: 'fine' } } };
+  expect(partOf(Buffer.from(JSON.stringify({ paths })), ROOT).paths).toEqual({
+    [`${ROOT}/b`]: { get: { description: 'fine' } },
+  });
+});

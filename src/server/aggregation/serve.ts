@@ -1,0 +1,125 @@
+/** Passes a request on to the server behind an APIService, and its response back. */
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { ApiError, noSuchPath } from '../../base/errors.ts';
+import { joined } from '../../base/remote-command/joined.ts';
+import type { ProxiedRequest } from '../backends/backend.ts';
+import { forwardedResponse } from '../forwarding/headers.ts';
+import { type ForwardedAnswer, sendForwarded } from '../forwarding/send.ts';
+import type { Exchange } from '../http/protocol/exchange.ts';
+import { splitPath } from '../http/route/path-segments.ts';
+import type { Transport } from './transport.ts';
+import { userHeaders } from './user-headers.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
+const SWITCHING_PROTOCOLS = 101;
+const BAD_GATEWAY = 502;
+const SERVICE_UNAVAILABLE = 503;
+const MAX_ERROR_LENGTH = 1000;
+
+/** Answers as Kubernetes does when a server is not available. */
+export function replyUnavailable(exchange: Exchange): void {
+  replyText(exchange, SERVICE_UNAVAILABLE, 'service unavailable');
+}
+
+export async function serve(exchange: Exchange, request: ProxiedRequest, transport: Transport): Promise<void> {
+  checkPath(request.path);
+  const headers = { ...userHeaders(request.user), ...auditHeader(exchange) };
+  let answer: ForwardedAnswer;
+  try {
+    answer = await send(exchange, headers, transport);
+  } catch (error) {
+    const message = `error trying to reach service: ${(error as Error).message}`;
+    replyText(exchange, SERVICE_UNAVAILABLE, message.slice(0, MAX_ERROR_LENGTH));
+    return;
+  }
+  const problem = problemOf(answer, exchange);
+  if (problem !== undefined) {
+    answer.request.destroy();
+    replyText(exchange, BAD_GATEWAY, problem);
+    return;
+  }
+  await passBack(exchange, request, answer);
+}
+
+/** What is authorized is what the other server sees: it might understand such segments as another path. */
+function checkPath(path: string): void {
+  const [, ...segments] = splitPath(path);
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) throw noSuchPath();
+}
+
+/** The record of the other server has the same identifier. */
+function auditHeader({ responseHeaders }: Exchange): Record<string, string> {
+  const at = responseHeaders.indexOf('Audit-ID');
+  return at < 0 ? {} : { 'Audit-ID': responseHeaders[at + 1]! };
+}
+
+async function send(
+  exchange: Exchange,
+  headers: Record<string, string | string[]>,
+  transport: Transport,
+): Promise<ForwardedAnswer> {
+  const { method, url, headers: sent, signal, peer } = exchange;
+  const hasBody = exchange.hasBody();
+  const client = { method, headers: sent, signal, address: peer.address, hasBody, body: () => exchange.bodyStream() };
+  const canRepeat = !hasBody && sent.upgrade === undefined;
+  const options = { host: transport.host, path: url, headers };
+  try {
+    return await sendForwarded(client, { ...options, over: canRepeat ? transport.kept : transport.fresh });
+  } catch (error) {
+    if (!canRepeat || signal.aborted || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+    // A kept connection was closed as it was used again.
+    return sendForwarded(client, { ...options, over: transport.fresh });
+  }
+}
+
+const MAX_STATUS_CODE = 599;
+
+/** Why a response is not passed back. */
+function problemOf({ response, socket }: ForwardedAnswer, { headers }: Exchange): string | undefined {
+  const { statusCode: code = 0, headers: received } = response;
+  if (socket) {
+    return code === SWITCHING_PROTOCOLS && headers.upgrade !== undefined
+      ? undefined
+      : 'the backend switched to a protocol that was not asked for';
+  }
+  if (code >= 300 && code <= 399 && received.location !== undefined) {
+    return 'the backend attempted to redirect this request, which is not permitted';
+  }
+  return code < 200 || code > MAX_STATUS_CODE ? `the backend answered with the invalid status ${code}` : undefined;
+}
+
+async function passBack(exchange: Exchange, request: ProxiedRequest, answer: ForwardedAnswer): Promise<void> {
+  const { response, socket } = answer;
+  const headers = headersOf(response, exchange);
+  if (socket) {
+    const client = exchange.upgrade(headers);
+    request.goesOn();
+    await joined(client, socket).catch(() => undefined);
+    return;
+  }
+  const out = exchange.startResponse(response.statusCode!, headers);
+  if (request.isLongRunning) request.goesOn();
+  // Either end may leave: then so does the other.
+  await pipeline(response, out).catch(() => exchange.abort());
+  // The server has answered; it does not get the rest of the body.
+  if (!answer.request.writableFinished) answer.request.destroy();
+}
+
+function headersOf({ rawHeaders, statusCode }: IncomingMessage, { responseHeaders }: Exchange): string[] {
+  const own = new Set(responseHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+  const all = forwardedResponse(rawHeaders, statusCode === SWITCHING_PROTOCOLS);
+  return all.filter((_, index) => !own.has(all[index - (index % 2)]!.toLowerCase()));
+}
+
+function replyText(exchange: Exchange, code: number, text: string): void {
+  exchange.reply(code, TEXT, Buffer.from(`${text}\n`), NO_SNIFF);
+}
+
+/** For a client that would wait behind too many others. */
+export function tooManyWaiting(): ApiError {
+  return new ApiError('TooManyRequests', 'too many requests, please try again later', {
+    details: { retryAfterSeconds: 1 },
+  });
+}

@@ -1,0 +1,48 @@
+/** Connects to the programs behind a Service. */
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../../base/errors.ts';
+import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { objectNamed } from '../admission/lookup.ts';
+import type { Core } from '../core.ts';
+import { dialAddress, type ServiceEndpoint, serviceEndpoints } from '../nodes/service-endpoints.ts';
+
+export interface ServicePort {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/** Connects to one of the ready endpoints, chosen at random, or to the host that an ExternalName Service names. */
+export async function dialService(core: Core, to: ServicePort, signal?: AbortSignal): Promise<Duplex> {
+  const { namespace, name, port } = to;
+  const service = objectNamed(core, Service, namespace, name);
+  if (!service) throw new ApiError('NotFound', `service ${JSON.stringify(name)} not found`);
+  const { type, externalName } = service.spec;
+  if (type === 'ExternalName' && externalName) return dialAddress({ address: externalName, port }, signal);
+  const choices = endpointsOf(core, to);
+  if (!choices) {
+    throw new ApiError('ServiceUnavailable', `no service port ${port} found for service ${JSON.stringify(name)}`);
+  }
+  if (choices.length === 0) {
+    throw new ApiError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(name)}`);
+  }
+  return dial(core, choices[core.random.int(choices.length)]!, signal);
+}
+
+/** The ready endpoints of a port; undefined when the Service does not have it. */
+export function endpointsOf(
+  core: Core,
+  { namespace, name, port }: ServicePort,
+): readonly ServiceEndpoint[] | undefined {
+  const wanted = objectNamed(core, Service, namespace, name)?.spec.ports?.find((each) => each.port === port);
+  if (!wanted) return undefined;
+  const endpoints = objectNamed(core, Endpoints, namespace, name);
+  return endpoints ? serviceEndpoints(endpoints, wanted.name ?? '') : [];
+}
+
+/** An endpoint that is no pod of a node is reached from here. */
+async function dial(core: Core, endpoint: ServiceEndpoint, signal: AbortSignal | undefined): Promise<Duplex> {
+  if (!endpoint.node) return dialAddress(endpoint, signal);
+  return core.nodes.dial({ ...endpoint, signal });
+}

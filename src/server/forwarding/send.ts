@@ -1,0 +1,72 @@
+/** Sends a client's request to another program, with its body as it arrives. */
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type Agent, request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import type { ClientConnection } from '../api.ts';
+import { forwardedHeaders } from './headers.ts';
+
+type Client = Pick<ClientConnection, 'method' | 'headers' | 'hasBody' | 'body' | 'address' | 'signal'>;
+
+export interface ForwardOptions {
+  /** The `Host` of the request. */
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Further headers; they replace those of the client. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** An open connection, which is closed after the response, or what opens and keeps TLS connections. */
+  readonly over: Duplex | Agent;
+}
+
+export interface ForwardedAnswer {
+  readonly request: ClientRequest;
+  readonly response: IncomingMessage;
+  /** If the protocol was switched. */
+  readonly socket?: Duplex;
+}
+
+/** Resolves when the response has begun. */
+export function sendForwarded(client: Client, { host, path, headers, over }: ForwardOptions): Promise<ForwardedAnswer> {
+  const { method, signal } = client;
+  const isUpgrade = client.headers.upgrade !== undefined;
+  const isKept = !('write' in over) && !isUpgrade;
+  const send = 'write' in over ? httpRequest : httpsRequest;
+  const request = send({
+    ...('write' in over ? { createConnection: () => over } : { agent: over }),
+    ...{ method, path, signal, setHost: false },
+    headers: {
+      ...forwardedHeaders(client.headers),
+      host,
+      ...(isKept ? {} : { connection: isUpgrade ? 'Upgrade' : 'close' }),
+      ...(isUpgrade ? { upgrade: client.headers.upgrade } : {}),
+      ...framingOf(client),
+      'x-forwarded-for': [client.headers['x-forwarded-for'], client.address].flat().filter(Boolean).join(', '),
+      ...headers,
+    },
+  });
+  const answered = new Promise<ForwardedAnswer>((resolve, reject) => {
+    request.once('response', (response) => resolve({ request, response }));
+    request.once('upgrade', (response, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve({ request, response, socket });
+    });
+    request.on('error', reject);
+    // Node says nothing of a request that is given up before there is a connection.
+    signal.addEventListener('abort', () => reject(new Error('the client has disconnected')), { once: true });
+  });
+  if (client.hasBody) {
+    const body = client.body();
+    // What is not read any more must not stop the response: the body is only let go of.
+    request.once('close', () => body.unpipe(request));
+    body.once('error', () => request.destroy());
+    body.pipe(request);
+  } else request.end();
+  return answered;
+}
+
+/** How the end of the body is told: by its length if the client has said that. */
+function framingOf({ method, headers, hasBody }: Client): Record<string, string> {
+  const length = headers['content-length'];
+  if (hasBody) return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? { 'content-length': '0' } : {};
+}
