@@ -2,9 +2,10 @@
  * How fast the scheduler gives pods nodes, in a cluster of 5,000 nodes: through the real API in one process, on the embedded
  * store, from its start until every pod has its node. `decisions` is deciding and assuming alone, without the API.
  */
-import { systemClock } from '../src/base/clock.ts';
+
 import { silent } from '../src/base/log.ts';
 import { systemRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/time/clock.ts';
 import { type Client, createClient } from '../src/client/client.ts';
 import { SCHEDULER } from '../src/client/component-users.ts';
 import { createEventRecorder } from '../src/client/events/event-recorder.ts';

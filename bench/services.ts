@@ -1,8 +1,8 @@
 /** The figures of Services: rules of thousands of them, and what a cluster IP costs a connection. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../src/base/clock.ts';
 import { silent } from '../src/base/log.ts';
+import { systemClock } from '../src/base/time/clock.ts';
 import { LocalKernel } from '../src/network/kernel/local-kernel.ts';
 import { NftablesProxy } from '../src/network/nftables/nftables-proxy.ts';
 import { NO_RULES, type PortRules, type ServiceRules } from '../src/network/rules/rule-set.ts';

@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { Script } from 'node:vm';
 
 const [bundle, part] = process.argv.slice(2);
-// As src/base/compiled-bundle.ts reads it.
+// As src/base/programs/compiled-bundle.ts reads it.
 const source = readFileSync(bundle, 'latin1');
 const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
   filename: bundle,

@@ -2,7 +2,7 @@
  * Amounts such as `500m` or `1Gi`: exact, and written the way Kubernetes writes them. A quantity is a mantissa times a
  * power of ten, with the family of suffixes it was written in, which is the one it is printed in.
  */
-import { memoized } from './bounded-map.ts';
+import { memoized } from './collections/bounded-map.ts';
 
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';

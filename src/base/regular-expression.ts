@@ -3,7 +3,7 @@
  * the text, whatever the expression: those of JavaScript can backtrack for ever.
  */
 import { RE2JS } from 're2js';
-import { memoized, textBytes } from './bounded-map.ts';
+import { memoized, textBytes } from './collections/bounded-map.ts';
 
 /** An expression cannot be compiled; the message is Go's. */
 export class RegularExpressionError extends Error {}

@@ -1,9 +1,9 @@
 /** The entry point of the worker thread that answers DNS queries. */
 import { readFile } from 'node:fs/promises';
 import { parentPort } from 'node:worker_threads';
-import { systemClock } from '../base/clock.ts';
 import { silent } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
+import { systemClock } from '../base/time/clock.ts';
 import { serveDnsThread } from '../network/dns/server/thread.ts';
 
 if (!parentPort) throw new Error('this file runs in a worker thread of qd, not by itself');

@@ -1,6 +1,6 @@
 /** The entry point of the worker thread that forwards the requests of Ingresses. */
 import { parentPort } from 'node:worker_threads';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time/clock.ts';
 import { serveIngressThread } from '../network/ingress/thread.ts';
 
 if (!parentPort) throw new Error('this file runs in a worker thread of qd, not by itself');

@@ -1,6 +1,7 @@
 /** The entry point of the process that keeps the containers of the process runtime: `keeper.js [--programs=FOLDER:…] NAME POD-CIDR DIRECTORY`. */
-import { systemClock } from '../base/clock.ts';
+
 import { systemRandom } from '../base/random.ts';
+import { systemClock } from '../base/time/clock.ts';
 import { startKeeper } from '../node/process/keeper/keeper.ts';
 
 const PROGRAMS = '--programs=';

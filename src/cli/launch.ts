@@ -5,7 +5,7 @@
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compiledFile, readBundle, runBundle } from '../base/compiled-bundle.ts';
+import { compiledFile, readBundle, runBundle } from '../base/programs/compiled-bundle.ts';
 import { allowHeapGrowth } from './process/heap-growth.ts';
 
 /** Defined by the build. */

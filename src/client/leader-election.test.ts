@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedApi } from '../../test/support/scripted-api.ts';
-import { ControlledClock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';
 import { silent } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
+import { ControlledClock } from '../base/time/clock.ts';
 import { createClient } from './client.ts';
 import { runWhileLeader } from './leader-election.ts';
 import type { Transport } from './transport/transport.ts';

@@ -2,11 +2,12 @@
  * Elects a leader among several candidates by a Lease that the leader renews. Times that others wrote are compared with when
  * they were seen here, so that clocks need not agree.
  */
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
+
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { microTimestamp } from '../base/timestamp.ts';
+import { type Clock, sleep, type Timer } from '../base/time/clock.ts';
+import { microTimestamp } from '../base/time/timestamp.ts';
 import { Lease } from '../kinds/groups/coordination/lease.ts';
 import type { Client } from './client.ts';
 import type { DeepReadonly, Draft } from './object-types.ts';

@@ -1,5 +1,5 @@
 /** A structural JSON schema, as the `openAPIV3Schema` of a CustomResourceDefinition writes it. */
-import { isTree } from '../base/tree.ts';
+import { isTree } from '../base/json/tree.ts';
 
 export interface ValidationRule {
   readonly rule?: string;

@@ -1,6 +1,6 @@
 /** What the schema of a custom kind may say, besides being structural: words, list and map types, defaults. */
-import { addAll } from '../base/add-all.ts';
-import { deepEqual } from '../base/tree.ts';
+import { addAll } from '../base/collections/add-all.ts';
+import { deepEqual } from '../base/json/tree.ts';
 import { decodeUnlimited } from '../schema/decode.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../schema/field-error.ts';
 import type { ObjectSchema } from '../schema/schema.ts';

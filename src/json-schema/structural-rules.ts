@@ -1,7 +1,7 @@
 /** What makes a schema structural: every field and item has a type, and value validations restrict what is described. */
 
+import { deepEqual } from '../base/json/tree.ts';
 import { RegularExpressionError, regularExpression } from '../base/regular-expression.ts';
-import { deepEqual } from '../base/tree.ts';
 import { type FieldError, forbidden, invalid, joinPath, required } from '../schema/field-error.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 

@@ -1,5 +1,5 @@
 /** Checks what follows from the structure of a schema: items of sets and maps are distinct, embedded objects are objects. */
-import { isTree, type Tree } from '../base/tree.ts';
+import { isTree, type Tree } from '../base/json/tree.ts';
 import { duplicate, type FieldError, invalid, joinPath, required } from '../schema/field-error.ts';
 import { dnsSubdomain } from '../schema/names.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';

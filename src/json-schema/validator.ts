@@ -5,8 +5,8 @@
  * What an update leaves as it was is not complained about (ratcheting), as far as a value can be found in the old object.
  */
 
+import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
 import { matchesAnywhere, regularExpression } from '../base/regular-expression.ts';
-import { deepEqual, isTree, type Tree } from '../base/tree.ts';
 import {
   type FieldError,
   invalid,

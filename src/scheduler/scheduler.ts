@@ -3,12 +3,12 @@
  * decided. What the API rejects is undone and retried.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
+import { TurnBudget } from '../base/event-loop/turn-budget.ts';
+import type { WorkMonitor } from '../base/event-loop/watchdog.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { TurnBudget } from '../base/turn-budget.ts';
-import type { WorkMonitor } from '../base/watchdog.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { Client } from '../client/client.ts';
 import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';

@@ -7,7 +7,7 @@ import { ReplicaSet } from '../kinds/groups/apps/replica-set.ts';
 import { StatefulSet } from '../kinds/groups/apps/stateful-set.ts';
 import { ReplicationController } from '../kinds/groups/core/replication-controller.ts';
 import { Service } from '../kinds/groups/core/service/service.ts';
-import { fromLabelSelector, fromLabels, type LabelSelector } from '../schema/selector.ts';
+import { fromLabelSelector, fromLabels, type LabelSelector } from '../schema/selector/selector.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 
 type Controller = DeepReadonly<ReplicaSet | StatefulSet | ReplicationController>;

@@ -2,10 +2,10 @@
  * Writes the PodScheduled condition and the nominated node: only changes, a few at a time, and of each pod only the newest.
  */
 
-import type { Clock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { timestamp } from '../base/timestamp.ts';
+import type { Clock } from '../base/time/clock.ts';
+import { timestamp } from '../base/time/timestamp.ts';
 import type { Client } from '../client/client.ts';
 import { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
 import type { Pod } from './objects.ts';

@@ -2,7 +2,7 @@
  * Binds the claims of a pod before the pod itself: writes which volumes they get, or for which node one is to be provisioned,
  * and waits until all of them have one that the node can reach.
  */
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, sleep } from '../base/time/clock.ts';
 import type { Client } from '../client/client.ts';
 import type { Lister } from '../client/informer/object-cache.ts';
 import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';

@@ -6,7 +6,7 @@
  * absent, and so is an empty string in a field with an enum or a default. The options `nullable`, `keepEmpty`,
  * `preserveUnknown` and `lenient` change that for single fields, as the structural schemas of custom kinds need it.
  */
-import { clone, isTree, put } from '../base/tree.ts';
+import { clone, isTree, put } from '../base/json/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import { errorsOf, exceedsMore, excessOf, LimitError, maxItemsOf } from './limits.ts';

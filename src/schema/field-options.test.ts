@@ -3,10 +3,10 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { s } from './builders.ts';
 import { decode } from './decode.ts';
 import { invalid } from './field-error.ts';
-import { applyJsonPatch } from './json-patch.ts';
-import { applyMergePatch } from './merge-patch.ts';
+import { applyJsonPatch } from './patch/json-patch.ts';
+import { applyMergePatch } from './patch/merge-patch.ts';
+import { applyStrategicMergePatch } from './patch/strategic-merge.ts';
 import type { TypeOf } from './schema.ts';
-import { applyStrategicMergePatch } from './strategic-merge.ts';
 import { validate } from './validate.ts';
 
 const create = { operation: 'create', old: undefined, subresource: undefined } as const;

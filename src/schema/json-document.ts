@@ -1,6 +1,6 @@
-import { isTree, put, type Tree } from '../base/tree.ts';
-import { checkDepth, PatchError } from './patch-error.ts';
-import { PatchWork } from './patch-work.ts';
+import { isTree, put, type Tree } from '../base/json/tree.ts';
+import { checkDepth, PatchError } from './patch/patch-error.ts';
+import { PatchWork } from './patch/patch-work.ts';
 
 /** Limit for the JSON that all `copy` operations of a patch add. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /** How long lists and maps may be. Decoding checks it, before anything else walks them. */
-import { isTree } from '../base/tree.ts';
+import { isTree } from '../base/json/tree.ts';
 import { DecodeError } from './decode-error.ts';
 import { type FieldError, joinPath, tooMany } from './field-error.ts';
 import type { ListSchema, MapSchema, Schema } from './schema.ts';

@@ -1,6 +1,6 @@
 /** Rules that many schemas share. */
-import { addAll } from '../base/add-all.ts';
-import type { Tree } from '../base/tree.ts';
+import { addAll } from '../base/collections/add-all.ts';
+import type { Tree } from '../base/json/tree.ts';
 import type { FieldError } from './field-error.ts';
 import { duplicate, invalid, under } from './field-error.ts';
 import type { Rule } from './schema.ts';

@@ -1,4 +1,4 @@
-import { isTree } from '../base/tree.ts';
+import { isTree } from '../base/json/tree.ts';
 import type { Schema } from './schema.ts';
 
 /** Further unknown fields are not reported: one mistake can repeat in every item of a list. */

@@ -2,7 +2,7 @@
  * Validates decoded objects by the checks in their schema. The code for a schema is generated when it is first used; parts
  * without checks are not walked. Paths are built only for errors.
  */
-import { deepEqual, type Tree } from '../base/tree.ts';
+import { deepEqual, type Tree } from '../base/json/tree.ts';
 import { Code, quote, read } from './code.ts';
 import type { FieldError } from './field-error.ts';
 import { invalid, joinPath, notSupported, required } from './field-error.ts';

@@ -1,4 +1,4 @@
-import { soon } from '../base/soon.ts';
+import { soon } from '../base/event-loop/soon.ts';
 import { Endpoints } from '../kinds/groups/core/endpoints.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
 import { Service } from '../kinds/groups/core/service/service.ts';

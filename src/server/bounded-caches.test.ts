@@ -1,10 +1,10 @@
 /** What the server remembers under keys that clients choose is limited in bytes; `test/architecture` has the list. */
 import { describe, expect, it } from 'vitest';
 import { heapUsed } from '../../test/support/heap.ts';
-import { systemClock as clock } from '../base/clock.ts';
 import { silent as log } from '../base/log.ts';
 import { canonicalQuantity, parseQuantity } from '../base/quantity.ts';
-import { parseFieldSelector, parseLabelSelector } from '../schema/selector.ts';
+import { systemClock as clock } from '../base/time/clock.ts';
+import { parseFieldSelector, parseLabelSelector } from '../schema/selector/selector.ts';
 import { createAuthenticator } from './authn/authenticator.ts';
 import { verifiedTokens } from './authn/verified-tokens.ts';
 import { Webhook } from './authz/webhook/webhook.ts';

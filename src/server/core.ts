@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts';
+import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { timestamp } from '../base/timestamp.ts';
-import type { TurnBudget } from '../base/turn-budget.ts';
+import type { Clock } from '../base/time/clock.ts';
+import { timestamp } from '../base/time/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionControl } from './admission/request.ts';

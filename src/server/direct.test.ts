@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { testServer } from '../../test/support/server.ts';
-import { unmonitored } from '../base/watchdog.ts';
+import { unmonitored } from '../base/event-loop/watchdog.ts';
 import { allKinds } from '../kinds/all.ts';
 import type { Decision, ResourceAttributes } from './authz/authorizer.ts';
 import { directCalls } from './direct.ts';

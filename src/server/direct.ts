@@ -2,9 +2,9 @@
  * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it is
  * made as a user, and needs the same rights as the same request over HTTP.
  */
-import { BoundedMap, textBytes } from '../base/bounded-map.ts';
+import { BoundedMap, textBytes } from '../base/collections/bounded-map.ts';
+import type { WorkMonitor } from '../base/event-loop/watchdog.ts';
 import type { LogFields } from '../base/log.ts';
-import type { WorkMonitor } from '../base/watchdog.ts';
 import { splitApiVersion } from '../kinds/kind.ts';
 import type { Call, Handle, Reply, User } from './api.ts';
 import { RequestAttributes } from './authz/attributes.ts';

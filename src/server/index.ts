@@ -2,11 +2,12 @@
  * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates; http/ and authn/ do
  * that, and cli/ puts them together.
  */
-import type { Clock } from '../base/clock.ts';
+
+import { TurnBudget } from '../base/event-loop/turn-budget.ts';
+import { unmonitored, type WorkMonitor } from '../base/event-loop/watchdog.ts';
 import { type Logger, silent } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
-import { TurnBudget } from '../base/turn-budget.ts';
-import { unmonitored, type WorkMonitor } from '../base/watchdog.ts';
+import type { Clock } from '../base/time/clock.ts';
 import { CustomResourceDefinition as DEFINITIONS } from '../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';

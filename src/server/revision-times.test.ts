@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ControlledClock } from '../base/clock.ts';
+import { ControlledClock } from '../base/time/clock.ts';
 import { RevisionTimes } from './revision-times.ts';
 
 const START = Date.UTC(2030);

@@ -1,5 +1,5 @@
 /** When revisions were reached: what turns a point in time into a `resourceVersion` that can be read. */
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 /** A revision was the newest one from this time on. */
 interface RevisionTime {

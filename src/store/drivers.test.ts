@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Backend, backendMissing, startBackend } from '../../test/support/store/backends.ts';
 import { scratchDirectories } from '../../test/support/store-directories.ts';
-import { systemClock } from '../base/clock.ts';
 import { longName } from '../base/flag.ts';
+import { systemClock } from '../base/time/clock.ts';
 import { storeDrivers, storeNames } from './drivers.ts';
 import type { Store } from './store.ts';
 

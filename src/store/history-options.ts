@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 /** How much history a store keeps. It is trimmed along with commits: an idle store has no timer. */
 export interface HistoryOptions {

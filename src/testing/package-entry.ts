@@ -1,7 +1,7 @@
 /** The entry point of `quarterdeck/testing` in the package: `dist/testing.js`, which runs the bundle beside it. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readBundle, requireLater, runBundle } from '../base/compiled-bundle.ts';
+import { readBundle, requireLater, runBundle } from '../base/programs/compiled-bundle.ts';
 import type { ClusterFactory } from './contract.ts';
 import type * as Testing from './index.ts';
 

@@ -20,12 +20,12 @@ type Limit =
   | 'bytes';
 
 const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
-  'src/base/bounded-map.ts': { '#entries': 'bytes' },
+  'src/base/collections/bounded-map.ts': { '#entries': 'bytes' },
   'src/base/grpc/outgoing.ts': { '#blocked': 'in progress' },
   'src/base/grpc/session.ts': { '#streams': 'in progress', '#queue': 'in progress' },
-  'src/base/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
+  'src/base/collections/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
   'src/base/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
-  'src/base/work-queue.ts': {
+  'src/base/event-loop/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',
     '#again': 'stored objects',

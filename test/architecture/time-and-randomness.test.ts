@@ -15,7 +15,7 @@ const FORBIDDEN = [
 ];
 
 /** Where clock and randomness come from. */
-const ORIGINS = ['src/base/clock.ts', 'src/base/random.ts'];
+const ORIGINS = ['src/base/time/clock.ts', 'src/base/random.ts'];
 
 function reads({ path, code }: Source): string[] {
   return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((what) => `${path}: ${what}`);

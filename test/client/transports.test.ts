@@ -1,9 +1,9 @@
 /** One contract for both transports, against the real server. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControlledClock, systemClock } from '../../src/base/clock.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { ControlledClock, systemClock } from '../../src/base/time/clock.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { InformerFactory } from '../../src/client/informer/informer-factory.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';

@@ -1,9 +1,9 @@
 /** The scheduler with the real server in one process, on a clock that stands still. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../src/base/clock.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { ControlledClock } from '../../src/base/time/clock.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { SCHEDULER } from '../../src/client/component-users.ts';
 import { createEventRecorder } from '../../src/client/events/event-recorder.ts';

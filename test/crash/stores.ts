@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { type StoreName, type StoreSettings, storeDriver } from '../../src/store/drivers.ts';
 import type { Change, Row, Store } from '../../src/store/store.ts';
 import type { SeenChange, SeenRow } from './verifier.ts';

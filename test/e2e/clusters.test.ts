@@ -6,7 +6,7 @@ import { chown, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'nod
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { processIdentity } from '../../src/base/process-identity.ts';
+import { processIdentity } from '../../src/base/programs/process-identity.ts';
 import { newDirectory, runQd, spawnProgram } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { connectionOf, loadKubeconfig } from '../../src/client/kubeconfig/kubeconfig.ts';
 import { writeContext } from '../../src/client/kubeconfig/kubeconfig-file.ts';

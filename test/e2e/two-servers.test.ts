@@ -104,7 +104,7 @@ describe.skipIf(missing)('two servers on one etcd', () => {
 
   test('the keys are not readable in etcd', async () => {
     const { openEtcdStore } = await import('../../src/store/index.ts');
-    const { systemClock } = await import('../../src/base/clock.ts');
+    const { systemClock } = await import('../../src/base/time/clock.ts');
     const store = await openEtcdStore({ endpoints: [etcd.endpoint], clock: systemClock });
     const row = await store.get('/quarterdeck/cluster-keys');
     await store.close();

@@ -9,7 +9,7 @@ import { firstCommonIndex, parseIndexes } from '../../src/kinds/groups/batch/ind
 import { pullPolicyOf } from '../../src/kinds/shapes/container/image-name.ts';
 import { cidrProblems, ipProblems } from '../../src/kinds/shapes/meta/ip-address.ts';
 import * as names from '../../src/schema/names.ts';
-import { parseFieldSelector, parseLabelSelector } from '../../src/schema/selector.ts';
+import { parseFieldSelector, parseLabelSelector } from '../../src/schema/selector/selector.ts';
 import { canonicalDuration, canonicalTime } from '../../src/schema/time-formats.ts';
 import { requestedUser } from '../../src/server/authz/impersonation/requested-user.ts';
 import { coversPath } from '../../src/server/authz/rbac/rule.ts';

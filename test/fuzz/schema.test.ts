@@ -6,14 +6,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clone, deepFreeze } from '../../src/base/tree.ts';
+import { clone, deepFreeze } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Version } from '../../src/kinds/kind.ts';
 import { DecodeError, decode } from '../../src/schema/decode.ts';
-import { applyJsonPatch } from '../../src/schema/json-patch.ts';
-import { applyMergePatch } from '../../src/schema/merge-patch.ts';
-import { PatchError } from '../../src/schema/patch-error.ts';
-import { applyStrategicMergePatch } from '../../src/schema/strategic-merge.ts';
+import { applyJsonPatch } from '../../src/schema/patch/json-patch.ts';
+import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';
+import { PatchError } from '../../src/schema/patch/patch-error.ts';
+import { applyStrategicMergePatch } from '../../src/schema/patch/strategic-merge.ts';
 import { validate } from '../../src/schema/validate.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 300);

@@ -1,7 +1,7 @@
 /** Server-side apply with whatever the descriptions of kinds allow: merging, comparing and removing fields agree with each other. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clone, type Tree } from '../../src/base/tree.ts';
+import { clone, type Tree } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { checkFields } from '../../src/schema/fields/check.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { deepFreeze } from '../../src/base/tree.ts';
+import { deepFreeze } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { defaultColumns } from '../../src/kinds/columns/column.ts';
 import type { Kind } from '../../src/kinds/kind.ts';

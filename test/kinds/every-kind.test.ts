@@ -1,7 +1,7 @@
 /** One contract over every kind in every version that it is served in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clone, deepFreeze } from '../../src/base/tree.ts';
+import { clone, deepFreeze } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
 import type { HookContext, Kind, Version } from '../../src/kinds/kind.ts';

@@ -1,6 +1,6 @@
 /** Integers that a number cannot hold exactly are refused in every format of a body, and nowhere else. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock as clock } from '../../src/base/clock.ts';
+import { systemClock as clock } from '../../src/base/time/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { HttpServer } from '../../src/server/http/server.ts';
 import { createServer, type Server } from '../../src/server/index.ts';

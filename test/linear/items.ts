@@ -1,5 +1,5 @@
 /** Items for long lists: as many as are wanted, each different, and valid as far as the names of their fields tell. */
-import { clone, isTree } from '../../src/base/tree.ts';
+import { clone, isTree } from '../../src/base/json/tree.ts';
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../src/schema/schema.ts';
 
 /** `count` items of a list, or entries of a map. `example` is an item that is known to be valid. */

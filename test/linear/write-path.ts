@@ -1,5 +1,5 @@
 /** Everything pure that happens to an object that is written, read and shown, step by step. */
-import { clone, deepEqual, deepFreeze } from '../../src/base/tree.ts';
+import { clone, deepEqual, deepFreeze } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { defaultColumns } from '../../src/kinds/columns/column.ts';
 import type { HookContext, Kind } from '../../src/kinds/kind.ts';
@@ -7,10 +7,10 @@ import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
 import { evaluatorOf } from '../../src/kinds/quota/objects.ts';
 import { validateObjectMeta } from '../../src/kinds/shapes/meta/object-meta-rules.ts';
 import { decode } from '../../src/schema/decode.ts';
-import { applyMergePatch } from '../../src/schema/merge-patch.ts';
 import { dnsSubdomain, nameRule } from '../../src/schema/names.ts';
-import { PatchError } from '../../src/schema/patch-error.ts';
-import { applyStrategicMergePatch } from '../../src/schema/strategic-merge.ts';
+import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';
+import { PatchError } from '../../src/schema/patch/patch-error.ts';
+import { applyStrategicMergePatch } from '../../src/schema/patch/strategic-merge.ts';
 import { unknownFields } from '../../src/schema/unknown-fields.ts';
 import { validate } from '../../src/schema/validate.ts';
 import { encode } from '../../src/server/cache/encoding.ts';

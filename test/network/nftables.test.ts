@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { LocalForwarding } from '../../src/network/kernel/forwarding.ts';
 import { LocalKernel } from '../../src/network/kernel/local-kernel.ts';
 import { NftablesProxy } from '../../src/network/nftables/nftables-proxy.ts';

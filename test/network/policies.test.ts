@@ -1,8 +1,8 @@
 /** Network policies, with real packets between pods on one bridge. */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { LocalKernel } from '../../src/network/kernel/local-kernel.ts';
 import { NftablesProxy } from '../../src/network/nftables/nftables-proxy.ts';
 import { type PolicyWorld, policySetOf } from '../../src/network/policy/policy-set-of.ts';

@@ -1,8 +1,8 @@
 /** Rules served with sockets, on loopback addresses. */
 import { describe } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { UserspaceProxy } from '../../src/network/userspace/userspace-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeApplier, type Site } from './contract.ts';

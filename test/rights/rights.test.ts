@@ -1,8 +1,8 @@
 /** Sends every request as six identities and compares the answers (allowed, 401, 403) with the table. */
 import { Agent, request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Verb } from '../../src/kinds/kind.ts';
 import { createAuthenticator } from '../../src/server/authn/authenticator.ts';

@@ -1,7 +1,8 @@
 /** The node of `host-node.ts`, but reached over HTTPS at the endpoint of an agent. */
-import { systemClock } from '../../src/base/clock.ts';
+
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { issue, issuerOf, newIssuer, newKey } from '../../src/base/x509/certificate.ts';
 import type { Client } from '../../src/client/client.ts';
 import { Endpoint } from '../../src/node/endpoint/endpoint.ts';

@@ -1,6 +1,6 @@
 /** A server with chosen plugins, for their tests. */
 import { isApiError } from '../../src/base/errors.ts';
-import { clone, deepEqual } from '../../src/base/tree.ts';
+import { clone, deepEqual } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { decode } from '../../src/schema/decode.ts';
 import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';

@@ -1,9 +1,9 @@
 /** The agent of a node on a server in this process, with a runtime in memory and a clock that stands still. */
 import { readFile } from 'node:fs/promises';
-import { ControlledClock } from '../../src/base/clock.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { ControlledClock } from '../../src/base/time/clock.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { nodeUser } from '../../src/client/component-users.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';

@@ -1,5 +1,5 @@
 /** A runtime in memory: containers run until a test ends them, or are stopped. */
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import type { SeenPod } from '../../src/node/pod/container-run.ts';
 import type { ContainerConfig } from '../../src/node/runtime/container-config.ts';
 import { RuntimeError } from '../../src/node/runtime/errors.ts';

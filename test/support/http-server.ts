@@ -1,7 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
-import { systemClock } from '../../src/base/clock.ts';
 import { notFound, type Status } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/log.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
 import { defineKind, type KubeObject } from '../../src/kinds/kind.ts';
 import type { Call, Handle, ListedItem, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/server/api.ts';
 import { createAuthenticator } from '../../src/server/authn/authenticator.ts';

@@ -1,10 +1,10 @@
 /** A world of objects for tests of planners: it performs plans at once and forgets nothing. */
-import { deepFreeze } from '../../src/base/tree.ts';
+import { deepFreeze } from '../../src/base/json/tree.ts';
 import { keyOf, ObjectCache } from '../../src/client/informer/object-cache.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
 import type { Listers } from '../../src/controllers/loop/define.ts';
 import type { Action, Named, Plan } from '../../src/controllers/loop/plan.ts';
-import { applyMergePatch } from '../../src/schema/merge-patch.ts';
+import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';
 
 /** When what has finalizers was deleted. */
 const DELETED = '2030-01-01T00:30:00Z';

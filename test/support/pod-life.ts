@@ -1,7 +1,8 @@
 /** Pods that run as soon as they are there, where no node makes them: what a test needs to see rollouts end. */
-import type { Clock } from '../../src/base/clock.ts';
+
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import type { Client } from '../../src/client/client.ts';
 import { InformerFactory } from '../../src/client/informer/informer-factory.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';

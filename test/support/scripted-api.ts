@@ -4,11 +4,11 @@
  * server is tested in test/cluster.
  */
 import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../../src/base/errors.ts';
-import { clone, deepEqual, deepFreeze } from '../../src/base/tree.ts';
+import { clone, deepEqual, deepFreeze } from '../../src/base/json/tree.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
 import type { Answer, RawEvent, Request, Transport, WatchStream } from '../../src/client/transport/transport.ts';
 import { WatchPipe } from '../../src/client/transport/watch-pipe.ts';
-import { applyMergePatch } from '../../src/schema/merge-patch.ts';
+import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';
 
 export interface TestObject {
   apiVersion: string;

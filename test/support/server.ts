@@ -1,5 +1,5 @@
 /** A server over a memory store, in this process, with a clock that stands still. */
-import { ControlledClock } from '../../src/base/clock.ts';
+import { ControlledClock } from '../../src/base/time/clock.ts';
 import type { Kind, KubeObject } from '../../src/kinds/kind.ts';
 import type { Call, ListReply, ObjectReply, StatusReply, WatchEvent, WatchReply } from '../../src/server/api.ts';
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts';

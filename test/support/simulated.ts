@@ -1,7 +1,8 @@
 /** Simulated nodes on a server in this process, with a clock that stands still; pods are bound by hand. */
-import { ControlledClock } from '../../src/base/clock.ts';
+
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { ControlledClock } from '../../src/base/time/clock.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../src/client/component-users.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ControlledClock, systemClock } from '../clock.ts';
+import { ControlledClock, systemClock } from '../time/clock.ts';
 import type { Method } from './call.ts';
 import { prefixed } from './call.ts';
 import { GrpcClient, type GrpcClientOptions } from './client.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
 import { Call, type CallHandler, type Method, prefixed } from './call.ts';
 import { Flag, FrameType, frame } from './frames.ts';
 import { encodeHeaders } from './hpack.ts';

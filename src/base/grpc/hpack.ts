@@ -2,7 +2,7 @@
  * HPACK (RFC 7541) without the dynamic table: we add nothing to it, and ask the peer for one of size 0. So equal headers
  * are equal bytes.
  */
-import { BoundedMap, textBytes } from '../bounded-map.ts';
+import { BoundedMap, textBytes } from '../collections/bounded-map.ts';
 import { ErrorCode, Http2Error } from './frames.ts';
 import { decodeHuffman } from './huffman.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../clock.ts';
+import { ControlledClock } from '../time/clock.ts';
 import {
   DEFAULT_WINDOW,
   Flag,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Clock, Timer } from '../clock.ts';
-import { ShortLivedMap } from '../short-lived-map.ts';
+import { ShortLivedMap } from '../collections/short-lived-map.ts';
+import type { Clock, Timer } from '../time/clock.ts';
 import {
   DEFAULT_WINDOW,
   ErrorCode,

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { TerminalSize } from '../process-streams.ts';
+import type { TerminalSize } from '../programs/process-streams.ts';
 import type { CommandStatus } from './command-status.ts';
 
 /** Which streams of a process a client wants. */

@@ -1,6 +1,6 @@
 import { finished } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { ProcessStreams } from '../process-streams.ts';
+import type { ProcessStreams } from '../programs/process-streams.ts';
 import { openSession, type RemoteTarget } from './client.ts';
 import type { CommandStreams } from './command-channels.ts';
 import { exitOf } from './command-status.ts';

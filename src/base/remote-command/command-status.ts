@@ -1,5 +1,5 @@
 /** How a command ended, as clients are told on the error channel, in the words of Kubernetes. */
-import type { ProcessExit } from '../process-streams.ts';
+import type { ProcessExit } from '../programs/process-streams.ts';
 
 export interface CommandStatus {
   readonly metadata: Record<string, never>;

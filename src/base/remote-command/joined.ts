@@ -1,5 +1,5 @@
 import { type Duplex, finished } from 'node:stream';
-import { makeMovable } from '../shared-buffer.ts';
+import { makeMovable } from '../bytes/shared-buffer.ts';
 
 /**
  * Connects two streams in both directions until both have ended, each as fast as the other reads. When one is lost, so is the

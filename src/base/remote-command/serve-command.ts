@@ -1,5 +1,5 @@
 import { finished, type Readable, type Writable } from 'node:stream';
-import type { ProcessStreams } from '../process-streams.ts';
+import type { ProcessStreams } from '../programs/process-streams.ts';
 import type { CommandChannels } from './command-channels.ts';
 import { exitStatus, failureStatus } from './command-status.ts';
 

@@ -1,9 +1,9 @@
 /** The channels of a command over SPDY: a stream each, which the client opens and names in its headers. */
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../clock.ts';
 import { ResetCode } from '../spdy/frames.ts';
 import { SpdySession } from '../spdy/session.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
+import type { Clock } from '../time/clock.ts';
 import { type CommandChannels, type CommandStreams, ResizeReader } from './command-channels.ts';
 import { reportOf } from './websocket-channels.ts';
 

@@ -1,8 +1,8 @@
 /** Which protocol a request asks for, and how it is answered. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Writable } from 'node:stream';
-import type { Clock } from '../clock.ts';
 import { ApiError, badRequest } from '../errors.ts';
+import type { Clock } from '../time/clock.ts';
 import { handshakeHeaders, offeredProtocols } from '../websocket/handshake.ts';
 import type { CommandChannels, CommandStreams } from './command-channels.ts';
 import { SPDY_COMMAND_PROTOCOLS, spdyChannels } from './spdy-channels.ts';

@@ -1,6 +1,6 @@
 /** The channels of a command over a WebSocket: the first byte of a message, or its first character in base64, is the channel. */
 import { type Duplex, PassThrough, Writable } from 'node:stream';
-import { type Clock, sleep } from '../clock.ts';
+import { type Clock, sleep } from '../time/clock.ts';
 import { type DataPiece, WebSocketConnection } from '../websocket/connection.ts';
 import { type CommandChannels, type CommandStreams, ResizeReader } from './command-channels.ts';
 import type { CommandStatus } from './command-status.ts';

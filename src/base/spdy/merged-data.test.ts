@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isMovable } from '../shared-buffer.ts';
+import { isMovable } from '../bytes/shared-buffer.ts';
 import { FrameParser } from './frame-parser.ts';
 import { dataHead, Flag, ping } from './frames.ts';
 import { mergedData } from './merged-data.ts';

@@ -1,4 +1,4 @@
-import { free, makeMovable } from '../shared-buffer.ts';
+import { free, makeMovable } from '../bytes/shared-buffer.ts';
 import type { DataPiece, Frame, FrameParser } from './frame-parser.ts';
 
 /** Smaller chunks are not worth it. */

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { eachChunk, eachInTurn } from '../each-chunk.ts';
+import { eachChunk, eachInTurn } from '../bytes/each-chunk.ts';
 import { SpdyError } from './errors.ts';
 import { type ControlFrame, type DataPiece, FrameParser } from './frame-parser.ts';
 import {

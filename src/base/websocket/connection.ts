@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { eachChunk, eachInTurn } from '../each-chunk.ts';
+import { eachChunk, eachInTurn } from '../bytes/each-chunk.ts';
 import { type ClientFrame, ClientFrameParser, Opcode, WebSocketError } from './frame-parser.ts';
 
 export type DataPiece = Extract<ClientFrame, { readonly kind: 'data' }>;

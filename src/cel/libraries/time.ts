@@ -1,5 +1,5 @@
 /** Functions of timestamps and durations. */
-import { memoized } from '../../base/bounded-map.ts';
+import { memoized } from '../../base/collections/bounded-map.ts';
 import type { FunctionDeclaration, Overload } from '../library.ts';
 import { DURATION, INT, STRING, TIMESTAMP } from '../types/type.ts';
 import { fail } from '../values/failure.ts';

@@ -2,9 +2,9 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import { newKey } from '../../base/x509/certificate.ts';
 import { newRequest } from '../../base/x509/new-request.ts';
 import type { Client } from '../../client/client.ts';

@@ -1,5 +1,5 @@
 /** Resolves `--runtime auto`: what runs the pods of a node on this machine. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { type Detected, detectContainerd } from '../../node/containerd/detect.ts';
 import { CliError } from '../output/cli-error.ts';
 import { nodesIn } from './node-file.ts';

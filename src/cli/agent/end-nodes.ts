@@ -1,9 +1,9 @@
 /** Ends what the nodes of a data directory run, and removes what they have made on this machine outside of it. */
 import { basename, join } from 'node:path';
-import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { processIdentity } from '../../base/process-identity.ts';
+import { processIdentity } from '../../base/programs/process-identity.ts';
 import type { Random } from '../../base/random.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import { exists } from '../../node/containerd/own/machine.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import type { VolumesApi } from '../../node/volumes/api.ts';

@@ -1,7 +1,7 @@
 /** Describes this machine for its Node object. */
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { MachineResources } from '../../node/container/resources.ts';
 import { Host } from '../../node/machine/host.ts';
 import { LocalMachine } from '../../node/machine/local-machine.ts';

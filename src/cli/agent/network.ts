@@ -1,5 +1,5 @@
 /** Makes and removes the networks of the further nodes of a machine. Root only. Everything can be repeated. */
-import { type RunProgramOptions, runProgram } from '../../base/run-program.ts';
+import { type RunProgramOptions, runProgram } from '../../base/programs/run-program.ts';
 import { findProgram, systemPath } from '../../node/containerd/own/machine.ts';
 import { CliError } from '../output/cli-error.ts';
 import {

@@ -1,8 +1,8 @@
 /** Opens the endpoint of a node: its listener, and the certificate that it serves with. */
 import { uptime } from 'node:os';
-import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Agent } from '../../node/agent/agent.ts';
 import type { PodWorker } from '../../node/agent/worker/pod-worker.ts';

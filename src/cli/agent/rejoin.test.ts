@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import type { Transport } from '../../client/transport/transport.ts';
 import { Rejoin } from './rejoin.ts';
 

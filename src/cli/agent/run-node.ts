@@ -1,6 +1,6 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
 import type { Duplex } from 'node:stream';
-import { sleep } from '../../base/clock.ts';
+import { sleep } from '../../base/time/clock.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';

@@ -2,9 +2,9 @@
 import { X509Certificate } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { pemBlocks } from '../../base/x509/pem.ts';
 import { keyFileOf } from '../encryption/encryption.ts';
 import type { KeysFlags } from '../encryption/flags.ts';

@@ -1,7 +1,7 @@
 /** The command `qd clock`. Its work is loaded when it runs. */
 import { Command } from 'commander';
-import { parseDuration } from '../../base/duration.ts';
 import { FlagError } from '../../base/flag.ts';
+import { parseDuration } from '../../base/time/duration.ts';
 import { addFlags, parsed } from '../flags/add-flags.ts';
 import { type ConnectionFlags, connectionFlags } from '../flags/connection.ts';
 

@@ -1,5 +1,5 @@
 /** `qd down`. */
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { nodesIn } from '../agent/node-file.ts';
 import { type ClusterFlags, clustersHome, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';

@@ -1,6 +1,7 @@
 /** Ends the pods of a cluster whose program does not run: they outlive it. */
-import { systemClock } from '../../base/clock.ts';
+
 import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { EndNodesOptions } from '../agent/end-nodes.ts';
 import { createLogger } from '../output/logger.ts';
 

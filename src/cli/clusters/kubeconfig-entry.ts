@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { pemBlocks } from '../../base/x509/pem.ts';
 import { removeContext } from '../../client/kubeconfig/kubeconfig-file.ts';
 import { readIfThere } from '../process/files.ts';

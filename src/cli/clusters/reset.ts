@@ -1,7 +1,7 @@
 /** `qd reset`: removes what a cluster has on this machine, and nothing else. */
 import { realpath, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { clustersHome, directoryOf } from '../flags/cluster.ts';
 import { CliError, explain } from '../output/cli-error.ts';
 import { withCluster } from '../process/cluster-process.ts';

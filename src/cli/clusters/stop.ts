@@ -1,8 +1,8 @@
 /** Stops the process that runs a cluster, and waits until it has ended. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, sleep } from '../../base/clock.ts';
-import type { LockHolder } from '../../base/process-lock.ts';
+import type { LockHolder } from '../../base/programs/process-lock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import { CliError } from '../output/cli-error.ts';
 import { findClusterProcess } from '../process/cluster-process.ts';
 import { STOP_SIGNAL } from '../process/signals.ts';

@@ -1,6 +1,7 @@
 /** `qd encryption forget`: removes keys from the key file that nothing in the store is encrypted with any more. */
-import { systemClock } from '../../base/clock.ts';
+
 import { silent } from '../../base/log.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { defaultStore, type StoreSettings, storeDriver } from '../../store/drivers.ts';
 import { type KeyUse, KeyUses } from '../../store/encryption/key-use.ts';
 import { formatKeyring, type Key } from '../../store/encryption/keyring.ts';

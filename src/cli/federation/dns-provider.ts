@@ -1,7 +1,7 @@
 /** Opens the DNS provider that flags name. */
 import { readFile } from 'node:fs/promises';
-import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { DnsError, type DnsProvider } from '../../federation/dns/provider.ts';
 import { DNS_PROVIDERS } from '../../federation/dns/provider-names.ts';
 import { dnsProviders } from '../../federation/dns/providers/drivers.ts';

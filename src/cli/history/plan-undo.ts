@@ -1,5 +1,5 @@
 /** Decides what would undo the last change of an object. Performs nothing. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectEvent } from './object-api.ts';
 import { contentOf } from './object-diff.ts';

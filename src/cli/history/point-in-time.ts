@@ -1,6 +1,7 @@
 /** Turns what a user calls a time into a `resourceVersion`. */
-import { parseDuration } from '../../base/duration.ts';
+
 import { isApiError } from '../../base/errors.ts';
+import { parseDuration } from '../../base/time/duration.ts';
 import { HISTORY_PATH } from '../../client/history-path.ts';
 import { CliError } from '../output/cli-error.ts';
 

@@ -1,9 +1,9 @@
 /** Finds the images of the nodes of a cluster. */
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
 import { type NodeFile, nodesIn } from '../agent/node-file.ts';
 import { openImageStore, openRuntime } from '../agent/open-runtime.ts';

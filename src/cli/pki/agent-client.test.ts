@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { agentClientIdentity } from './agent-client.ts';
 import { openPki } from './pki.ts';
 

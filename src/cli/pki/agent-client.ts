@@ -1,7 +1,7 @@
 /** The client certificate that the server shows to agents. It lives in memory, and is made when the first agent is reached. */
 import { X509Certificate } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Subject } from '../../base/x509/certificate.ts';
 import type { AgentIdentity } from '../../server/nodes/agent-connection.ts';
 import { BACKDATED_MS, type Pki, pemOf } from './pki.ts';

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
+import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { CliError } from '../output/cli-error.ts';
 import { openPki, type Pki } from './pki.ts';
 

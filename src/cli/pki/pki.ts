@@ -8,8 +8,8 @@ import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } fr
 import { mkdir } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Identity, Subject } from '../../base/x509/certificate.ts';
 import { FRONT_PROXY_NAME } from '../../server/aggregation/front-proxy.ts';
 import { CliError } from '../output/cli-error.ts';

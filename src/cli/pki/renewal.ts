@@ -1,6 +1,7 @@
 /** Renews the certificates of a running process before they expire, and when they were rotated. */
-import type { Clock, Timer } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import { isSamePki, type Pki } from './pki.ts';
 
 export interface RenewalOptions {

@@ -6,7 +6,7 @@ import {
   type LockHolder,
   type ProcessLock,
   takeProcessLock,
-} from '../../base/process-lock.ts';
+} from '../../base/programs/process-lock.ts';
 import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 

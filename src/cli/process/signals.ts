@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /** Tells a running cluster that keys or certificates in its data directory were replaced. */
 export const ROTATED_SIGNAL = 'SIGUSR2';

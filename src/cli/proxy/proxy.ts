@@ -1,7 +1,7 @@
 /** `qd proxy`: a local reverse proxy that authenticates for plain HTTP clients. */
 import { rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { connectionFor } from '../flags/connection.ts';
 import { explainListening } from '../process/listen.ts';
 import { untilStopSignal } from '../process/signals.ts';

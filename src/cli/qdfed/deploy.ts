@@ -1,7 +1,7 @@
 /** Deploys a control plane on its host cluster, step by step. Every step can be repeated. */
 import { isIP } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import {

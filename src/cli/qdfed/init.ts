@@ -1,7 +1,7 @@
 /** `qdfed init`: deploys the control plane of a federation. Everything that can be refused is, before anything is created. */
 import { join } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { writeContext } from '../../client/kubeconfig/kubeconfig-file.ts';

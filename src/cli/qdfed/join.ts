@@ -1,5 +1,5 @@
 /** `qdfed join`: adds a cluster to a federation. */
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { FEDERATIONS, managerName } from '../../federation/tool/control-plane.ts';
 import { DNS_CONFIG, managesDns, withFederation } from '../../federation/tool/dns-config.ts';
 import {

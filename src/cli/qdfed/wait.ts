@@ -1,5 +1,5 @@
 /** Waits until something holds. */
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** What is still missing, for people to read. */

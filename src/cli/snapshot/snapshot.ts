@@ -1,7 +1,7 @@
 /** `qd snapshot`: works on the data directory; a running cluster goes on while it is read. */
 import { mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { explainDamage } from '../output/store-damage.ts';

@@ -1,9 +1,9 @@
 /** `qd token`: bootstrap tokens that machines join the cluster with, kept as Secrets in kube-system. */
 import { createHash, X509Certificate } from 'node:crypto';
-import { systemClock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import { type Random, systemRandom } from '../../base/random.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';

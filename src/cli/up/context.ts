@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
+import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import type { WorkMonitor } from '../../base/watchdog.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
 import type { Steps } from '../output/steps.ts';
 import type { Cleanup } from '../process/cleanup.ts';

@@ -1,8 +1,9 @@
 /** `qd up`: starts the cluster, waits for a signal, and stops it. */
-import { systemClock } from '../../base/clock.ts';
+
+import { monitoredClock, Watchdog } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
-import { monitoredClock, Watchdog } from '../../base/watchdog.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
 import { createLogger } from '../output/logger.ts';
 import { createSteps } from '../output/steps.ts';

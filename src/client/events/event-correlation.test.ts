@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { EventCorrelation } from './event-correlation.ts';
 
 const content = (message: string) => ({ type: 'Normal', reason: 'R', message }) as const;

@@ -3,7 +3,7 @@
  * the count of the first, many events that differ only in their message are combined, and an object with too many events is
  * muted for a while.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 export type EventType = 'Normal' | 'Warning';
 

@@ -1,10 +1,11 @@
 /** Records events about objects, in the core group, counted and combined (see event-correlation.ts). */
-import { Backoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+
 import { isApiError } from '../../base/errors.ts';
 import { type Logger, silent } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import { Backoff } from '../../base/time/backoff.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { Event } from '../../kinds/groups/core/event.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Client } from '../client.ts';

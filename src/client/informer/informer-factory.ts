@@ -1,9 +1,9 @@
 /** Shares informers: one for each kind and selection, started on first use. */
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../base/clock.ts';
+import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { TurnBudget } from '../../base/turn-budget.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Client } from '../client.ts';
 import type { KindRef } from '../object-types.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedApi, type TestObject, testKind } from '../../../test/support/scripted-api.ts';
-import { ControlledClock } from '../../base/clock.ts';
 import { ApiError, tooOld } from '../../base/errors.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { createClient } from '../client.ts';
 import type { Informer } from './informer.ts';
 import { InformerFactory } from './informer-factory.ts';

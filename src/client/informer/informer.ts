@@ -1,6 +1,7 @@
 /** A cache of one kind that follows the server, notifies handlers of changes, and lets callers wait for a version. */
+
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
-import type { TurnBudget } from '../../base/turn-budget.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectList } from '../resource.ts';
 import type { WatchEvent } from '../watch.ts';

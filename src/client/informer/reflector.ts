@@ -2,11 +2,12 @@
  * Follows a kind on the server: a list, then a watch from the list's version. After a disconnect the watch resumes from the
  * last version without a list; it lists again only when the server has lost that history. It never polls.
  */
-import { Backoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+
 import { ApiError, isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { Backoff } from '../../base/time/backoff.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ListOptions, WatchOptions } from '../request-options.ts';
 import type { ObjectList } from '../resource.ts';

@@ -5,7 +5,7 @@
 import { mkdir, open, readFile, realpath, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 
 /** A cluster and its administrator, under one name in clusters, users and contexts. Certificates and keys are PEM. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControlledClock, systemClock } from '../../base/clock.ts';
+import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { connectionOf, loadKubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
 import { removeContext, writeContext } from './kubeconfig-file.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { notFound } from '../../base/errors.ts';
-import { deepFreeze } from '../../base/tree.ts';
+import { deepFreeze } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { type DirectReply, directTransport } from './direct-transport.ts';
 import type { RawEvent, Request } from './transport.ts';

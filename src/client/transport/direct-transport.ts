@@ -1,6 +1,6 @@
 /** Calls a server in the same process, without sockets and JSON. */
 import type { Status } from '../../base/errors.ts';
-import { put } from '../../base/tree.ts';
+import { put } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Answer, ListMeta, RawEvent, Request, Transport, WatchStream } from './transport.ts';
 import { WatchPipe } from './watch-pipe.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { ApiError, notFound } from '../../base/errors.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { type HttpsTransport, type HttpsTransportOptions, httpsTransport } from './https-transport.ts';
 import type { Request } from './transport.ts';
 

@@ -1,8 +1,8 @@
 /** Calls a server over HTTP/1.1 with keep-alive, over TLS unless the URL is http. */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { type Clock, systemClock } from '../../base/clock.ts';
 import { ApiError, type Status } from '../../base/errors.ts';
+import { type Clock, systemClock } from '../../base/time/clock.ts';
 import type { KubeObject, Verb } from '../../kinds/kind.ts';
 import type { Connection } from '../kubeconfig/kubeconfig.ts';
 import { errorOfCode, errorOfStatus } from '../status-error.ts';

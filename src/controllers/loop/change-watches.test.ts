@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ScriptedApi } from '../../../test/support/scripted-api.ts';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { createClient } from '../../client/client.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { ChangeWatches } from './change-watches.ts';

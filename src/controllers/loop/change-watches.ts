@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Action } from './plan.ts';
 

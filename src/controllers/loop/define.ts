@@ -1,7 +1,8 @@
 /** The definition of a controller. */
-import type { Clock } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedApi, type TestObject, testKind } from '../../../test/support/scripted-api.ts';
-import { ControlledClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { type LogFields, silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { createClient } from '../../client/client.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { type Controller, defineController, related } from './define.ts';

@@ -3,13 +3,13 @@
  * asks for a plan, performs it, and retries with back-off. It knows no kind.
  */
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
+import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
+import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
+import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { TurnBudget } from '../../base/turn-budget.ts';
-import type { WorkMonitor } from '../../base/watchdog.ts';
-import { WorkQueue } from '../../base/work-queue.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { CONTROLLER_MANAGER } from '../../client/component-users.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';

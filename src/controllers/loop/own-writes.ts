@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
 import type { KindRef } from '../../client/object-types.ts';

@@ -1,7 +1,7 @@
 /** Performs the actions of a plan. */
 import { type ApiError, isApiError } from '../../base/errors.ts';
-import { deepEqual } from '../../base/tree.ts';
-import type { TurnBudget } from '../../base/turn-budget.ts';
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventSubject } from '../../client/events/event-recorder.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';

@@ -1,5 +1,5 @@
 /** Status conditions of objects, with transition times. */
-import { timestamp } from '../../base/timestamp.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 
 export interface Condition {
   readonly type: string;

@@ -7,7 +7,7 @@ import type { Client } from '../../client/client.ts';
 import { controllerOf, keyOf } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { fromLabelSelector, fromLabels, type LabelSelector } from '../../schema/selector.ts';
+import { fromLabelSelector, fromLabels, type LabelSelector } from '../../schema/selector/selector.ts';
 import { type Listers, type Related, related } from '../loop/define.ts';
 import { type Action, type Named, patch } from '../loop/plan.ts';
 import { selectorIndex } from './selector-index.ts';

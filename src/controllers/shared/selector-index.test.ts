@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
 import { type TestObject, testKind } from '../../../test/support/scripted-api.ts';
-import { fromLabelSelector, type LabelSelector } from '../../schema/selector.ts';
+import { fromLabelSelector, type LabelSelector } from '../../schema/selector/selector.ts';
 import { selectorIndex } from './selector-index.ts';
 
 const Owner = testKind<TestObject>('owners', 'Owner', 'Namespaced');

@@ -2,7 +2,7 @@
 import type { IndexFunction } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { LabelSelector } from '../../schema/selector.ts';
+import type { LabelSelector } from '../../schema/selector/selector.ts';
 import type { Listers } from '../loop/define.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -2,10 +2,11 @@
  * The members of the federation: a connection, caches and the health of each. It follows the Cluster objects, checks every
  * cluster regularly, and writes what it finds to their status.
  */
-import { type Clock, sleep } from '../../base/clock.ts';
+
 import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';

@@ -1,6 +1,6 @@
 /** Runs all controllers of the federation. */
 import { setMaxListeners } from 'node:events';
-import { WorkQueue } from '../../base/work-queue.ts';
+import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { federationKinds } from '../kinds.ts';

@@ -1,5 +1,5 @@
 /** The status of a federated object of any kind, made from those of the members. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 
 type Values = readonly unknown[];

@@ -1,5 +1,5 @@
 /** What a federated object should look like in a member, and whether it does. */
-import { clone, deepEqual } from '../../base/tree.ts';
+import { clone, deepEqual } from '../../base/json/tree.ts';
 import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import type { FederatedKind } from './federated-kind.ts';
 import { isFederationAnnotation } from './names.ts';

@@ -1,5 +1,5 @@
 /** A kind that a FederatedType names: one that this program has, or one that only the members know. */
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { FederatedType } from '../../kinds/groups/federation/federated-type.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { AnyObject } from '../../client/object-types.ts';
 import { federatedKinds } from './federated-kinds.ts';
 import {

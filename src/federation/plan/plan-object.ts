@@ -1,5 +1,5 @@
 /** The actions that bring a federated object to its members, and its status back. Performs nothing. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { parseClusterSelector } from './cluster-selector.ts';
 import { distribute } from './distribute.ts';

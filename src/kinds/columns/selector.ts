@@ -1,4 +1,4 @@
-import { fromLabelSelector, SelectorError } from '../../schema/selector.ts';
+import { fromLabelSelector, SelectorError } from '../../schema/selector/selector.ts';
 import { NONE, type Sparse } from './column.ts';
 
 /** A map of labels in the syntax of label selectors. */

@@ -1,5 +1,5 @@
 /** Makes a kind of a custom resource definition. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { publishedSchema } from '../../json-schema/published.ts';
 import { fieldsOf } from '../../json-schema/to-schema.ts';

@@ -1,5 +1,5 @@
 /** The part of JSONPath that definitions use for columns and field selectors: fields, indexes, `*` and simple filters. */
-import { deepEqual, isTree } from '../../base/tree.ts';
+import { deepEqual, isTree } from '../../base/json/tree.ts';
 
 type Step =
   | { readonly type: 'field'; readonly name: string }

@@ -1,6 +1,6 @@
 /** Checks objects of custom kinds against the schema of the version that a request used. */
-import { addAll } from '../../base/add-all.ts';
-import { isTree, type Tree } from '../../base/tree.ts';
+import { addAll } from '../../base/collections/add-all.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { embeddedErrors, listErrors } from '../../json-schema/structure.ts';
 import { validateValue } from '../../json-schema/validator.ts';

@@ -1,4 +1,4 @@
-import { indexBy } from '../../base/index-by.ts';
+import { indexBy } from '../../base/collections/index-by.ts';
 import { PersistentVolumeClaim } from '../groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../groups/core/pod/pod.ts';
 import { Service } from '../groups/core/service/service.ts';

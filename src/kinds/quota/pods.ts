@@ -1,4 +1,4 @@
-import { indexBy } from '../../base/index-by.ts';
+import { indexBy } from '../../base/collections/index-by.ts';
 import { addQuantities, compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import type { Pod } from '../groups/core/pod/pod.ts';
 import type { Container } from '../shapes/container/container.ts';

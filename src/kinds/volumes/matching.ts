@@ -1,6 +1,6 @@
 /** Which existing volumes match a claim. */
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
-import { fromLabelSelector } from '../../schema/selector.ts';
+import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import { classNameOf, type SeenClaim, type SeenVolume } from './binding.ts';
 
 /** Why a claim cannot use the volume that it names, with the message of Kubernetes; undefined if it can. */

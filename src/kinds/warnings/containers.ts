@@ -1,6 +1,6 @@
 /** Warnings about the containers of a pod. */
-import { addAll } from '../../base/add-all.ts';
-import { deepEqual } from '../../base/tree.ts';
+import { addAll } from '../../base/collections/add-all.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { Container } from '../shapes/container/container.ts';
 import type { PodSpec } from '../shapes/pod/pod-spec.ts';
 import { warnOfFraction } from './fractions.ts';

@@ -1,5 +1,5 @@
 /** Warnings about a pod, or about a pod template. */
-import { addAll } from '../../base/add-all.ts';
+import { addAll } from '../../base/collections/add-all.ts';
 import { dnsLabel } from '../../schema/names.ts';
 import type { KubeObject } from '../kind.ts';
 import type { PodAffinityTerm } from '../shapes/pod/affinity.ts';

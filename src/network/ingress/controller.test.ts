@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
-import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { createClient } from '../../client/client.ts';
 import { INGRESS_CONTROLLER } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';

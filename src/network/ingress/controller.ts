@@ -1,9 +1,10 @@
 /** Follows the API, keeps the proxy up to date, and writes where Ingresses are reached into their status. */
-import type { Clock } from '../../base/clock.ts';
+
 import { isApiError } from '../../base/errors.ts';
+import { soon } from '../../base/event-loop/soon.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { soon } from '../../base/soon.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';

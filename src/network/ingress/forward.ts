@@ -3,7 +3,7 @@ import { Agent, type ClientRequest, IncomingMessage, request, type Server, type 
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { type BackendAddress, EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { forwardedHeaders, groupedHeaders, pairs, responseHeaders } from './headers.ts';
 import { matchBackend } from './match.ts';

@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
-import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { IngressProxy } from './proxy.ts';
 

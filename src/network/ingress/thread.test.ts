@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
 import { type LogFields, silent } from '../../base/log.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { proxyInThread, type RemoteIngressProxy, serveIngressThread } from './thread.ts';
 

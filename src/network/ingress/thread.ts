@@ -3,8 +3,8 @@
  * exchange plain messages.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { Clock } from '../../base/clock.ts';
 import { type LogFields, type Logger, silent } from '../../base/log.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { IngressConfig } from './config.ts';
 import { IngressProxy } from './proxy.ts';
 

@@ -1,6 +1,6 @@
 /** Lets packets of pods pass firewalls of the machine that forward nothing unless a rule says so, as Docker sets them up. */
 import { isIPv6 } from 'node:net';
-import { runProgram } from '../../base/run-program.ts';
+import { runProgram } from '../../base/programs/run-program.ts';
 
 /** The contract. `owner` marks the rules: a name of letters, digits, dots and dashes. */
 interface Forwarding {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { BlockList, isIPv6, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { runProgram } from '../../base/run-program.ts';
+import { runProgram } from '../../base/programs/run-program.ts';
 import { FORGET_PROGRAM, forgetInput } from './forget-connections.ts';
 import type { Command, Kernel, NetworkSettings, StaleConnections } from './kernel.ts';
 import { listenInNamespace } from './listen-in-namespace.ts';

@@ -1,5 +1,5 @@
 /** Changes routes of this machine, with `ip` and `bridge` of iproute2. Tested with iproute2 6.1. */
-import { runProgram } from '../../base/run-program.ts';
+import { runProgram } from '../../base/programs/run-program.ts';
 import type { Link, Router, Routing } from './router.ts';
 import {
   type CurrentDevice,

@@ -1,6 +1,7 @@
 /** Applies rules as one nftables table: the difference to the last state, or all of it at the start and after an error. */
-import type { Clock } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Command, Kernel, NetworkSettings } from '../kernel/kernel.ts';
 import type { PolicyApplier } from '../policy/policy-applier.ts';
 import type { PolicySet } from '../policy/policy-set.ts';

@@ -2,10 +2,11 @@
  * Applies what follows from objects of the API: after all of them are known, and again whenever some have changed. One application
  * runs at a time; changes that come meanwhile are applied together afterwards, and a failed one is tried again.
  */
-import { type Clock, sleep } from '../../base/clock.ts';
+
+import { soon } from '../../base/event-loop/soon.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { soon } from '../../base/soon.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 

@@ -1,6 +1,6 @@
 /** Keeps the rules of a node up to date with the API. */
 import type { Server } from 'node:net';
-import { sleep } from '../../base/clock.ts';
+import { sleep } from '../../base/time/clock.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { type Change, keyOf, type Lister } from '../../client/informer/object-cache.ts';

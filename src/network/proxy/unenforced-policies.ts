@@ -1,7 +1,8 @@
 /** Says of every NetworkPolicy that a node does not enforce it. */
-import type { Clock } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';

@@ -1,6 +1,7 @@
 /** Chooses an endpoint for a client. */
-import type { Clock } from '../../base/clock.ts';
+
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Destination } from '../rules/rule-set.ts';
 import type { Front } from './fronts.ts';
 

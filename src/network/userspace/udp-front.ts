@@ -1,7 +1,7 @@
 /** Carries UDP packets between clients and endpoints: one socket for each client. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Destination } from '../rules/rule-set.ts';
 import type { Front } from './fronts.ts';
 import type { OpenFront } from './open-front.ts';

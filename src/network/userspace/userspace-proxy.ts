@@ -1,7 +1,8 @@
 /** Applies rules with sockets of this process. */
-import type { Clock } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RuleApplier, RuleChange } from '../rules/applier.ts';
 import { type Front, frontsOf, keyOfFront } from './fronts.ts';
 import type { OpenFront } from './open-front.ts';

@@ -1,8 +1,9 @@
 /** The agent of one node: registers it, runs the pods that are bound to it, and reports on both. */
-import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { sleep } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder, type EventType } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { releaseLeftovers } from './leftovers.ts';
 
 it('releases each, whatever happens to the others, and tries again', async () => {

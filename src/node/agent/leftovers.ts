@@ -1,6 +1,7 @@
 /** Releases the volumes of pods that are neither in the API nor in the runtime, and were left behind by a crash. */
-import { type Clock, sleep } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 
 export interface LeftoversOptions {

@@ -1,6 +1,6 @@
 /** Reads what pods refer to, as the node. */
 import { isApiError } from '../../base/errors.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
+import { unlessAborted } from '../../base/event-loop/unless-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';

@@ -1,6 +1,7 @@
 /** The pods of the node: those of the API, and those that the runtime still has although nobody knows them. */
+
+import { unlessAborted } from '../../base/event-loop/unless-aborted.ts';
 import type { Logger } from '../../base/log.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';

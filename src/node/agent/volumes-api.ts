@@ -1,6 +1,7 @@
 /** What volumes read from the API, as the node. */
-import type { Clock } from '../../base/clock.ts';
+
 import { isApiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { ClusterTrustBundle } from '../../kinds/groups/certificates/cluster-trust-bundle.ts';

@@ -3,8 +3,9 @@
  * our own, and from time to time, because events can be lost and some runtimes have none. Without sandboxes and listeners,
  * nothing is asked.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { RuntimeError } from '../runtime/errors.ts';
 import type { Connection } from './connection.ts';
 import { followEvents } from './events.ts';

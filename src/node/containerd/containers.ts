@@ -1,7 +1,7 @@
 /** Sandboxes and containers over CRI. */
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../base/clock.ts';
-import type { ProcessStreams } from '../../base/process-streams.ts';
+import type { ProcessStreams } from '../../base/programs/process-streams.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ContainerConfig, ContainerResources } from '../runtime/container-config.ts';
 import type { RuntimeError } from '../runtime/errors.ts';
 import type {

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { Connection } from './connection.ts';
 import { cri } from './methods.ts';
 import { exists, findCni, findProgram, hasCapability } from './own/machine.ts';

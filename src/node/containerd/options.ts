@@ -1,6 +1,7 @@
 /** What the agent says about the containerd it wants. */
-import type { Clock } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RegistrySettings } from '../images/registry/hosts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 

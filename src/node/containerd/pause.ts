@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { PAUSE_IMAGE, writePauseImage } from '../images/pause/pause-image.ts';
 import type { Connection } from './connection.ts';
 import { loadArchive } from './load/load.ts';

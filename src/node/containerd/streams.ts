@@ -1,6 +1,6 @@
 /** Exec, attach and port-forward: CRI answers with the address of the runtime's streaming server. */
 import type { Duplex } from 'node:stream';
-import type { ProcessStreams } from '../../base/process-streams.ts';
+import type { ProcessStreams } from '../../base/programs/process-streams.ts';
 import { openCommand } from '../../base/remote-command/command-client.ts';
 import { openPort } from '../../base/remote-command/port-client.ts';
 import { RuntimeError } from '../runtime/errors.ts';

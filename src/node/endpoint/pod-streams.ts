@@ -1,7 +1,7 @@
 /** Opens the streams of a node's pods: logs, exec, attach and ports. Errors are ApiErrors in the words of kubelet. */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../base/errors.ts';
-import type { ProcessStreams } from '../../base/process-streams.ts';
+import type { ProcessStreams } from '../../base/programs/process-streams.ts';
 import type { CommandStreams } from '../../base/remote-command/command-channels.ts';
 import { type ContainerLogRequest, containerLog } from '../logs/container-log.ts';
 import { RuntimeError } from '../runtime/errors.ts';

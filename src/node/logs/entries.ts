@@ -1,6 +1,6 @@
 /** Turns the bytes of a log file into what a client gets. */
 
-import { makeMovable } from '../../base/shared-buffer.ts';
+import { makeMovable } from '../../base/bytes/shared-buffer.ts';
 
 type LogStream = 'stdout' | 'stderr';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Container, ContainerUsage, Image, Sandbox } from '../runtime/runtime.ts';
 import { Housekeeping } from './housekeeping.ts';

@@ -2,8 +2,9 @@
  * What an agent does for its machine at regular intervals: it measures what pods use, evicts one when the machine runs out
  * of something, removes images that nobody needs, and has large logs rotated.
  */
-import { type Clock, sleep } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import { isCritical } from '../admission/critical.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Container, Image, Runtime } from '../runtime/runtime.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { Host } from './host.ts';
 import { LocalMachine } from './local-machine.ts';
 

@@ -1,5 +1,5 @@
 /** The machine that the agent runs on. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { type DescribeSettings, describeMachine, type MachineDescription } from './describe.ts';
 import type { Host } from './host.ts';
 import {

@@ -1,6 +1,6 @@
 /** Computes the conditions of a pod's status. */
 
-import { timestamp } from '../../base/timestamp.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { mayRestartAll } from '../../kinds/shapes/container/restart.ts';
 import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import { type ContainerRun, hasStarted, isDone, isReady, type SeenPod } from './container-run.ts';

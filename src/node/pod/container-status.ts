@@ -1,6 +1,6 @@
 /** Builds the status of a container. */
 
-import { timestamp } from '../../base/timestamp.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { shownRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
 import { type ContainerRun, isReady, type RunState, type SeenContainer, type Termination } from './container-run.ts';
 import { truncated } from './termination-message.ts';

@@ -1,6 +1,6 @@
 /** Builds the status that the kubelet reports for a pod. */
 
-import { timestamp } from '../../base/timestamp.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { type Condition, conditionsOf, type Observed } from './conditions.ts';
 import type { Role } from './container-run.ts';
 import { containerStatus } from './container-status.ts';

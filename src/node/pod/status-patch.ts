@@ -1,5 +1,5 @@
 /** Builds the strategic merge patch that writes a pod's status. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import { restartAnnotations } from '../../kinds/groups/core/pod/restart-counts.ts';
 import type { Condition } from './conditions.ts';
 import type { SeenPod } from './container-run.ts';

@@ -5,7 +5,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import { check } from './check.ts';
 

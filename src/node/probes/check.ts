@@ -1,5 +1,5 @@
 /** Performs one check of a container. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import type { Containers } from '../runtime/runtime.ts';
 import { checkExec } from './exec.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { ContainerProbes, type ProbeResults } from './container-probes.ts';
 
 /** A container whose commands succeed or fail by name. */

@@ -2,7 +2,7 @@
  * The probes of one running container. They run on the clock's timers until the container ends or `stop` is called. The
  * startup probe comes before the others.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import { type CheckTarget, check, type Probe } from './check.ts';
 import type { Outcome } from './outcome.ts';

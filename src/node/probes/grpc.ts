@@ -1,11 +1,12 @@
 /** Asks a server for its health by the protocol `grpc.health.v1.Health`. */
-import type { Clock } from '../../base/clock.ts';
+
 import { joinHost } from '../../base/dial-error.ts';
 import type { Method } from '../../base/grpc/call.ts';
 import { GrpcClient } from '../../base/grpc/client.ts';
 import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
 import { ProtoReader } from '../../base/protobuf/reader.ts';
 import { ProtoWriter } from '../../base/protobuf/writer.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { failure, goDuration, type Outcome, SUCCESS } from './outcome.ts';
 
 export interface GrpcTarget {

@@ -1,5 +1,5 @@
 /** Performs the action of a postStart or preStop hook. */
-import { sleep } from '../../base/clock.ts';
+import { sleep } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import { type CheckTarget, httpTarget } from './check.ts';
 import { MAX_OUTPUT_BYTES } from './exec.ts';

@@ -1,8 +1,8 @@
 /** Sends a request as the kubelet does: without verifying certificates, following redirects on the same host. */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { Clock } from '../../base/clock.ts';
 import { socketFailure } from '../../base/dial-error.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
 
 export interface HttpTarget {

@@ -1,7 +1,7 @@
 /** Connects to a TCP port. */
 import { connect } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
 import { joinHost, socketFailure } from '../../base/dial-error.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
 
 export function checkTcp(host: string, port: number, timeoutMs: number, clock: Clock): Promise<Outcome> {

@@ -1,7 +1,7 @@
 /** Opens the runtime that runs pods as processes of this machine. */
 import { release } from 'node:os';
-import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Container, Runtime } from '../runtime/runtime.ts';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
-import type { Clock } from '../../base/clock.ts';
-import type { ProcessStreams } from '../../base/process-streams.ts';
+import type { ProcessStreams } from '../../base/programs/process-streams.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { AttachRequest, RunRequest, RunResult } from '../runtime/runtime.ts';
 import type { StreamName } from './wire/calls.ts';

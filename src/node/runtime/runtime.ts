@@ -1,6 +1,6 @@
 /** What the node agent needs from what runs its pods. Times are milliseconds since the epoch. */
 import type { Duplex } from 'node:stream';
-import type { ProcessStreams, TerminalSize } from '../../base/process-streams.ts';
+import type { ProcessStreams, TerminalSize } from '../../base/programs/process-streams.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, ContainerResources } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';

@@ -2,9 +2,10 @@
  * Marks simulated nodes that nothing simulates any more. Their leases are long, and the node lifecycle controller may not
  * run: without this they would count as ready, and get pods, for minutes or forever.
  */
-import type { Clock } from '../../base/clock.ts';
+
 import { isApiError } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';

@@ -2,10 +2,11 @@
  * Runs simulated nodes, thousands of them in one process. They register, renew leases, and take the pods that are bound to
  * them through their lifecycle by rule. All timers are in one queue, and all status writes in one reporter.
  */
-import type { Clock } from '../../base/clock.ts';
+
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';

@@ -3,11 +3,11 @@
  * kinds/volumes/node-directory.ts). A directory that cannot be erased is reported in the volume's status, and tried again.
  */
 import { rm } from 'node:fs/promises';
-import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
+import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { WorkQueue } from '../../base/work-queue.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';

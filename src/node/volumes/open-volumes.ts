@@ -1,8 +1,8 @@
 /** Opens the volumes of a node: everything that pods have below the agent's directory, and their mounts. */
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { VolumesApi } from './api.ts';

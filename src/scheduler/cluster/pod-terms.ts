@@ -1,5 +1,5 @@
 /** Compiles pod affinity terms. Equivalent terms have the same key, so that they are counted together. */
-import { fromLabelSelector, type LabelSelector } from '../../schema/selector.ts';
+import { fromLabelSelector, type LabelSelector } from '../../schema/selector/selector.ts';
 import type { Labels, Pod } from '../objects.ts';
 
 type Affinity = NonNullable<NonNullable<Pod['spec']['affinity']>['podAffinity']>;

@@ -1,5 +1,5 @@
 /** Everything that a decision may read. */
-import type { LabelSelector } from '../../schema/selector.ts';
+import type { LabelSelector } from '../../schema/selector/selector.ts';
 import type { Labels, Namespace } from '../objects.ts';
 import type { Cluster } from './cluster.ts';
 import type { PodInfo } from './pod-info.ts';

@@ -1,5 +1,5 @@
 /** Splits pods by whether evicting them violates a disruption budget. */
-import { fromLabelSelector } from '../../schema/selector.ts';
+import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { Budget } from '../objects.ts';
 

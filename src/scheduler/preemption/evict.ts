@@ -1,8 +1,8 @@
 /** Evicts the victims of a preemption. */
 
-import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import { Pod as PodKind } from '../../kinds/groups/core/pod/pod.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
-import { ControlledClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import type { ClusterEvent } from '../framework/events.ts';
 import { plugins } from '../plugins/all.ts';
 import { SchedulingQueue } from './scheduling-queue.ts';

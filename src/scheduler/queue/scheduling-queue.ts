@@ -2,10 +2,11 @@
  * The scheduling queue. The pod with the highest priority is first, then the one that has waited longest. A pod that did not
  * fit waits until an event may help it, by the hints of the plugins that rejected it, and at least for its back-off.
  */
-import { backoffDelay } from '../../base/backoff.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { Heap } from '../../base/heap.ts';
+
+import { Heap } from '../../base/collections/heap.ts';
 import type { Random } from '../../base/random.ts';
+import { backoffDelay } from '../../base/time/backoff.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import type { ClusterEvent } from '../framework/events.ts';

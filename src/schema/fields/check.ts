@@ -1,4 +1,4 @@
-import { isTree } from '../../base/tree.ts';
+import { isTree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
 import { type AnySchema, containerOf, DEDUCED, isFreeForm, itemElement, schemaAt } from './container.ts';
 import { elementText, fieldElement } from './element.ts';

@@ -1,4 +1,4 @@
-import { deepEqual, isTree, type Tree } from '../../base/tree.ts';
+import { deepEqual, isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
 import { type AnySchema, containerOf, itemElement, schemaAt } from './container.ts';
 import { fieldElement } from './element.ts';

@@ -1,5 +1,5 @@
 /** What a schema says about a value, as far as fields are concerned: a leaf, a map or a list of items that can be told apart. */
-import { isTree, type Tree } from '../../base/tree.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 import { zeroOf } from '../scalars.ts';
 import type { Fields, ListSchema, Schema } from '../schema.ts';
 import { keyElement, valueElement } from './element.ts';

@@ -3,8 +3,8 @@
  * that is found by its keys, `v:<value>` for an item of a set, `i:<index>` for any other item. Equal elements have equal
  * texts.
  */
-import { rawJson } from '../../base/raw-json.ts';
-import { isTree, type Tree } from '../../base/tree.ts';
+import { rawJson } from '../../base/json/raw-json.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 
 export const fieldElement = (name: string): string => `f:${name}`;
 

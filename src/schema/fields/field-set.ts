@@ -2,7 +2,7 @@
  * Sets of fields, in the form of `fieldsV1`: nested objects whose keys are the elements of paths. A path is a member of the
  * set when its object is empty or has the key `.`. The root itself is no member: an empty root is the empty set.
  */
-import { isTree, type Tree } from '../../base/tree.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 import { compareElements, elementText, isElement } from './element.ts';
 
 export interface FieldSet {

@@ -1,5 +1,5 @@
 /** Values in the words of Go programs: messages about configurations quote them so. */
-import { isTree } from '../../base/tree.ts';
+import { isTree } from '../../base/json/tree.ts';
 
 /** What longer values are cut to. */
 const MAX_SHOWN_CHARACTERS = 1_000;

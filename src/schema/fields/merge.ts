@@ -1,4 +1,4 @@
-import { isTree, put, type Tree } from '../../base/tree.ts';
+import { isTree, put, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
 import { type AnySchema, containerOf, itemElement, schemaAt } from './container.ts';
 

@@ -1,4 +1,4 @@
-import { isTree, put, type Tree } from '../../base/tree.ts';
+import { isTree, put, type Tree } from '../../base/json/tree.ts';
 import type { ObjectSchema } from '../schema.ts';
 import { type AnySchema, containerOf, isDeclared, itemElement, schemaAt } from './container.ts';
 import { fieldElement } from './element.ts';

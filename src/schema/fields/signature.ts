@@ -2,7 +2,7 @@
  * A text that tells which fields an object has: equal texts mean equal sets of fields. Objects from one template have
  * the same signature whatever their values are, and making it costs a tenth of making the set.
  */
-import { isTree, type Tree } from '../../base/tree.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
 import {
   type AnySchema,

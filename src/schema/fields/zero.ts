@@ -1,4 +1,4 @@
-import { deepFreeze, type Tree } from '../../base/tree.ts';
+import { deepFreeze, type Tree } from '../../base/json/tree.ts';
 import type { ObjectSchema, Schema } from '../schema.ts';
 
 /**

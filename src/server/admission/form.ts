@@ -1,6 +1,6 @@
 /** What is admitted, in the version in which a webhook or a policy sees it. */
 import { ApiError } from '../../base/errors.ts';
-import { clone, setPath, type Tree } from '../../base/tree.ts';
+import { clone, setPath, type Tree } from '../../base/json/tree.ts';
 import { type KubeObject, splitApiVersion, type Version } from '../../kinds/kind.ts';
 import { decode } from '../../schema/decode.ts';
 import { fromHub, type MaybeAsync, toHub, whenReady } from '../conversion/convert.ts';

@@ -3,7 +3,7 @@ import type { RuleWithOperations } from '../../kinds/groups/admissionregistratio
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import type { Version } from '../../kinds/kind.ts';
 import type { LabelSelector } from '../../kinds/shapes/meta/label-selector.ts';
-import { fromLabelSelector } from '../../schema/selector.ts';
+import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import type { Core } from '../core.ts';
 import { objectNamed } from './lookup.ts';
 import type { AdmissionRequest } from './request.ts';

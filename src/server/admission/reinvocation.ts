@@ -1,5 +1,5 @@
 /** Which webhooks and policies take part in the second round of mutating admission. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { AdmissionRequest } from './request.ts';
 

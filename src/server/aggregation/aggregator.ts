@@ -2,10 +2,11 @@
  * Follows the APIServices that name a Service: serves their groups and versions by passing requests on, and checks again and
  * again whether the servers behind them can be used.
  */
-import type { Timer } from '../../base/clock.ts';
+
 import { isApiError } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
+import type { Timer } from '../../base/time/clock.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { APIService, LOCAL_CONDITION } from '../../kinds/groups/apiregistration/api-service.ts';
 import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';

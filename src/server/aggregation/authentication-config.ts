@@ -2,8 +2,8 @@
  * Keeps the ConfigMap from which other servers learn how users are authenticated: whose client certificates are valid, and
  * whose headers may be believed.
  */
-import { soon } from '../../base/soon.ts';
-import { deepEqual } from '../../base/tree.ts';
+import { soon } from '../../base/event-loop/soon.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { objectNamed } from '../admission/lookup.ts';
 import type { Handle } from '../api.ts';

@@ -1,5 +1,5 @@
 /** Reads the list of resources that another server publishes for a group and version. */
-import { isTree } from '../../base/tree.ts';
+import { isTree } from '../../base/json/tree.ts';
 import type { DiscoveredResource, DiscoveredSubresource } from '../backends/backend.ts';
 
 const MAX_RESOURCES = 1000;

@@ -2,8 +2,8 @@
  * Keeps an APIService for every group and version that this server serves itself. Those of built-in kinds are put in order
  * when a server starts, those of custom kinds whenever they change, as in Kubernetes.
  */
-import { soon } from '../../base/soon.ts';
-import { clone, deepEqual } from '../../base/tree.ts';
+import { soon } from '../../base/event-loop/soon.ts';
+import { clone, deepEqual } from '../../base/json/tree.ts';
 import { APIService } from '../../kinds/groups/apiregistration/api-service.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { objectsIn } from '../admission/lookup.ts';

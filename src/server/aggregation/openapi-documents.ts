@@ -1,5 +1,5 @@
 /** The schemas that another server publishes. They are fetched in the background and read when a client asks for them. */
-import { isTree } from '../../base/tree.ts';
+import { isTree } from '../../base/json/tree.ts';
 import type { BackendSchemas } from '../backends/backend.ts';
 import { boundedJson } from './bounded-json.ts';
 import type { Fetched, Transport } from './transport.ts';

@@ -1,5 +1,5 @@
 /** What is published of the schemas of another server. Its documents are cleaned: they become part of our own. */
-import { isTree } from '../../base/tree.ts';
+import { isTree } from '../../base/json/tree.ts';
 import type { Json, OpenApiV2Part } from '../backends/backend.ts';
 import { encodeDocument } from '../openapi/proto.ts';
 import { documentV2 } from '../openapi/v2.ts';

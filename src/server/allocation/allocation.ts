@@ -2,7 +2,7 @@
  * Allocates cluster IPs and node ports to services. Each allocated address or port is a row of its own in the store, written
  * in the same commit as the service: nothing is allocated twice, by however many servers, and nothing leaks in a crash.
  */
-import { addAll } from '../../base/add-all.ts';
+import { addAll } from '../../base/collections/add-all.ts';
 import type { Random } from '../../base/random.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import {

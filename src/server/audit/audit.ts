@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
 import type { Attributes } from '../authz/authorizer.ts';
 import { head } from '../metrics/text.ts';

@@ -1,7 +1,7 @@
 /** The audit record of one request, written as lines of audit.k8s.io/v1. */
 import { isIP } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
 import type { Status } from '../../base/errors.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
 import type { Attributes, Decision } from '../authz/authorizer.ts';
 import { constraintOn } from '../authz/impersonation/impersonation.ts';

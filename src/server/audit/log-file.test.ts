@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { LogFile, type LogFileOptions } from './log-file.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Backend } from './audit.ts';
 
 export interface LogFileOptions {

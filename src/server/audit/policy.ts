@@ -1,5 +1,5 @@
 /** The audit policy file, in the format of audit.k8s.io/v1: which requests are recorded, and how much of each. */
-import { addAll } from '../../base/add-all.ts';
+import { addAll } from '../../base/collections/add-all.ts';
 import { dnsSubdomain } from '../../schema/names.ts';
 
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /** A token bucket: `qps` tokens per second, of which up to `burst` accumulate. */
 export class Throttle {

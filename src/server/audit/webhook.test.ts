@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import type { Post } from '../webhooks/post.ts';
 import { Webhook, type WebhookOptions } from './webhook.ts';
 

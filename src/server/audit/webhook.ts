@@ -1,7 +1,7 @@
-import { backoffDelay } from '../../base/backoff.ts';
-import { type Clock, sleep, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { backoffDelay } from '../../base/time/backoff.ts';
+import { type Clock, sleep, type Timer } from '../../base/time/clock.ts';
 import type { Post } from '../webhooks/post.ts';
 import type { Backend } from './audit.ts';
 import { Throttle } from './throttle.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
 import { authenticated } from './authenticated.ts';
 import { type Credentials, createAuthenticator, type TokenSource } from './authenticator.ts';

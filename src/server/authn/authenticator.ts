@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
 import type { ClientCertificate } from './certificate.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { bootstrapTokens } from './bootstrap-token.ts';
 
 const TOKEN = 'abcdef.0123456789abcdef';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import type { User } from '../api.ts';
 import { authenticated } from './authenticated.ts';

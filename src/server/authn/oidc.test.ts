@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { jwtSigner, keyIdOf } from './jwt.ts';
 import { type OidcOptions, OidcTokens } from './oidc.ts';
 

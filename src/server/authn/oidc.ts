@@ -3,8 +3,8 @@
  * old, or when a token names an unknown one, but at most every ten seconds.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
 import { authenticated } from './authenticated.ts';
 import type { TokenSource } from './authenticator.ts';

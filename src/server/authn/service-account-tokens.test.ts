@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';

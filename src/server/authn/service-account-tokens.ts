@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../base/bounded-map.ts';
+import { BoundedMap } from '../../base/collections/bounded-map.ts';
 
 const MAX_CACHED_BYTES = 16 * 1024 * 1024;
 /** What a token was verified to be consists of its claims, so it is about as long as the token. */

@@ -1,8 +1,8 @@
 /** The authorization attributes of requests. */
 import { isNamespaceSubresource } from '../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../kinds/kind.ts';
-import { parseFieldSelector, SelectorError } from '../../schema/selector.ts';
-import { parseRequirements } from '../../schema/selector-parser.ts';
+import { parseFieldSelector, SelectorError } from '../../schema/selector/selector.ts';
+import { parseRequirements } from '../../schema/selector/selector-parser.ts';
 import type { CallOptions, User } from '../api.ts';
 import type { Attributes, ResourceAttributes, SelectorRequirement } from './authorizer.ts';
 

@@ -3,10 +3,11 @@
  * store through one watch, so that it is never ahead of what is durable, and it keeps the latest changes, so that watches
  * and exact lists can start in the past.
  */
-import type { Clock } from '../../base/clock.ts';
+
+import { ShortLivedMap } from '../../base/collections/short-lived-map.ts';
 import { tooOld } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { ShortLivedMap } from '../../base/short-lived-map.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import {
   type Change,

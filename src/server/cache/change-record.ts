@@ -1,4 +1,4 @@
-import { allocateSharable, isShared } from '../../base/shared-buffer.ts';
+import { allocateSharable, isShared } from '../../base/bytes/shared-buffer.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Resource } from '../registry.ts';

@@ -4,8 +4,8 @@
  * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields. The splice
  * also replaces `managedFields`, which are stored packed.
  */
-import { rawJson } from '../../base/raw-json.ts';
-import type { Tree } from '../../base/tree.ts';
+import { rawJson } from '../../base/json/raw-json.ts';
+import type { Tree } from '../../base/json/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { findManagers, servedManagers, storedMetadata } from '../managed-fields/stored-managers.ts';
 

@@ -1,4 +1,4 @@
-import { deepEqual, deepFreeze } from '../../base/tree.ts';
+import { deepEqual, deepFreeze } from '../../base/json/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { fromHub, toHub } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
-import { ControlledClock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { defineKind, type Kind } from '../../kinds/kind.ts';
 import { s } from '../../schema/builders.ts';

@@ -1,4 +1,4 @@
-import { endOfStructure } from '../../base/json-scan.ts';
+import { endOfStructure } from '../../base/json/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
 import { findManagers, servedManagers, unpackManagers } from '../managed-fields/stored-managers.ts';

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { ApiError } from '../../base/errors.ts';
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import { name } from '../../kinds/columns/column.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { defineKind, type KubeObject, type Version } from '../../kinds/kind.ts';

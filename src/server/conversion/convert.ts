@@ -1,5 +1,5 @@
 import { ApiError } from '../../base/errors.ts';
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { AsyncConversion, Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 

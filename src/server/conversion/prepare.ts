@@ -1,4 +1,4 @@
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { AsyncConversion, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Resource } from '../registry.ts';

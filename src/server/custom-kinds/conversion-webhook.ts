@@ -1,6 +1,6 @@
 /** Converts objects of a custom kind by asking the webhook of its definition. */
 import { ApiError } from '../../base/errors.ts';
-import { isTree, type Tree } from '../../base/tree.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { CustomResourceDefinition } from '../../kinds/groups/apiextensions/definition-fields.ts';
 import type { AsyncConversion, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decodeUnlimited } from '../../schema/decode.ts';

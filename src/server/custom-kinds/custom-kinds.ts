@@ -1,11 +1,11 @@
 /** Keeps the registry of kinds in step with the custom resource definitions in the cache. */
 
-import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
-import { parseWithout, type SkippedField } from '../../base/json-scan.ts';
+import { soon } from '../../base/event-loop/soon.ts';
+import { parseWithout, type SkippedField } from '../../base/json/json-scan.ts';
 import type { Logger } from '../../base/log.ts';
-import { soon } from '../../base/soon.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { customKind } from '../../kinds/custom/custom-kind.ts';
 import { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../../kinds/kind.ts';

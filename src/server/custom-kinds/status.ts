@@ -1,5 +1,5 @@
 /** What the status of a definition says. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import { hasCondition, type NewCondition, withCondition } from '../../kinds/groups/apiextensions/conditions.ts';
 import type { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import { decideNames, type TakenNames } from './names.ts';

@@ -1,4 +1,4 @@
-import { soon } from '../../base/soon.ts';
+import { soon } from '../../base/event-loop/soon.ts';
 import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Core } from '../core.ts';

@@ -3,8 +3,9 @@
  * and those that follow the defaults get them back. An object whose annotation says `false`, or that was changed before
  * there was an annotation, is left alone. Also sets the condition Dangling of every flow schema.
  */
-import { timestamp } from '../../base/timestamp.ts';
-import { clone, deepEqual } from '../../base/tree.ts';
+
+import { clone, deepEqual } from '../../base/json/tree.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';

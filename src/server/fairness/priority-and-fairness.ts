@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Cache } from '../cache/cache.ts';
 import { canTakeSeats } from './concurrency-limits.ts';
 import type { FlowControl, FlowControlRequest, NextTurn, Seat } from './flow-control.ts';

@@ -1,5 +1,5 @@
 /** Watches whose events are late, or that end early. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { WatchConsumer, WatchReply } from '../api.ts';
 
 /** Delivers everything `delayMs` later, its end included. */

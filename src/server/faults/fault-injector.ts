@@ -1,6 +1,6 @@
-import { type Clock, sleep } from '../../base/clock.ts';
 import { ApiError, type Reason } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Call, Handle, Reply, User } from '../api.ts';
 import { droppedAfter, late } from './disturbed-watch.ts';
 import type { FaultCode, FaultRule } from './fault.ts';

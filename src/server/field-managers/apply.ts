@@ -1,5 +1,5 @@
 /** Server-side apply: what a configuration makes of an object, and who owns what afterwards. */
-import { deepEqual, type Tree } from '../../base/tree.ts';
+import { deepEqual, type Tree } from '../../base/json/tree.ts';
 import type { Kind, Version } from '../../kinds/kind.ts';
 import { difference, type FieldSet, intersection, isEmptySet, union } from '../../schema/fields/field-set.ts';
 import { fieldsOf } from '../../schema/fields/fields-of.ts';

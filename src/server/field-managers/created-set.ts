@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../base/bounded-map.ts';
+import { BoundedMap } from '../../base/collections/bounded-map.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { compareFields } from '../../schema/fields/compare.ts';
 import { isEmptySet, union } from '../../schema/fields/field-set.ts';

@@ -3,8 +3,8 @@
  * about what it applied that way itself, and keeps the annotation up to date for clients that still use it.
  */
 
-import { rawJson, withSortedKeys } from '../../base/raw-json.ts';
-import { isTree, type Tree } from '../../base/tree.ts';
+import { rawJson, withSortedKeys } from '../../base/json/raw-json.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { Version } from '../../kinds/kind.ts';
 import { checkFields } from '../../schema/fields/check.ts';
 import { compareFields } from '../../schema/fields/compare.ts';

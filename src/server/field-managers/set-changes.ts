@@ -2,7 +2,7 @@
  * Sets of fields after a write. Objects of one template go through the same changes, such as the status of a new pod, so
  * that the outcome is remembered for sets that are interned.
  */
-import { BoundedMap, textBytes } from '../../base/bounded-map.ts';
+import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
 import { difference, type FieldSet, isEmptySet, union } from '../../schema/fields/field-set.ts';
 import { fieldsOf, internSet, jsonOf, knownSet } from '../managed-fields/interned-sets.ts';
 

@@ -1,4 +1,4 @@
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { decodeUnlimited } from '../../schema/decode.ts';
 import { fromHub, toHub } from '../conversion/convert.ts';

@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
 import { askHttp1 } from '../../../test/support/http-client.ts';
 import { type RunningServer, startServer, startWithFrontThread, TOKEN } from '../../../test/support/http-server.ts';
-import { systemClock } from '../../base/clock.ts';
+import { Watchdog } from '../../base/event-loop/watchdog.ts';
 import { type LogFields, silent } from '../../base/log.ts';
-import { Watchdog } from '../../base/watchdog.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { type Blockage, EventLoopMetrics } from '../metrics/event-loop.ts';
 
 let running: RunningServer;

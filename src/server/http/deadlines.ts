@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /** Something that must be over in time. Belongs to one list at most. */
 export abstract class Deadline {

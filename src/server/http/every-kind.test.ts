@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { referenceDirectory } from '../../../test/kinds/published.ts';
 import { startServer } from '../../../test/support/http-server.ts';
-import { systemClock as clock } from '../../base/clock.ts';
+import { systemClock as clock } from '../../base/time/clock.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../test/support/http-server.ts';
-import { systemClock as clock } from '../../base/clock.ts';
+import { systemClock as clock } from '../../base/time/clock.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { openEmbeddedStore, type Store } from '../../store/index.ts';
 import { createServer, type Server } from '../index.ts';

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { askHttp1 } from '../../../test/support/http-client.ts';
 import { type RunningServer, startServer } from '../../../test/support/http-server.ts';
-import { systemClock as clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom as random } from '../../base/random.ts';
+import { systemClock as clock } from '../../base/time/clock.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import { Audit } from '../audit/audit.ts';

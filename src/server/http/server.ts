@@ -1,8 +1,8 @@
 /** The API over HTTP: listeners and the pipeline put together. */
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
+import { unmonitored, type WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
-import { unmonitored, type WorkMonitor } from '../../base/watchdog.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Handle } from '../api.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Authenticate } from '../authn/authenticator.ts';

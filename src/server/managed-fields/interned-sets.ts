@@ -2,8 +2,8 @@
  * Sets of fields that many objects have in common, each held once. What differs between objects of one template are the
  * identifiers that sets mention, such as the address of a pod or the uid of an owner: they are kept beside the set.
  */
-import { BoundedMap, textBytes } from '../../base/bounded-map.ts';
-import { deepFreeze } from '../../base/tree.ts';
+import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
+import { deepFreeze } from '../../base/json/tree.ts';
 import { type FieldSet, sorted } from '../../schema/fields/field-set.ts';
 
 /** The JSON of a set, in the order of `fieldsV1`, divided where identifiers were. */

@@ -1,5 +1,5 @@
 /** An entry of `managedFields` whose set of fields is made when it is read: most objects are never asked for it. */
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { FieldSet } from '../../schema/fields/field-set.ts';
 import { fieldsOf, type InternedSet } from './interned-sets.ts';

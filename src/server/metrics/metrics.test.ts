@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import { Histogram } from './histogram.ts';
 import { Metrics } from './metrics.ts';

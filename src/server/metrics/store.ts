@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { Histogram } from './histogram.ts';
 import { head } from './text.ts';

@@ -2,9 +2,9 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
-import type { Clock } from '../../base/clock.ts';
 import { socketFailure } from '../../base/dial-error.ts';
 import { ApiError, type Reason, reasons } from '../../base/errors.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /** Where an agent listens. */
 export interface AgentAddress {

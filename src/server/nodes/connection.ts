@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../base/errors.ts';
-import type { ProcessStreams } from '../../base/process-streams.ts';
+import type { ProcessStreams } from '../../base/programs/process-streams.ts';
 import type { CommandStreams } from '../../base/remote-command/command-channels.ts';
 
 /** Selects lines of a container's log. */

@@ -2,13 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../base/clock.ts';
 import { joinHost } from '../../base/dial-error.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import { RefusedUpgrade } from '../../base/remote-command/client.ts';
 import type { CommandStreams } from '../../base/remote-command/command-channels.ts';
 import { openCommand } from '../../base/remote-command/command-client.ts';
 import { openPort } from '../../base/remote-command/port-client.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import {
   type AgentAddress,
   type AgentIdentity,

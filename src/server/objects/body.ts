@@ -1,5 +1,5 @@
 import { badRequest } from '../../base/errors.ts';
-import { isTree } from '../../base/tree.ts';
+import { isTree } from '../../base/json/tree.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { DecodeError, type DecodeOptions, decode, LimitError } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';

@@ -1,4 +1,4 @@
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import { fromHub } from '../conversion/convert.ts';

@@ -1,4 +1,4 @@
-import { deepEqual } from '../../base/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Before } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';

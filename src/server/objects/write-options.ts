@@ -1,4 +1,4 @@
-import { addAll } from '../../base/add-all.ts';
+import { addAll } from '../../base/collections/add-all.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../../schema/field-error.ts';
 import type { Call } from '../api.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { isShared } from '../../base/shared-buffer.ts';
+import { isShared } from '../../base/bytes/shared-buffer.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { CronJob } from '../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../kinds/groups/batch/job.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { joinSharable } from '../../base/shared-buffer.ts';
+import { joinSharable } from '../../base/bytes/shared-buffer.ts';
 
 export interface PublishedDocument {
   /** In shared memory if it is large: every client that does not read its response would otherwise hold a copy. */

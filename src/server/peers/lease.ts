@@ -1,7 +1,7 @@
 /** The Lease that says that a server is alive, and under which address. */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import { microTimestamp } from '../../base/timestamp.ts';
+import { microTimestamp } from '../../base/time/timestamp.ts';
 import type { Lease } from '../../kinds/groups/coordination/lease.ts';
 import type { OwnObject } from '../own-objects.ts';
 import type { ServerAddress } from './endpoints.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import type { Call, ObjectReply } from '../api.ts';

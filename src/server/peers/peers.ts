@@ -1,7 +1,7 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import { soon } from '../../base/event-loop/soon.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { Logger } from '../../base/log.ts';
-import { soon } from '../../base/soon.ts';
-import { deepEqual } from '../../base/tree.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import { Lease } from '../../kinds/groups/coordination/lease.ts';
 import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';

@@ -2,8 +2,9 @@
  * Decodes request bodies in protobuf. Typed Go clients, kubectl's own commands among them, send nothing else since 1.32.
  * Readers are built when the first such body arrives.
  */
+
+import type { Tree } from '../../base/json/tree.ts';
 import { ProtobufError, ProtoReader } from '../../base/protobuf/reader.ts';
-import type { Tree } from '../../base/tree.ts';
 import { DecodeError } from '../http/body/decode-error.ts';
 import type { Definitions } from '../openapi/definitions.ts';
 import type { Registry } from '../registry.ts';

@@ -1,5 +1,5 @@
 /** What is around the bytes of an object: the envelope (runtime.Unknown) that names its kind, and the frame of a watch event. */
-import { allocateSharable } from '../../base/shared-buffer.ts';
+import { allocateSharable } from '../../base/bytes/shared-buffer.ts';
 import type { WatchEvent } from '../api.ts';
 
 /** The first bytes of every envelope. */

@@ -2,9 +2,10 @@
  * Encodes objects as protobuf messages: the counterpart of messages.ts. The writer of a shape is built with its first object.
  * What a Go client has to tell apart (absent and zero, no message and an empty one) is written as it is in the object.
  */
+
+import { rawJson } from '../../base/json/raw-json.ts';
+import type { Tree } from '../../base/json/tree.ts';
 import { ProtoWriter } from '../../base/protobuf/writer.ts';
-import { rawJson } from '../../base/raw-json.ts';
-import type { Tree } from '../../base/tree.ts';
 import { JSONSchemaProps } from '../../kinds/groups/apiextensions/json-schema-props.ts';
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';

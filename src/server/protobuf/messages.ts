@@ -2,8 +2,9 @@
  * Decodes protobuf messages into the trees that a JSON parser makes of the same objects. Names and types of fields come from
  * the schema of a shape, their numbers from `kinds/protobuf/`. The reader of a shape is built with its first message.
  */
+
+import { put, type Tree } from '../../base/json/tree.ts';
 import type { ProtoReader } from '../../base/protobuf/reader.ts';
-import { put, type Tree } from '../../base/tree.ts';
 import { JSONSchemaProps } from '../../kinds/groups/apiextensions/json-schema-props.ts';
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';

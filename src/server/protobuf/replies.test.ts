@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../test/support/http-server.ts';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
-import { systemClock } from '../../base/clock.ts';
 import { ProtoReader } from '../../base/protobuf/reader.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectReply, WatchBatch, WatchConsumer } from '../api.ts';

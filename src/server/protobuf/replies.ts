@@ -2,8 +2,9 @@
  * Encodes replies in protobuf. The bytes of an object are made once for its revision and kept with its view; lists and watch
  * events are assembled from them. Writers are built when the first client asks for protobuf.
  */
+
+import { makeMovable } from '../../base/bytes/shared-buffer.ts';
 import type { Status } from '../../base/errors.ts';
-import { makeMovable } from '../../base/shared-buffer.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type {
   Item,

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { ApiError, badRequest } from '../../base/errors.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Call } from '../api.ts';
 import type { Cache } from '../cache/cache.ts';
 

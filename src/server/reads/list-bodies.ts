@@ -4,8 +4,8 @@
  */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { textBytes } from '../../base/bounded-map.ts';
-import { allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/shared-buffer.ts';
+import { allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/bytes/shared-buffer.ts';
+import { textBytes } from '../../base/collections/bounded-map.ts';
 import type { ListBody, ListBodyCache } from '../api.ts';
 import { headOf, writeSpliced } from '../cache/encoding.ts';
 import type { Table } from '../cache/table.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TurnBudget } from '../../base/turn-budget.ts';
+import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { readInTurns } from './read-in-turns.ts';
 
 /** Objects that each take a millisecond to decode, and the longest time that they took in one turn of the event loop. */

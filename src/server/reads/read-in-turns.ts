@@ -1,4 +1,4 @@
-import type { TurnBudget } from '../../base/turn-budget.ts';
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 
 /** Fewer objects are read at once. */
 const MIN_DIVIDED = 256;

@@ -1,6 +1,11 @@
 import { badRequest } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { type FieldRequirement, parseFieldSelector, parseLabelSelector, SelectorError } from '../../schema/selector.ts';
+import {
+  type FieldRequirement,
+  parseFieldSelector,
+  parseLabelSelector,
+  SelectorError,
+} from '../../schema/selector/selector.ts';
 import type { Call } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Resource } from '../registry.ts';

@@ -1,6 +1,7 @@
 /** Limits what waits for the clients of all watches together. */
-import type { Clock, Timer } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { WatchEvent } from '../api.ts';
 
 /** Distinct events that wait for clients: those of several watches are shared, and count once. */

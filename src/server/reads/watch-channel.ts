@@ -1,4 +1,4 @@
-import { joinSharable } from '../../base/shared-buffer.ts';
+import { joinSharable } from '../../base/bytes/shared-buffer.ts';
 import type { WatchBatch, WatchEvent } from '../api.ts';
 import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
 import type { Entry } from '../cache/entry.ts';

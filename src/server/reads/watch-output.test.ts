@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import type { WatchBatch, WatchEvent } from '../api.ts';
 import { WatchBacklogs } from './watch-backlogs.ts';
 import { batchOf } from './watch-channel.ts';

@@ -1,7 +1,8 @@
 /** The channels of all running watches, fed from the cache: the events of one batch of changes are delivered together. */
-import type { Clock, Timer } from '../../base/clock.ts';
+
+import type { Work, WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Work, WorkMonitor } from '../../base/watchdog.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
 import type { Registry, Resource } from '../registry.ts';

@@ -1,4 +1,4 @@
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Item, WatchEvent } from '../api.ts';
 import { ObjectEvent } from '../cache/change-record.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../../test/support/http-client.ts';
 import { type RunningServer, startServer, TOKEN } from '../../../test/support/http-server.ts';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Role } from '../../kinds/groups/rbac/role.ts';
 import { RoleBinding } from '../../kinds/groups/rbac/role-binding.ts';

@@ -1,4 +1,4 @@
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import type { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { updatedPart } from '../api-request.ts';
 import { readBody } from '../objects/body.ts';

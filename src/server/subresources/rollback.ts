@@ -1,5 +1,5 @@
 import { badRequest, notFound } from '../../base/errors.ts';
-import { clone } from '../../base/tree.ts';
+import { clone } from '../../base/json/tree.ts';
 import {
   ROLLBACK_ANNOTATION,
   ROLLBACK_UPDATED_ANNOTATION,

@@ -1,5 +1,5 @@
 import { noSuchPath } from '../../base/errors.ts';
-import { getPath } from '../../base/tree.ts';
+import { getPath } from '../../base/json/tree.ts';
 import { type Scale, scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
 import type { KubeObject, Version } from '../../kinds/kind.ts';
 import type { ScaleDefinition } from '../../kinds/subresources.ts';

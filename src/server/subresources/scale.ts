@@ -1,4 +1,4 @@
-import { clone, setPath } from '../../base/tree.ts';
+import { clone, setPath } from '../../base/json/tree.ts';
 import { type Scale, type ScaleShape, scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { validate } from '../../schema/validate.ts';

@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, type TestServer, testServer } from '../../../test/support/server.ts';
-import { ControlledClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { ServiceAccountTokens } from '../authn/service-account-tokens.ts';
 import { createTokenIssuer } from '../authn/token-issuer.ts';

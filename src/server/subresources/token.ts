@@ -1,5 +1,5 @@
 import { badRequest, conflict, noSuchPath, notFound } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { TokenRequest } from '../../kinds/groups/authentication/token-request.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';

@@ -1,4 +1,4 @@
-import { ShortLivedMap } from '../../base/short-lived-map.ts';
+import { ShortLivedMap } from '../../base/collections/short-lived-map.ts';
 import type { Condition, Store, Write } from '../../store/store.ts';
 import type { Cache, Written } from '../cache/cache.ts';
 import { encodeChange } from '../cache/encoding.ts';

@@ -1,4 +1,4 @@
-import { deepEqual, type Tree } from '../../base/tree.ts';
+import { deepEqual, type Tree } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 
 const NOT_DESIRED: ReadonlySet<string> = new Set(['status', 'metadata', 'apiVersion', 'kind']);

@@ -1,6 +1,6 @@
 import { alreadyExists, badRequest } from '../../base/errors.ts';
 import { nameSuffix, type Random } from '../../base/random.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { StoreConflict } from '../../store/store.ts';

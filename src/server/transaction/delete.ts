@@ -1,5 +1,5 @@
 import { conflict } from '../../base/errors.ts';
-import { MAX_TIME, timestamp } from '../../base/timestamp.ts';
+import { MAX_TIME, timestamp } from '../../base/time/timestamp.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Propagation } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import { commitMarkers } from './markers.ts';
 

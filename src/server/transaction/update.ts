@@ -1,6 +1,6 @@
 import { badRequest, conflict } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
-import { deepEqual, type Tree } from '../../base/tree.ts';
+import { deepEqual, type Tree } from '../../base/json/tree.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { ApiRequest } from '../api-request.ts';

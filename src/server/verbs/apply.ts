@@ -1,6 +1,6 @@
 import { ApiError, badRequest, conflict, isApiError } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
-import { clone, isTree, type Tree } from '../../base/tree.ts';
+import { clone, isTree, type Tree } from '../../base/json/tree.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { decode } from '../../schema/decode.ts';
 import { checkFields, errorText } from '../../schema/fields/check.ts';

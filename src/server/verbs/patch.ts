@@ -1,11 +1,11 @@
 import { ApiError, badRequest } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { decode } from '../../schema/decode.ts';
-import { applyJsonPatch } from '../../schema/json-patch.ts';
-import { applyMergePatch } from '../../schema/merge-patch.ts';
-import { PatchError } from '../../schema/patch-error.ts';
+import { applyJsonPatch } from '../../schema/patch/json-patch.ts';
+import { applyMergePatch } from '../../schema/patch/merge-patch.ts';
+import { PatchError } from '../../schema/patch/patch-error.ts';
+import { applyStrategicMergePatch } from '../../schema/patch/strategic-merge.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { applyStrategicMergePatch } from '../../schema/strategic-merge.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import { type ApiRequest, updatedPart } from '../api-request.ts';
 import { toHub } from '../conversion/convert.ts';

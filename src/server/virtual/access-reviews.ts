@@ -4,7 +4,7 @@ import { LocalSubjectAccessReview } from '../../kinds/groups/authorization/local
 import { SelfSubjectAccessReview } from '../../kinds/groups/authorization/self-subject-access-review.ts';
 import { SelfSubjectRulesReview } from '../../kinds/groups/authorization/self-subject-rules-review.ts';
 import { SubjectAccessReview } from '../../kinds/groups/authorization/subject-access-review.ts';
-import { SelectorError } from '../../schema/selector.ts';
+import { SelectorError } from '../../schema/selector/selector.ts';
 import type { User } from '../api.ts';
 import { fieldRequirements, labelRequirements } from '../authz/attributes.ts';
 import type { Attributes, SelectorRequirement } from '../authz/authorizer.ts';

@@ -1,6 +1,6 @@
 /** Resource usage of nodes and pods. The node agents are asked for it with every request; nothing is collected in between. */
 import { formatQuantity } from '../../base/quantity.ts';
-import { timestamp } from '../../base/timestamp.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { NodeMetrics } from '../../kinds/groups/metrics/node-metrics.ts';

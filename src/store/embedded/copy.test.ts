@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contents, put, watching } from '../../../test/support/store/contract.ts';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Store } from '../store.ts';
 import { readMeta } from './data-file/meta.ts';
 import { StoreTorn } from './errors.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contents, put } from '../../../test/support/store/contract.ts';
 import { otherProcess, scratchDirectories } from '../../../test/support/store-directories.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { StoreUnavailable } from '../store.ts';
 import { StoreLocked } from './errors.ts';
 import { openEmbeddedStore } from './open.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contents, describeStore, put, watching } from '../../../test/support/store/contract.ts';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
-import { ControlledClock, systemClock } from '../../base/clock.ts';
+import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { StoreCompacted } from '../store.ts';
 import { openEmbeddedStore } from './open.ts';
 

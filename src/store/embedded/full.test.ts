@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { contents, put, watching } from '../../../test/support/store/contract.ts';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { StoreFull } from '../store.ts';
 import { Database } from './database.ts';
 import { openEmbeddedStore } from './open.ts';

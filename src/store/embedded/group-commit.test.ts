@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { type Change, StoreAhead, StoreConflict, StoreFull, StoreUnavailable } from '../store.ts';
 import { Database } from './database.ts';
 import { GroupCommit } from './group-commit.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LockHeld, type ProcessLock, takeProcessLock } from '../../base/process-lock.ts';
+import { LockHeld, type ProcessLock, takeProcessLock } from '../../base/programs/process-lock.ts';
 import { StoreLocked } from './errors.ts';
 
 /** A file that marks a directory that was copied with its lock, until the copy has been checked. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { watching } from '../../../test/support/store/contract.ts';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
 import type { Store, Write } from '../store.ts';
 import { openEmbeddedStore } from './open.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { silent } from '../../base/log.ts';
-import type { ProcessLock } from '../../base/process-lock.ts';
+import type { ProcessLock } from '../../base/programs/process-lock.ts';
 import type { HistoryOptions } from '../history-options.ts';
 import { StoreFull } from '../store.ts';
 import { checkDataFile } from './data-file/check.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
-import { ControlledClock } from '../../base/clock.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { StoreFull } from '../store.ts';
 import { Reserve } from './reserve.ts';
 

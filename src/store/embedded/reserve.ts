@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { constants } from 'node:os';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { StoreFull } from '../store.ts';
 import { readMeta } from './data-file/meta.ts';
 

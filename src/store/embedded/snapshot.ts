@@ -1,7 +1,7 @@
 /** Snapshots of a store that another process may be writing to: readers of LMDB see one state of its file. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { StoreReport } from '../driver.ts';
 import { type DamagedRow, StoreDamaged } from '../store.ts';
 import { checkDataFile } from './data-file/check.ts';

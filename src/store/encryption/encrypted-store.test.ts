@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contents, describeStore, put, watching } from '../../../test/support/store/contract.ts';
-import { systemClock } from '../../base/clock.ts';
 import { systemRandom as random } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
 import { EncryptedStore } from './encrypted-store.ts';
 import { Envelopes, isSealed, keyIdOf, StoreSealed } from './envelope.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { Compactor } from './compactor.ts';
 import type { TxnRequest, TxnResponse } from './messages.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Connection } from './connection.ts';
 import { COMPACTION_KEY } from './keyspace.ts';
 import { CompareTarget } from './messages.ts';

@@ -1,7 +1,7 @@
-import { type Clock, sleep } from '../../base/clock.ts';
 import type { Method } from '../../base/grpc/call.ts';
 import { GrpcClient, type TlsOptions } from '../../base/grpc/client.ts';
 import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import { StoreFull, StoreUnavailable } from '../store.ts';
 
 export interface ConnectionOptions {

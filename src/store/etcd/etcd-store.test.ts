@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { etcdMissing, TestEtcd, Wire } from '../../../test/support/etcd.ts';
 import { contents, describeStore, put, watching } from '../../../test/support/store/contract.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { StoreCompacted, StoreFull, StoreUnavailable } from '../store.ts';
 import { EtcdStore, type EtcdStoreOptions } from './etcd-store.ts';
 

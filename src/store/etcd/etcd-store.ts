@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
+import { ShortLivedMap } from '../../base/collections/short-lived-map.ts';
 import type { TlsOptions } from '../../base/grpc/client.ts';
 import { type Logger, silent } from '../../base/log.ts';
-import { ShortLivedMap } from '../../base/short-lived-map.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
 import {

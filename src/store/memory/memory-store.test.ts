@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contents, describeStore, put, watching } from '../../../test/support/store/contract.ts';
-import { ControlledClock, systemClock } from '../../base/clock.ts';
+import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { StoreCompacted } from '../store.ts';
 import { MemoryStore } from './memory-store.ts';
 

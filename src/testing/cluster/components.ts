@@ -1,7 +1,8 @@
 /** Starts the components of a cluster in this process. Each calls the server directly, as its own user. */
-import type { Clock } from '../../base/clock.ts';
+
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import {
   CONTROLLER_MANAGER,

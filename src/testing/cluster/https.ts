@@ -1,9 +1,9 @@
 /** Serves a test cluster over TLS on loopback, so that clients in any language can join it. */
 import { createPublicKey } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
-import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { createAuthenticator, createIdentify } from '../../server/authn/authenticator.ts';
 import { bootstrapTokens } from '../../server/authn/bootstrap-token.ts';
 import { ServiceAccountTokens } from '../../server/authn/service-account-tokens.ts';

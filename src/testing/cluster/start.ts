@@ -1,9 +1,9 @@
 /** Starts a test cluster: the server, all controllers, the scheduler and simulated nodes. */
 import { createHash } from 'node:crypto';
-import { Activity } from '../../base/activity.ts';
-import { ControlledClock, systemClock } from '../../base/clock.ts';
+import { Activity } from '../../base/event-loop/activity.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom, systemRandom } from '../../base/random.ts';
+import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { readRules } from '../../node/simulated/rules/read-rules.ts';

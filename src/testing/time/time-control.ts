@@ -1,8 +1,8 @@
 /** Moves the clock of a test cluster. Timers fire in order, and everything that follows from one happens before the next. */
-import type { Activity } from '../../base/activity.ts';
-import type { ControlledClock } from '../../base/clock.ts';
-import { advanceClock, stepClock } from '../../base/clock-steps.ts';
-import { parseDuration } from '../../base/duration.ts';
+import type { Activity } from '../../base/event-loop/activity.ts';
+import type { ControlledClock } from '../../base/time/clock.ts';
+import { advanceClock, stepClock } from '../../base/time/clock-steps.ts';
+import { parseDuration } from '../../base/time/duration.ts';
 import type { Duration, SettleOptions, WaitOptions } from '../contract.ts';
 
 const DEFAULT_QUIET_MS = 10_000;

@@ -3,7 +3,7 @@
  * with a line of JSON. It may be killed by a signal, or never answer: that is what the caller wants to know.
  */
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/time/clock.ts';
 import { checkStore } from '../../../src/store/embedded/snapshot.ts';
 import { type EmbeddedStore, openEmbeddedStore, StoreDamaged } from '../../../src/store/index.ts';
 import { oldestChanges } from '../history.ts';

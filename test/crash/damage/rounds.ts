@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/time/clock.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/index.ts';
 import { type Dice, dice } from '../random.ts';
 import { damages, type Original } from './damages.ts';

@@ -1,6 +1,6 @@
 /** What a rollout looks like with kubectl: status, history, undo, pause, resume, restart. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/time/clock.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { connectionOf, loadKubeconfig } from '../../../src/client/kubeconfig/kubeconfig.ts';
 import { type HttpsTransport, httpsTransport } from '../../../src/client/transport/https-transport.ts';

@@ -3,10 +3,10 @@
  * component acts as its own user with the default roles; `stop` fails when one of them was denied a call.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { ControlledClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/base/errors.ts';
 import { type LogFields, silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import { ControlledClock } from '../../../src/base/time/clock.ts';
 import { issue, newIssuer } from '../../../src/base/x509/certificate.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';

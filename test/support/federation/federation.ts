@@ -1,8 +1,9 @@
 /** A federation API server, its controllers and member clusters in this process, all on one controlled clock. */
-import { ControlledClock } from '../../../src/base/clock.ts';
+
 import { ApiError } from '../../../src/base/errors.ts';
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import { ControlledClock } from '../../../src/base/time/clock.ts';
 import { serveNamedKinds } from '../../../src/cli/federation/apiserver/named-kinds.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';

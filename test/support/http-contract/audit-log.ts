@@ -1,7 +1,7 @@
 /** What the audit log records of requests. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import { systemClock } from '../../../src/base/time/clock.ts';
 import type { Call } from '../../../src/server/api.ts';
 import { Audit } from '../../../src/server/audit/audit.ts';
 import { defaultPolicy } from '../../../src/server/audit/default-policy.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../../src/base/clock.ts';
+import { ControlledClock } from '../../../src/base/time/clock.ts';
 import type { KubeObject } from '../../../src/kinds/kind.ts';
 import { ALLOW, type Attributes, type Decision, NO_RULES } from '../../../src/server/authz/authorizer.ts';
 import { MaxInFlight } from '../../../src/server/fairness/max-in-flight.ts';

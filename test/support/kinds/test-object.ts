@@ -1,5 +1,5 @@
 /** For tests of kinds: what a server does with an object between decoding and storing it, without the server. */
-import { clone, deepFreeze } from '../../../src/base/tree.ts';
+import { clone, deepFreeze } from '../../../src/base/json/tree.ts';
 import type { HookContext, Kind, KubeObject, ObjectOf, Version } from '../../../src/kinds/kind.ts';
 import type { SubresourceName } from '../../../src/kinds/subresources.ts';
 import { decode, LimitError } from '../../../src/schema/decode.ts';

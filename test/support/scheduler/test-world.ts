@@ -1,5 +1,5 @@
 /** For tests of scheduling: a world of a few nodes and pods, made of objects as a server would store them. */
-import { deepFreeze } from '../../../src/base/tree.ts';
+import { deepFreeze } from '../../../src/base/json/tree.ts';
 import { Node as NodeKind } from '../../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -26,7 +26,7 @@ import {
   type Volume,
   type VolumeAttachment,
 } from '../../../src/scheduler/objects.ts';
-import type { LabelSelector } from '../../../src/schema/selector.ts';
+import type { LabelSelector } from '../../../src/schema/selector/selector.ts';
 import { create } from '../kinds/test-object.ts';
 
 interface PodParts {

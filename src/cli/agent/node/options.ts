@@ -1,7 +1,8 @@
 /** What a node is run with. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import type { PodNetwork } from '../../../node/agent/actions/context.ts';
 import type { ApiServerAddress } from '../../../node/agent/objects.ts';

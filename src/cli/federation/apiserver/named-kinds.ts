@@ -1,9 +1,10 @@
 /** Serves the kinds that FederatedTypes name, for as long as these exist, and says in their status whether it does. */
-import type { Clock } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
-import { timestamp } from '../../../base/timestamp.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import { createClient } from '../../../client/client.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';

@@ -1,6 +1,7 @@
 /** Runs the federation API server until it is told to stop. */
-import { systemClock } from '../../../base/clock.ts';
+
 import { systemRandom } from '../../../base/random.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { createLogger } from '../../output/logger.ts';
 import { Cleanup } from '../../process/cleanup.ts';
 import { untilStopSignal } from '../../process/signals.ts';

@@ -1,8 +1,8 @@
 /** The API server of a federation: the kinds of a federation, over a store of its own, behind TLS. */
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { federationKinds } from '../../../federation/kinds.ts';
 import { admissionPluginNames, admissionPlugins } from '../../../server/admission/all.ts';
 import { createAuthenticator } from '../../../server/authn/authenticator.ts';

@@ -1,8 +1,8 @@
 /** Runs the controllers in one of several managers: the one that holds a lease of the host cluster. */
 import { hostname } from 'node:os';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { runWhileLeader } from '../../../client/leader-election.ts';
 

@@ -1,6 +1,7 @@
 /** Runs the controllers of the federation until it is told to stop. */
-import { systemClock } from '../../../base/clock.ts';
+
 import { systemRandom } from '../../../base/random.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { connectionOf, loadKubeconfig } from '../../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../../client/transport/https-transport.ts';

@@ -1,9 +1,9 @@
 /** Runs controllers in this process: each calls the server directly, as its own service account. */
 import { hostname } from 'node:os';
-import type { Clock } from '../../../base/clock.ts';
+import type { WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
-import type { WorkMonitor } from '../../../base/watchdog.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { CONTROLLER_MANAGER, controllerUser } from '../../../client/component-users.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';

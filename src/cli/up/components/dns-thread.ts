@@ -1,9 +1,9 @@
 /** The DNS server, in a thread of its own where the machine has two processors. */
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { type DnsSettings, startDnsServer } from '../../../network/dns/server/dns-server.ts';
 import { type RemoteDnsServer, startInThread } from '../../../network/dns/server/thread.ts';
 import { NO_UPSTREAMS } from '../../../network/dns/upstream/stub-domains.ts';

@@ -1,8 +1,8 @@
 /** The proxy of Ingresses, in a thread of its own where the machine has two processors. */
 import { availableParallelism } from 'node:os';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { EMPTY_CONFIG } from '../../../network/ingress/config.ts';
 import { IngressProxy } from '../../../network/ingress/proxy.ts';
 import { proxyInThread, type RemoteIngressProxy } from '../../../network/ingress/thread.ts';

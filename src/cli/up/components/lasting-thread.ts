@@ -1,10 +1,10 @@
 /** A worker thread that is started again should it end. */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Backoff } from '../../../base/backoff.ts';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import { Backoff } from '../../../base/time/backoff.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 
 interface ThreadOptions<T> {
   /** The file of the bundle. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Server } from '../../../server/index.ts';
 import type { NodeConnection } from '../../../server/nodes/connection.ts';
 import type { Cleanup } from '../../process/cleanup.ts';

@@ -1,6 +1,6 @@
 /** Which nodes a start runs, and how. Reads the rules, and creates nothing. */
 import { readFile, stat } from 'node:fs/promises';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
 import { type StoreName, storeDriver } from '../../../store/drivers.ts';

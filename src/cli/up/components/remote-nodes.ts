@@ -1,6 +1,7 @@
 /** How the server reaches the agents of other processes. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Server } from '../../../server/index.ts';
 import type { NodeConnection } from '../../../server/nodes/connection.ts';
 import { httpsConnection } from '../../../server/nodes/https-connection.ts';

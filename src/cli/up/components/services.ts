@@ -1,7 +1,8 @@
 /** Starts the network of a node with real pods: services, policies and routes; without rights, a proxy with ordinary sockets. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/process-lock.ts';
+import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/programs/process-lock.ts';
 import { CliError } from '../../output/cli-error.ts';
 
 /** Takes the lock of a data directory, so that only one process uses it. */

@@ -1,6 +1,7 @@
 /** Authentication: client certificates, tokens, passwords, service accounts, OpenID Connect, and anonymous requests. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Logger } from '../../../base/log.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import {
   type Authenticate,
   createAuthenticator,

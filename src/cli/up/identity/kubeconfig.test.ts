@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { checkKubeconfig, serverUrl, userFile, writeAccess } from './kubeconfig.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');

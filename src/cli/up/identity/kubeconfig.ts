@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { defaultKubeconfig, filesOfVariable } from '../../flags/kubeconfig-files.ts';
 import { explain } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { ControlledClock, systemClock } from '../../../base/clock.ts';
 import { systemRandom } from '../../../base/random.ts';
+import { ControlledClock, systemClock } from '../../../base/time/clock.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { legacyTokenSigner } from '../../../server/authn/legacy-token-signer.ts';
 import { ServiceAccountTokens } from '../../../server/authn/service-account-tokens.ts';

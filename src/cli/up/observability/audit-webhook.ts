@@ -1,7 +1,8 @@
 /** The webhook that audit events are sent to. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
 import type { Webhook } from '../../../server/audit/webhook.ts';
 import { webhookConnection } from '../../flags/webhook-connection.ts';

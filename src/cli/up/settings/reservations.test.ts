@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock as clock } from '../../../base/clock.ts';
+import { systemClock as clock } from '../../../base/time/clock.ts';
 import { nextPodRange, nextServiceRange } from './free.ts';
 import { reserve } from './reservations.ts';
 

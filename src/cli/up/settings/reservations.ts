@@ -4,9 +4,9 @@
  */
 import { mkdir, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, sleep } from '../../../base/clock.ts';
-import { type ProcessIdentity, processIdentity } from '../../../base/process-identity.ts';
-import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/process-lock.ts';
+import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
+import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/programs/process-lock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { removeEmptyDirectories } from '../../process/files.ts';
 import type { Taken } from './free.ts';

@@ -1,6 +1,6 @@
-import { systemClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { defaultStore, type StoreSettings, storeDriver } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/index.ts';
 import { rememberedIn } from '../directory/directory.ts';

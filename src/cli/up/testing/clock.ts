@@ -1,6 +1,7 @@
 /** Moves the clock of a cluster to the time that its Clock object asks for, and reports the time that it has reached. */
-import { advanceClock } from '../../../base/clock-steps.ts';
+
 import { isApiError } from '../../../base/errors.ts';
+import { advanceClock } from '../../../base/time/clock-steps.ts';
 import { createClient } from '../../../client/client.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';

@@ -1,6 +1,6 @@
 /** The clock of a cluster: that of the machine, or one that its users move. */
-import { Activity } from '../../../base/activity.ts';
-import { type Clock, ControlledClock } from '../../../base/clock.ts';
+import { Activity } from '../../../base/event-loop/activity.ts';
+import { type Clock, ControlledClock } from '../../../base/time/clock.ts';
 import type { Handle } from '../../../server/api.ts';
 import { ChangeCounter } from '../../../server/change-counter.ts';
 import type { Store } from '../../../store/store.ts';

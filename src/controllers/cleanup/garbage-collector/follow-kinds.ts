@@ -1,6 +1,6 @@
 /** Keeps the owner graph up to date: follows every served kind, including those added later. */
 import { setMaxListeners } from 'node:events';
-import { TurnBudget } from '../../../base/turn-budget.ts';
+import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { reflect, type Sink, type Source } from '../../../client/informer/reflector.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';

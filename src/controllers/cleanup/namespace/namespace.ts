@@ -1,5 +1,5 @@
 /** Empties a namespace that is being deleted, reports what remains in it, and finalizes it. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { Kind } from '../../../kinds/kind.ts';

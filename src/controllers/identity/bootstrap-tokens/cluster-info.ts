@@ -3,7 +3,7 @@
  * bootstrap token signs it, so that a machine that knows nothing but a token can verify it.
  */
 import { createHmac } from 'node:crypto';
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';

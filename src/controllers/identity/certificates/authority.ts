@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { SignCertificate } from './signing.ts';
 
 export interface AuthorityOptions {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ControlledClock } from '../../../base/clock.ts';
 import { systemRandom } from '../../../base/random.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { issue, newIssuer, newKey } from '../../../base/x509/certificate.ts';
 import { newRequest } from '../../../base/x509/new-request.ts';
 import { parseRequest } from '../../../base/x509/request.ts';

@@ -1,5 +1,5 @@
 /** Signs approved certificate requests of the cluster's own signers. */
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import { DerError } from '../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';

@@ -1,5 +1,5 @@
 /** Aggregates the rules of ClusterRoles with an aggregation rule. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { gatheredRules, isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';

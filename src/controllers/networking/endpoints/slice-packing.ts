@@ -2,7 +2,7 @@
  * Distributes endpoints over slices so that few slices change: endpoints stay in their slice, slices that change anyway are
  * filled first, and a slice that would be deleted is reused.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import { type Action, create, remove, update } from '../../loop/plan.ts';

@@ -3,7 +3,7 @@
  * its pods; `kubectl rollout` reads them and restores one by sending its content. This folder knows only templates and
  * revisions; which pods belong to which is up to the controllers.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

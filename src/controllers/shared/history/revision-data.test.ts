@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rawJson } from '../../../base/raw-json.ts';
+import { rawJson } from '../../../base/json/raw-json.ts';
 import { revisionData, revisionHash } from './revision-data.ts';
 
 it('is a patch that replaces the template, with sorted keys', () => {

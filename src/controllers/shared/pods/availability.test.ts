@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import { isAvailable, nextAvailable } from './availability.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');

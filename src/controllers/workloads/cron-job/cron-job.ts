@@ -3,8 +3,8 @@
  * (next-run.ts, due.ts), what is started (start.ts), and the history.
  */
 
-import { timestamp } from '../../../base/timestamp.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';

@@ -1,6 +1,6 @@
 /** Starts the run of a CronJob that is due. */
 
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { isTimeZone, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';

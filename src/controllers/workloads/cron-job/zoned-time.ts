@@ -1,5 +1,5 @@
 /** Local time by the name of a time zone. */
-import { BoundedMap } from '../../../base/bounded-map.ts';
+import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 
 /** A local date and time. */
 export interface WallTime {

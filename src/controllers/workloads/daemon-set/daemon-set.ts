@@ -1,5 +1,5 @@
 /** Runs one pod of a DaemonSet on every eligible node, and updates them to the current template. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';

@@ -1,6 +1,6 @@
 /** Manages the pods of a Deployment through ReplicaSets, one for each template, and rolls out the current one. */
 import { isApiError } from '../../../base/errors.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { controllerOf, keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';

@@ -1,6 +1,6 @@
 /** The conditions of a Deployment: whether it is available, and whether its rollout progresses. */
 
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { UNLIMITED } from '../../../kinds/conversion/unlimited.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';

@@ -4,7 +4,7 @@ import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { type LabelSelector, parseLabelSelector, SelectorError } from '../../../schema/selector.ts';
+import { type LabelSelector, parseLabelSelector, SelectorError } from '../../../schema/selector/selector.ts';
 import { type EventContent, eventContent } from '../../loop/plan.ts';
 import { type ConditionContent, condition } from './condition-content.ts';
 import type { Reading } from './metrics/readings.ts';

@@ -1,6 +1,7 @@
 /** Plans for an autoscaler after its target was read: pure, with its state passed in and out. */
-import { timestamp } from '../../../base/timestamp.ts';
-import { deepEqual } from '../../../base/tree.ts';
+
+import { deepEqual } from '../../../base/json/tree.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';

@@ -1,6 +1,6 @@
 /** The conditions of a Job: how it ended, or is about to, and whether it is suspended. */
 
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 

@@ -1,6 +1,6 @@
 /** The status of a Job, and events about it. */
 
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { type Action, event } from '../../loop/plan.ts';

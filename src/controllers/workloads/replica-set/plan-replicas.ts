@@ -1,10 +1,10 @@
 /** Maintains a number of pods: what ReplicaSets and ReplicationControllers have in common. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
-import { fromLabels } from '../../../schema/selector.ts';
+import { fromLabels } from '../../../schema/selector/selector.ts';
 import type { Failure, Listers, Snapshot } from '../../loop/define.ts';
 import {
   type Action,

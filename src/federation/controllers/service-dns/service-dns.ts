@@ -1,9 +1,10 @@
 /** Publishes the names of federated services of type LoadBalancer, as long as they are healthy somewhere. */
-import type { Clock } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
+import { WorkQueue } from '../../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
-import { WorkQueue } from '../../../base/work-queue.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import type { Informer } from '../../../client/informer/informer.ts';

@@ -2,10 +2,11 @@
  * Brings the zone of a provider to what services should have. It reads the zone at first, after a failure and from time to time, and
  * sends only what differs; changes of many services are sent together.
  */
-import { Backoff } from '../../../base/backoff.ts';
-import { type Clock, sleep } from '../../../base/clock.ts';
+
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import { Backoff } from '../../../base/time/backoff.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { DnsError, type DnsProvider, type DnsZone, type RecordChanges, type RecordSet } from '../../dns/provider.ts';
 import { type FederationDomain, recordChanges, serviceOfRecord } from '../../dns/service-records.ts';
 

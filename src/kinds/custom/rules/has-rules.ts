@@ -1,4 +1,4 @@
-import { isTree } from '../../../base/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 
 const known = new WeakMap<JsonSchema, boolean>();

@@ -1,4 +1,4 @@
-import { isTree } from '../../../base/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 import { type FieldError, forbidden } from '../../../schema/field-error.ts';
 import { hasRules } from './has-rules.ts';

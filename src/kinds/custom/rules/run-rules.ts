@@ -1,5 +1,5 @@
 /** Runs the rules of a schema on an object. */
-import { deepEqual, isTree, type Tree } from '../../../base/tree.ts';
+import { deepEqual, isTree, type Tree } from '../../../base/json/tree.ts';
 import { CostBudget, CostLimitError, EvaluationError, type Program } from '../../../cel/program.ts';
 import { Optional, type Value } from '../../../cel/values/value.ts';
 import {

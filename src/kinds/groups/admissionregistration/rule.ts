@@ -1,4 +1,4 @@
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { ObjectType, TypeOf } from '../../../schema/schema.ts';

@@ -1,7 +1,7 @@
 /** The rules of a custom resource definition, in the words of Kubernetes. */
 
-import { addAll } from '../../../base/add-all.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 import { schemaErrors } from '../../../json-schema/schema-rules.ts';
 import {

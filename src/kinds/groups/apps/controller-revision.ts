@@ -1,4 +1,4 @@
-import { isTree } from '../../../base/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, required } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';

@@ -1,5 +1,5 @@
-import { addAll } from '../../../base/add-all.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { forbidden, invalid } from '../../../schema/field-error.ts';
 import { dnsLabel, nameRule } from '../../../schema/names.ts';

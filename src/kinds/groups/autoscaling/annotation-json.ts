@@ -1,5 +1,5 @@
 /** JSON in annotations. Clients can write anything there, so text that does not fit its schema counts as absent. */
-import { isTree, type Tree } from '../../../base/tree.ts';
+import { isTree, type Tree } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { DecodeError, decode } from '../../../schema/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';

@@ -1,5 +1,5 @@
 /** Validation of an autoscaler's metrics. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, pathSegment } from '../../../schema/names.ts';

@@ -2,7 +2,7 @@
  * Metrics in the form that autoscaling/v1 writes into annotations, which is that of v2beta1: flat, and unable to express
  * everything.
  */
-import { getPath, isTree, setPath, type Tree } from '../../../base/tree.ts';
+import { getPath, isTree, setPath, type Tree } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { decodeUnlimited } from '../../../schema/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';

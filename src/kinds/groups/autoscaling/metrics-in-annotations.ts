@@ -2,7 +2,7 @@
  * How autoscaling/v1 keeps a list of metrics: the CPU utilization in a field, the others in an annotation. Where that
  * loses information, a second annotation holds the full list.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { parseList } from './annotation-json.ts';
 import { cpuUtilization, type MetricSpec, type MetricStatus } from './metric.ts';
 import { type MetricForm, specForm, statusForm, toNewer, toOlder } from './metric-v1.ts';

@@ -4,7 +4,7 @@
  */
 import { s } from '../../../schema/builders.ts';
 import type { ObjectSchema, Schema } from '../../../schema/schema.ts';
-import { selectorText } from '../../../schema/selector.ts';
+import { selectorText } from '../../../schema/selector/selector.ts';
 import type { KubeObject } from '../../kind.ts';
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 

@@ -2,7 +2,7 @@
  * Parses a CronJob's `schedule`: five fields (minute, hour, day of month, month, day of week), a macro such as
  * `@hourly`, or `@every` and a duration. The controller computes when the next run is due.
  */
-import { BoundedMap } from '../../../base/bounded-map.ts';
+import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { parseDuration } from './every-duration.ts';
 
 /** A schedule of five fields. It matches the minutes that all of them allow. */

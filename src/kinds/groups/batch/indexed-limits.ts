@@ -1,5 +1,5 @@
 /** Size limits of indexed Jobs, which keep their lists of indexes small enough for the status. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, required } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';

@@ -3,7 +3,7 @@
  * they wait for a Job to finish. Most checks look only at what the update changes: a change of the spec can make the rest
  * of the status invalid, and the controller must be able to correct it step by step.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { duplicate, invalid, required, under } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';

@@ -2,7 +2,7 @@
  * Updates of a Job's pod template: it is immutable, except that scheduling directives and resources of a suspended Job
  * without pods may change.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';

@@ -1,5 +1,5 @@
 /** When an indexed Job is successful before all of its indexes are: as soon as one rule is met. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, required, tooLong, under } from '../../../schema/field-error.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { create, received, update } from '../../../../test/support/kinds/test-object.ts';
 import { pem, testRequest } from '../../../../test/support/kinds/test-request.ts';
-import { clone, deepFreeze } from '../../../base/tree.ts';
+import { clone, deepFreeze } from '../../../base/json/tree.ts';
 import { validate } from '../../../schema/validate.ts';
 import type { HookContext } from '../../kind.ts';
 import { CertificateSigningRequest as Csr } from './certificate-signing-request.ts';

@@ -1,5 +1,5 @@
 /** The status of a certificate signing request: its conditions and the certificate. */
-import { indexBy } from '../../../base/index-by.ts';
+import { indexBy } from '../../../base/collections/index-by.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { RuleContext, TypeOf } from '../../../schema/schema.ts';

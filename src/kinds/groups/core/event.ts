@@ -1,4 +1,4 @@
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsSubdomain, pathSegmentName, qualifiedName } from '../../../schema/names.ts';

@@ -1,5 +1,5 @@
 /** Rules across the limits of a LimitRange. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { duplicate, type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';

@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
-import { fromLabels } from '../../../schema/selector.ts';
+import { fromLabels } from '../../../schema/selector/selector.ts';
 import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
 import { labelsText } from '../../columns/selector.ts';

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../base/errors.ts';
-import { put } from '../../../base/tree.ts';
+import { put } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
 import { configMapKey } from '../../../schema/names.ts';

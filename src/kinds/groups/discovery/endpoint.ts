@@ -1,5 +1,5 @@
 /** An endpoint of a Service. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, labelValue } from '../../../schema/names.ts';

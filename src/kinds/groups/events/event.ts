@@ -2,8 +2,8 @@
  * The version events.k8s.io/v1 of core Events: it renames fields, and its clients must use the newer form with eventTime
  * and series.
  */
-import { addAll } from '../../../base/add-all.ts';
-import { deepEqual, type Tree } from '../../../base/tree.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
+import { deepEqual, type Tree } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';

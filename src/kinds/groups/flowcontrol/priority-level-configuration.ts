@@ -1,4 +1,4 @@
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { ObjectType, Rule } from '../../../schema/schema.ts';

@@ -1,5 +1,5 @@
 /** Backends of an Ingress. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, pathSegment, portName, portNumber } from '../../../schema/names.ts';

@@ -2,7 +2,7 @@
  * Conversion of the selector of a PodDisruptionBudget. An empty selector matches no pod in policy/v1beta1 and all pods
  * in policy/v1; the other meaning is expressed in each version with a label that no pod has.
  */
-import { clone, deepEqual } from '../../../base/tree.ts';
+import { clone, deepEqual } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../kind.ts';
 import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { create, received, shown, update } from '../../../../test/support/kinds/test-object.ts';
-import { applyStrategicMergePatch } from '../../../schema/strategic-merge.ts';
+import { applyStrategicMergePatch } from '../../../schema/patch/strategic-merge.ts';
 import type { Kind } from '../../kind.ts';
 import { PodDisruptionBudget } from './pod-disruption-budget.ts';
 

@@ -1,5 +1,5 @@
 /** Aggregation of ClusterRoles. */
-import { fromLabelSelector } from '../../../schema/selector.ts';
+import { fromLabelSelector } from '../../../schema/selector/selector.ts';
 import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
 
 /** The parts of a ClusterRole that matter for aggregation. */

@@ -1,5 +1,5 @@
 /** The reference of a binding to its role. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { pathSegment } from '../../../schema/names.ts';

@@ -1,5 +1,5 @@
 /** Rules for a capacity of a device and for the amounts that requests can consume. Paths are from the capacity. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../base/quantity.ts';
 import { type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
 import type { CapacityRequestPolicy, DeviceCapacity } from './device.ts';

@@ -1,6 +1,6 @@
 /** Rules for the status of a ResourceClaim. Paths are from the status. */
-import { addAll } from '../../../base/add-all.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import {
   type FieldError,
   forbidden,

@@ -1,5 +1,5 @@
 /** Rules for the devices that a claim requests. Paths are from `devices`. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { DeviceClaim, DeviceRequest } from './device-claim.ts';

@@ -1,5 +1,5 @@
 /** Configuration of devices that only their driver interprets. */
-import { isTree } from '../../../base/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
 import type { TypeOf } from '../../../schema/schema.ts';

@@ -1,6 +1,6 @@
 /** Rules for the devices of a ResourceSlice. Paths are from the device. */
-import { addAll } from '../../../base/add-all.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { type FieldError, invalid, notFound, required, tooLong, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import { isNative } from '../../shapes/pod/resource-names.ts';

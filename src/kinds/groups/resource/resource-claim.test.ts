@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { create, update } from '../../../../test/support/kinds/test-object.ts';
-import { clone } from '../../../base/tree.ts';
+import { clone } from '../../../base/json/tree.ts';
 import type { Kind } from '../../kind.ts';
 import { ResourceClaim } from './resource-claim.ts';
 

@@ -1,5 +1,5 @@
 /** Rules for the spec of a ResourceSlice. Paths are from the spec. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';

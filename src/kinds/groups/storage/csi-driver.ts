@@ -1,4 +1,4 @@
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';

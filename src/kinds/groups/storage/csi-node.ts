@@ -1,5 +1,5 @@
-import { indexBy } from '../../../base/index-by.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { indexBy } from '../../../base/collections/index-by.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';

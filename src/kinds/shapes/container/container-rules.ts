@@ -1,5 +1,5 @@
 /** Rules on the containers of a pod that depend on the rest of its spec. Paths are relative to the spec. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import {
   duplicate,
   type FieldError,

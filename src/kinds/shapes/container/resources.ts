@@ -1,5 +1,5 @@
 /** Requests and limits of compute resources and storage. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { compareQuantities, parseQuantity, QuantityError } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../../schema/field-error.ts';

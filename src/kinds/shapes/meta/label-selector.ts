@@ -3,7 +3,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
-import { fromLabelSelector } from '../../../schema/selector.ts';
+import { fromLabelSelector } from '../../../schema/selector/selector.ts';
 import { operatorValues, unknownOperator } from './operator-values.ts';
 
 /** On a map of labels: keys and values are valid in selectors. */

@@ -1,5 +1,5 @@
 /** Rules for the metadata of every object, with the messages of Kubernetes. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { type FieldError, forbidden, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
 import { dnsLabel, pathSegment, qualifiedName } from '../../../schema/names.ts';
 import { labels } from './label-selector.ts';

@@ -1,5 +1,5 @@
 /** Names of certificate signers, such as `example.com/signer`, and of their trust bundles. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { type FieldError, invalid, tooLong } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 

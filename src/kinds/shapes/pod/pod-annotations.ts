@@ -1,5 +1,5 @@
 /** Annotations with a meaning for pods, most of them older forms of fields. Paths are relative to the annotations. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
 import { descendingPath } from '../meta/paths.ts';

@@ -1,5 +1,5 @@
 /** Rules that depend on the operating system of a pod. Paths are relative to the spec. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
 import type { PodSpecFields as PodSpec } from './pod-spec-fields.ts';

@@ -1,5 +1,5 @@
 /** Template from which a controller creates pods. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, under } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';

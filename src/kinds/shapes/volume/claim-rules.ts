@@ -1,6 +1,6 @@
 /** Rules for the spec of a claim, in the claim itself and in the template of an ephemeral volume. */
-import { addAll } from '../../../base/add-all.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 import type { PersistentVolumeClaimSpec } from './persistent-volume-claim-spec.ts';

@@ -1,5 +1,5 @@
 /** How a container uses the volumes of its pod: as directories and as block devices. */
-import { addAll } from '../../../base/add-all.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notFound, notSupported, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';

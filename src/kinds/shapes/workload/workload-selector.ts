@@ -1,8 +1,8 @@
 /** Rules on a workload's selector and the labels of its pod template: they must match, and the selector is immutable. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { Rule, RuleContext } from '../../../schema/schema.ts';
-import { fromLabelSelector, SelectorError } from '../../../schema/selector.ts';
+import { fromLabelSelector, SelectorError } from '../../../schema/selector/selector.ts';
 import type { LabelSelector } from '../meta/label-selector.ts';
 import type { ObjectMeta } from '../meta/object-meta.ts';
 

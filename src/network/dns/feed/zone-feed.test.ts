@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DOMAIN, recordLine } from '../../../../test/support/network/dns.ts';
 import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
-import { ControlledClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { Zone } from '../zone/zone.ts';

@@ -1,5 +1,5 @@
 /** Follows Services, EndpointSlices, Pods and the federations of the cluster, and reports what changes in the zone. */
-import { soon } from '../../../base/soon.ts';
+import { soon } from '../../../base/event-loop/soon.ts';
 import type { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';

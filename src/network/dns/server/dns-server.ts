@@ -1,9 +1,9 @@
 /** The DNS server of a cluster: its zone, its listeners, and the way to the host's name servers. */
 import { BlockList, isIPv4 } from 'node:net';
-import { BoundedMap } from '../../../base/bounded-map.ts';
-import type { Clock } from '../../../base/clock.ts';
+import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Server } from '../upstream/exchange.ts';
 import { Forwarder } from '../upstream/forwarder.ts';
 import { hostServers } from '../upstream/resolv-conf.ts';

@@ -1,6 +1,6 @@
 /** The name servers of the host, from its resolv.conf. */
 import { isIP } from 'node:net';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 
 /** As the system's resolver. */
 const MAX_SERVERS = 3;

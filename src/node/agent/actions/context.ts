@@ -1,5 +1,5 @@
 /** What actions work with. */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { DnsOptions } from '../../container/dns.ts';
 import type { ConfigMapData, Found, SecretData, ServiceAddress } from '../../container/inputs.ts';
 import type { MachineResources } from '../../container/resources.ts';

@@ -1,5 +1,5 @@
 /** Runs the preStop hook of a container and stops it, all within the grace period. */
-import { sleep } from '../../../base/clock.ts';
+import { sleep } from '../../../base/time/clock.ts';
 import type { Action, Outcome } from '../../pod/plan/action.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { ControlledClock } from '../../../base/clock.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { ImagePulls, type PullPolicy } from './pull.ts';
 import { PullRecords } from './pull-records.ts';

@@ -1,5 +1,5 @@
 /** Makes sure that the image of a container is on the node, as its pull policy says. */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { imageNameError } from '../../pod/image-name.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Images, RegistryCredentials } from '../../runtime/runtime.ts';

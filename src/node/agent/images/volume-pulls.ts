@@ -1,5 +1,5 @@
 /** Pulls the images of volumes. The work on a pod's volumes is done in turn, so that a pull must not hold it for long. */
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PullSecret } from './keyring.ts';
 import type { ImagePulls, PullEvent, PullPolicy, PullResult } from './pull.ts';

@@ -1,7 +1,8 @@
 /** Renews the lease of the node: as long as it is renewed, the node lives. */
-import { type Clock, sleep } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 

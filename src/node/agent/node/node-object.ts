@@ -1,5 +1,5 @@
 /** Builds the Node object. */
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Image, Runtime, RuntimeHealth } from '../../runtime/runtime.ts';

@@ -1,8 +1,9 @@
 /** Registers the node, and reports its status when it changes and from time to time. */
-import type { Clock, Timer } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';

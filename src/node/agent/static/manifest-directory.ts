@@ -2,8 +2,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Timer } from '../../../base/clock.ts';
-import { timestamp } from '../../../base/timestamp.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { readManifest } from './manifest.ts';
 

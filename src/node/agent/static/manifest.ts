@@ -1,6 +1,6 @@
 /** Reads a static pod from the text of a file. */
 import { createHash } from 'node:crypto';
-import { isTree } from '../../../base/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { fillPodDefaults } from '../../../kinds/groups/core/pod/pod-defaults.ts';
 import { validateObjectMeta } from '../../../kinds/shapes/meta/object-meta-rules.ts';

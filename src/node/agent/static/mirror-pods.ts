@@ -1,7 +1,8 @@
 /** Shows static pods in the API: one mirror for each, created again when a client deletes or changes it. */
-import type { Clock, Timer } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -2,7 +2,7 @@
  * The static pods of the node. A file that has changed is another pod: the old one ends first, then the new one of the same
  * name starts.
  */
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { graceSecondsOf } from '../../pod/plan/plan-container.ts';
 import { keyOf, type MirrorPods } from './mirror-pods.ts';

@@ -1,8 +1,9 @@
 /** Writes the status of one pod: one write at a time, with its newest state. */
-import type { Clock, Timer } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Condition } from '../../pod/conditions.ts';

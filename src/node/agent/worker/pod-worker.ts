@@ -2,9 +2,10 @@
  * Drives one pod: observes what the runtime reports, plans, begins the planned actions, and reports the status. It takes one
  * turn at a time, and another one when something has happened.
  */
-import type { Timer } from '../../../base/clock.ts';
+
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import type { Timer } from '../../../base/time/clock.ts';
 import type { Refusal } from '../../admission/refusal.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { Action, Plan, PlannedEvent } from '../../pod/plan/action.ts';

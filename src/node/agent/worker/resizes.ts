@@ -1,5 +1,5 @@
 /** Decides about changed resources of a pod that runs: they are allocated, or the resize waits. Says how it goes in events. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { Refusal } from '../../admission/refusal.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PlannedEvent } from '../../pod/plan/action.ts';

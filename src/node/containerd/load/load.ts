@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { parseConfig } from '../../images/content/config.ts';
 import type { Descriptor } from '../../images/content/descriptor.ts';
 import { digestOf } from '../../images/content/digest.ts';

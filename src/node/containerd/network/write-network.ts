@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
 import { cniConfiguration, cniFile } from './cni.ts';

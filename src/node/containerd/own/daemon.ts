@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
-import { type ProcessIdentity, processIdentity } from '../../../base/process-identity.ts';
+import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
 import type { RegistrySettings } from '../../images/registry/hosts.ts';
 import { RuntimeError } from '../../runtime/errors.ts';

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { openCgroups } from '../../cgroups/cgroups.ts';
 import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';

@@ -1,8 +1,8 @@
 /** Decides who may do what at the endpoint, in the words of kubelet. */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import type { Clock } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { rightFor } from './attributes.ts';
 import { type EndpointUser, Reviews } from './reviews.ts';

@@ -1,7 +1,7 @@
 /** Asks the server about clients of the endpoint: who has a token, and who may do what. Answers are kept for a while. */
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../../base/bounded-map.ts';
-import type { Clock } from '../../../base/clock.ts';
+import { BoundedMap } from '../../../base/collections/bounded-map.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { TokenReview } from '../../../kinds/groups/authentication/token-review.ts';
 import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject-access-review.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '../../../base/clock.ts';
 import { badRequest } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { ContainerLogRequest } from '../../logs/container-log.ts';
 import type { ContainerName, PodStreams } from '../pod-streams.ts';
 

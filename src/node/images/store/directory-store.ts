@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Image, RegistryCredentials } from '../../runtime/runtime.ts';
 import { type LoadedImage, readArchive } from '../archive/read-archive.ts';

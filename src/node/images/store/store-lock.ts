@@ -1,6 +1,7 @@
 /** Makes one piece of work at a time change a store, of this process and of others. */
-import { type Clock, sleep } from '../../../base/clock.ts';
-import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/process-lock.ts';
+
+import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/programs/process-lock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { StoreLayout } from './layout.ts';
 
 /** What happens under the lock takes a few milliseconds. */

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processIdentity } from '../../../base/process-identity.ts';
+import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { decompressed } from '../content/decompress.ts';
 import { checkDigest, Digester } from '../content/digest.ts';
 import { applyDeletions, applyLayer, type UnpackOptions } from '../unpack/apply-layer.ts';

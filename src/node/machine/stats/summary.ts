@@ -1,5 +1,5 @@
 /** The document of `/stats/summary`. */
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
 import type { DriverVolumeStats } from '../../volumes/volumes.ts';
 import type { FileSystemUsage } from '../host.ts';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clone, deepEqual } from '../../../base/tree.ts';
+import { clone, deepEqual } from '../../../base/json/tree.ts';
 import type { Condition } from '../conditions.ts';
 import { podStatus } from '../pod-status.ts';
 import type { Action, Outcome } from './action.ts';

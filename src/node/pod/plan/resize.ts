@@ -1,5 +1,5 @@
 /** Changes of the resources of a pod that runs: of its containers, and of the pod as a whole. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
 import { specAt } from './facts.ts';
 import type { ContainerState, PodState } from './state.ts';

@@ -1,5 +1,5 @@
 /** Why a container that is to run waits, and until when. */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
 import { formatDuration } from '../duration.ts';
 import { crashDelay, ERROR_SHOWN_MS, LOCAL_IMAGE_ERRORS } from './back-off.ts';

@@ -1,6 +1,7 @@
 /** What the parts of the keeper share. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { PodNetwork } from '../network/bridge.ts';
 import type { Machine } from './machine.ts';

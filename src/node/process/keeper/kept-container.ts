@@ -1,7 +1,7 @@
 /** One container: starts it, follows it to its end, and removes it. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Timer } from '../../../base/clock.ts';
+import type { Timer } from '../../../base/time/clock.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Container } from '../../runtime/runtime.ts';

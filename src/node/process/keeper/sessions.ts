@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { TerminalSize } from '../../../base/process-streams.ts';
+import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../../runtime/runtime.ts';
 import { framedPlan } from '../launcher/plan.ts';

@@ -1,6 +1,6 @@
 /** The network of the pods of a node: a bridge, a pair of interfaces for each pod, and nftables rules. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { runProgram } from '../../../base/run-program.ts';
+import { runProgram } from '../../../base/programs/run-program.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AddressRange } from './addresses.ts';
 import { type PublishedPort, ruleset } from './rules.ts';

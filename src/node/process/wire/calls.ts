@@ -1,5 +1,5 @@
 /** The calls that the keeper answers, and what the two sides send each other. */
-import type { TerminalSize } from '../../../base/process-streams.ts';
+import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import type { ImageConfig } from '../../images/image-config.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import type { RuntimeErrorCode } from '../../runtime/errors.ts';

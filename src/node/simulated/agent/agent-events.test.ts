@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ControlledClock } from '../../../base/clock.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { AgentEvents } from './agent-events.ts';
 
 const burst = (nodes: number, times: number, clock = new ControlledClock()) => {

@@ -2,7 +2,7 @@
  * Records the events of kubelets. A few nodes get a budget each; a larger fleet shares the budget of one, so that ten
  * thousand pods that start together do not write thirty thousand events.
  */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../../client/events/event-recorder.ts';
 import { formatDuration } from '../../pod/duration.ts';
 import { containerOf } from '../../pod/phase.ts';

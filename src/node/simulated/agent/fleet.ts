@@ -1,8 +1,9 @@
 /** Runs the nodes: they register, renew their leases, and go down and come back by annotation or rule. */
-import type { Clock } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';

@@ -2,8 +2,9 @@
  * Renews the leases of nodes. They are long, and longer the more nodes there are, so that thousands of nodes together write
  * only a few renewals a second. A node that goes down shortens its lease, so that it is missed as soon as any other.
  */
-import type { Clock } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import type { SimulatedNode } from './node.ts';
 

@@ -1,6 +1,6 @@
 /** Builds the Node object of a simulated node. */
 
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { isNodeOwnLabel } from '../../../kinds/groups/core/node/own-labels.ts';

@@ -1,7 +1,8 @@
 /** Follows the pods of all simulated nodes, advances each when its next step is due, and reports the result. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Change } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { admission, PREEMPTED } from '../../admission/admit.ts';

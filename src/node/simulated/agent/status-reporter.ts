@@ -2,10 +2,11 @@
  * Writes the status of pods: one write at a time for each pod, with its newest state, and a limited number concurrently. They
  * start in the same turn of the event loop, so that they share a disk flush.
  */
-import type { Clock } from '../../../base/clock.ts';
+
 import { isApiError } from '../../../base/errors.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Condition } from '../../pod/conditions.ts';

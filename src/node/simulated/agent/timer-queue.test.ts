@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ControlledClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { TimerQueue, type TimerTask } from './timer-queue.ts';
 
 test('every task runs once, at the last time that was set, with one timer for all', async () => {

@@ -2,9 +2,10 @@
  * The pending work of all nodes and pods: one heap, and one timer for its earliest task. Tasks that are due at the same time
  * run together.
  */
-import type { Clock, Timer } from '../../../base/clock.ts';
-import { Heap } from '../../../base/heap.ts';
+
+import { Heap } from '../../../base/collections/heap.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 
 /** Work that runs at a time. A task is queued at most once. */
 export interface TimerTask {

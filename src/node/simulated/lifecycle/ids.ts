@@ -1,6 +1,6 @@
 /** Derives the IDs that a runtime assigns, so that they stay the same after a restart. */
 import { createHash } from 'node:crypto';
-import { BoundedMap, textBytes } from '../../../base/bounded-map.ts';
+import { BoundedMap, textBytes } from '../../../base/collections/bounded-map.ts';
 
 /** The name of the runtime, which container IDs start with. */
 export const RUNTIME = 'simulated';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ControlledClock } from '../../../base/clock.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { DEFAULT_STAGES } from '../rules/rules.ts';
 import { type LogRequest, logLines, logRun } from './logs.ts';
 import { newPodLife, type PodLife } from './pod-life.ts';

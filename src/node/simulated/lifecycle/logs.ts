@@ -2,8 +2,9 @@
  * Generates logs. Nothing is stored: every line is derived from the start of its container, so that a log of weeks costs
  * nothing and its end can be read at once.
  */
-import { type Clock, sleep } from '../../../base/clock.ts';
+
 import { ApiError, badRequest } from '../../../base/errors.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Termination } from '../../pod/container-run.ts';
 import { containerOf } from '../../pod/phase.ts';
 import { endOfLog, MAX_FALLBACK_LINES } from '../../pod/termination-message.ts';

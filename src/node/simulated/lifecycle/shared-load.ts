@@ -1,5 +1,5 @@
 /** Counts the pods that share a load: the running pods of one owner. */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { controllerOf, type Lister } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { SeenPod } from '../../pod/container-run.ts';

@@ -1,5 +1,5 @@
 /** Reads a rule file that was parsed from YAML. Unknown fields are errors. */
-import { parseLabelSelector } from '../../../schema/selector.ts';
+import { parseLabelSelector } from '../../../schema/selector/selector.ts';
 import { DocumentReader, RuleError } from './document-reader.ts';
 import { readStage, stageNames } from './read-stage.ts';
 import type { NodeRule, Outage, PodMatch, PodRule, Rules, Stages } from './rules.ts';

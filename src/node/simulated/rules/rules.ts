@@ -1,5 +1,5 @@
 /** The rules of a simulation as they are read from a file, and the defaults. */
-import type { LabelSelector } from '../../../schema/selector.ts';
+import type { LabelSelector } from '../../../schema/selector/selector.ts';
 import type { Amount } from './amount.ts';
 import type { DurationRange } from './duration.ts';
 

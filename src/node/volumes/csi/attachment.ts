@@ -1,5 +1,5 @@
 /** Waits until a volume is attached to the node, which an external attacher does. */
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { type AttachableVolume, attachmentName } from '../../../kinds/volumes/attachment.ts';
 import type { VolumesApi } from '../api.ts';
 import { VolumeStepError } from '../volumes.ts';

@@ -2,10 +2,10 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Method } from '../../../base/grpc/call.ts';
 import { GrpcError } from '../../../base/grpc/status.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { VolumesApi } from '../api.ts';
 import { VolumeError } from '../volumes.ts';
 import { callSocket, rpcMessage } from './call.ts';

@@ -1,6 +1,6 @@
 /** Reports which attached volumes pods of the node use, so that the attach controller does not detach them. */
 import { join } from 'node:path';
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { uniqueVolumeName } from '../../../kinds/volumes/attachment.ts';
 import type { VolumesApi } from '../api.ts';
 import type { Layout } from '../host/layout.ts';

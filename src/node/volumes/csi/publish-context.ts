@@ -1,5 +1,5 @@
 /** What a driver learns about the pod when it publishes a volume: its name, its tokens, and secrets. */
-import { timestamp } from '../../../base/timestamp.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { VolumeSetup } from '../kinds/setup.ts';
 import { VolumeError } from '../volumes.ts';
 import type { CsiSource, CsiVolume, DriverSettings, SecretRef } from './describe-volume.ts';

@@ -1,6 +1,6 @@
 /** What CSI drivers say about the use of their volumes. */
 import { join } from 'node:path';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Layout } from '../host/layout.ts';
 import type { DriverVolumeStats } from '../volumes.ts';
 import type { CsiDrivers } from './drivers.ts';

@@ -1,6 +1,7 @@
 /** Tokens of service accounts, bound to pods: kept while they are fresh, and renewed after 80 % of their life. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Logger } from '../../../base/log.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { IssuedToken, VolumesApi } from '../api.ts';
 

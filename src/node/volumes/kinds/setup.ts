@@ -1,6 +1,7 @@
 /** What the kinds of volumes get. */
-import type { Clock } from '../../../base/clock.ts';
+
 import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { VolumesApi } from '../api.ts';
 import type { CsiDrivers } from '../csi/drivers.ts';

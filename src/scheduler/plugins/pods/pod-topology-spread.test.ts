@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodeObject, podObject, podOf, TestWorld } from '../../../../test/support/scheduler/test-world.ts';
-import { fromLabels } from '../../../schema/selector.ts';
+import { fromLabels } from '../../../schema/selector/selector.ts';
 import { podTopologySpread } from './pod-topology-spread.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';

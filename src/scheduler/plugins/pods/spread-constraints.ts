@@ -1,6 +1,6 @@
 /** Compiles topology spread constraints: those of the pod, or the default ones for pods of a service or controller. */
 import { isKeptOff } from '../../../kinds/placement/tolerations.ts';
-import { fromLabelSelector, type LabelSelector } from '../../../schema/selector.ts';
+import { fromLabelSelector, type LabelSelector } from '../../../schema/selector/selector.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { PodQuery } from '../../cluster/pod-counts.ts';
 import type { PodInfo } from '../../cluster/pod-info.ts';

@@ -5,7 +5,7 @@ import type { NodeTest } from '../../../kinds/placement/node-selector.ts';
 import { classNameOf, isBound } from '../../../kinds/volumes/binding.ts';
 import { isMore } from '../../../kinds/volumes/growth.ts';
 import { requestOf } from '../../../kinds/volumes/matching.ts';
-import { fromLabelSelector } from '../../../schema/selector.ts';
+import { fromLabelSelector } from '../../../schema/selector/selector.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { VolumePlan } from '../../cluster/storage.ts';

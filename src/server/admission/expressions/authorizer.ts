@@ -1,6 +1,6 @@
 /** The variables `authorizer` and `authorizer.requestResource`: they ask the authorizer of the server. */
 import { type AuthorizationUser, type Authorize, AuthorizerValue } from '../../../cel-kubernetes/authorizer.ts';
-import { SelectorError } from '../../../schema/selector.ts';
+import { SelectorError } from '../../../schema/selector/selector.ts';
 import type { User } from '../../api.ts';
 import { fieldRequirements, labelRequirements } from '../../authz/attributes.ts';
 import type { Attributes, Authorizer, Decision, SelectorRequirement } from '../../authz/authorizer.ts';

@@ -1,4 +1,4 @@
-import { deepEqual, deepFreeze } from '../../../base/tree.ts';
+import { deepEqual, deepFreeze } from '../../../base/json/tree.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Toleration } from '../../../kinds/shapes/pod/toleration.ts';
 import { ownSpec } from '../own-spec.ts';

@@ -1,4 +1,4 @@
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';

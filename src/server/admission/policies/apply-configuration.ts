@@ -1,5 +1,5 @@
 /** Merges the fields that an expression sets into an object, as server-side apply does. */
-import { isTree } from '../../../base/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import { checkFields, errorText } from '../../../schema/fields/check.ts';
 import { type AnySchema, containerOf, schemaAt } from '../../../schema/fields/container.ts';
 import { elementText, fieldElement } from '../../../schema/fields/element.ts';

@@ -1,6 +1,6 @@
 /** What an expression made, as JSON. */
 
-import { put, type Tree } from '../../../base/tree.ts';
+import { put, type Tree } from '../../../base/json/tree.ts';
 import { Failure } from '../../../cel/values/failure.ts';
 import { isMap, mapGet, mapKeys } from '../../../cel/values/map.ts';
 import { typeNameOf } from '../../../cel/values/type-of.ts';

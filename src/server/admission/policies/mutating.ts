@@ -1,4 +1,4 @@
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { MutatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
 import { MutatingAdmissionPolicyBinding } from '../../../kinds/groups/admissionregistration/policies/mutating-admission-policy-binding.ts';
 import { scaleShapeOf } from '../../../kinds/groups/autoscaling/scale.ts';

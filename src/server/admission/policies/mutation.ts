@@ -13,8 +13,8 @@ import type {
   Mutation,
 } from '../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { applyJsonPatch } from '../../../schema/json-patch.ts';
-import { PatchError, PatchTestError } from '../../../schema/patch-error.ts';
+import { applyJsonPatch } from '../../../schema/patch/json-patch.ts';
+import { PatchError, PatchTestError } from '../../../schema/patch/patch-error.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import type { Activation } from '../expressions/activation.ts';
 import { ExpressionFailed, evaluate, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';

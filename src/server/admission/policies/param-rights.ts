@@ -2,7 +2,7 @@
  * Keeps users from reading, by way of a policy, what they may not read: to name a kind of parameters they must be able to get
  * all of its objects, and to name parameters those objects.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { MutatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
 import { MutatingAdmissionPolicyBinding } from '../../../kinds/groups/admissionregistration/policies/mutating-admission-policy-binding.ts';
 import type { ParamKind } from '../../../kinds/groups/admissionregistration/policies/params.ts';

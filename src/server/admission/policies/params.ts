@@ -1,7 +1,7 @@
 /** The objects that a binding parameterizes its policy with. */
 import type { ParamKind, ParamRef } from '../../../kinds/groups/admissionregistration/policies/params.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { fromLabelSelector } from '../../../schema/selector.ts';
+import { fromLabelSelector } from '../../../schema/selector/selector.ts';
 import type { Entry } from '../../cache/entry.ts';
 import { type MaybeAsync, whenReady } from '../../conversion/convert.ts';
 import { prepare } from '../../conversion/prepare.ts';

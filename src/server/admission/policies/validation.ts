@@ -1,5 +1,5 @@
 /** The compiled expressions of a ValidatingAdmissionPolicy, and what they decide. */
-import type { TurnBudget } from '../../../base/turn-budget.ts';
+import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { CostBudget } from '../../../cel/program.ts';
 import type { Value } from '../../../cel/values/value.ts';
 import type { Compiled } from '../../../kinds/groups/admissionregistration/expressions/compile.ts';

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../base/errors.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import type { MutatingWebhook } from '../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
 import type { Version } from '../../../kinds/kind.ts';
-import { applyJsonPatch } from '../../../schema/json-patch.ts';
-import { PatchError } from '../../../schema/patch-error.ts';
+import { applyJsonPatch } from '../../../schema/patch/json-patch.ts';
+import { PatchError } from '../../../schema/patch/patch-error.ts';
 import type { Core } from '../../core.ts';
 import { type AdmittedForm, formOf, fromForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';

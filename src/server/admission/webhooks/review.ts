@@ -1,5 +1,5 @@
 /** AdmissionReviews: what a webhook is sent, and what its response says. */
-import { isTree } from '../../../base/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import { describeRequest } from '../describe-request.ts';
 import type { AdmittedForm } from '../form.ts';
 import type { AdmissionRequest } from '../request.ts';

@@ -1,5 +1,5 @@
 /** Impersonation: decides whether a sender may act as another user, and by which permission. */
-import { BoundedMap } from '../../../base/bounded-map.ts';
+import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { User } from '../../api.ts';
 import { head, labelsOf } from '../../metrics/text.ts';

@@ -1,7 +1,7 @@
 /** The user that a request wants to impersonate, by its headers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '../../../base/errors.ts';
-import { put } from '../../../base/tree.ts';
+import { put } from '../../../base/json/tree.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 
 const USER_HEADER = 'impersonate-user';

@@ -3,7 +3,7 @@
  * objects a node may write; this plugin checks what it writes.
  */
 import { notFound } from '../../../base/errors.ts';
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { parseRequest } from '../../../base/x509/request.ts';
 import type { TokenRequest } from '../../../kinds/groups/authentication/token-request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';

@@ -2,7 +2,7 @@
  * Prevents privilege escalation: to write a role, a user must have all of its permissions, or the permission to `escalate` it;
  * to bind a role likewise, or the permission to `bind` it. Members of `system:masters` may do both.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';

@@ -1,6 +1,7 @@
 /** Role-based access control: permissions from roles and bindings in the store. */
-import { textBytes } from '../../../base/bounded-map.ts';
-import { ByteBudget } from '../../../base/byte-budget.ts';
+
+import { ByteBudget } from '../../../base/bytes/byte-budget.ts';
+import { textBytes } from '../../../base/collections/bounded-map.ts';
 import { notFound } from '../../../base/errors.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';

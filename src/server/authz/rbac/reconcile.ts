@@ -3,7 +3,7 @@
  * added, and what somebody added stays. An object whose autoupdate annotation says `false` is left alone.
  */
 import { createHash } from 'node:crypto';
-import { clone, deepEqual } from '../../../base/tree.ts';
+import { clone, deepEqual } from '../../../base/json/tree.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
 import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';

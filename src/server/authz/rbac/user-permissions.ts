@@ -1,6 +1,7 @@
 /** The permissions of one user, from its bindings. Created on first use, discarded when a role or binding changes. */
-import { detached, textBytes } from '../../../base/bounded-map.ts';
-import type { ByteBudget } from '../../../base/byte-budget.ts';
+
+import type { ByteBudget } from '../../../base/bytes/byte-budget.ts';
+import { detached, textBytes } from '../../../base/collections/bounded-map.ts';
 import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import { type Attributes, type Decision, NO_OPINION, type ResourceAttributes } from '../authorizer.ts';
 import type { Grant } from './bindings.ts';

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type TestAuthority, testAuthority } from '../../../../test/support/tls.ts';
-import { ControlledClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { createPostReview } from './post.ts';
 import { type PostReview, type ReviewStatus, Webhook } from './webhook.ts';
 

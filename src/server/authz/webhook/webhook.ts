@@ -1,7 +1,7 @@
 /** Asks another program to authorize requests, by posting SubjectAccessReviews. */
-import { BoundedMap, textBytes } from '../../../base/bounded-map.ts';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { BoundedMap, textBytes } from '../../../base/collections/bounded-map.ts';
 import type { Logger } from '../../../base/log.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
 
 /** Posts a review and returns its status. Rejects if there is no valid answer in time. */

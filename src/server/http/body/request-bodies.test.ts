@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeMovable } from '../../../base/shared-buffer.ts';
+import { makeMovable } from '../../../base/bytes/shared-buffer.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Registry } from '../../registry.ts';
 import { defaultLimits } from '../limits.ts';

@@ -3,8 +3,8 @@
  * would keep up to 64 MB of such garbage.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { free } from '../../../base/bytes/shared-buffer.ts';
 import { ApiError } from '../../../base/errors.ts';
-import { free } from '../../../base/shared-buffer.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import type { CallOptions } from '../../api.ts';
 import { ProtobufBodies } from '../../protobuf/bodies.ts';

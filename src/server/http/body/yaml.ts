@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Yaml from 'yaml';
-import { detached } from '../../../base/bounded-map.ts';
+import { detached } from '../../../base/collections/bounded-map.ts';
 import { prettyJson } from '../respond/pretty-json.ts';
 import { DecodeError } from './decode-error.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ControlledClock } from '../../../base/clock.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { answering, healthPath, runCheck, runChecks } from './health.ts';
 
 const well = { name: 'ping', check: () => undefined };

@@ -1,5 +1,5 @@
 /** Health endpoints in Kubernetes' format: one word for probes, and one line per check with `?verbose`. */
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
 
 /** Checks one part of the server. Throws, or rejects, if it is unhealthy. */
 export interface HealthCheck {

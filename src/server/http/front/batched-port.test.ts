@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { allocateSharable, makeMovable } from '../../../base/shared-buffer.ts';
+import { allocateSharable, makeMovable } from '../../../base/bytes/shared-buffer.ts';
 import { collectGarbage } from '../node-internals.ts';
 import { BatchedPort, MAX_UNRECEIVED_BYTES } from './batched-port.ts';
 

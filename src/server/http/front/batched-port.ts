@@ -1,5 +1,5 @@
 /** Sends messages to another thread and back, several at a time: posting costs more than a message itself. */
-import { isMovable, isShared, makeMovable, takeReleasedBytes } from '../../../base/shared-buffer.ts';
+import { isMovable, isShared, makeMovable, takeReleasedBytes } from '../../../base/bytes/shared-buffer.ts';
 
 /** One end of a channel between threads. */
 export interface Port {

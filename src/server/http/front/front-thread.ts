@@ -1,9 +1,10 @@
 /** The front thread: owns the sockets, reads requests and writes responses, and does not know what they mean. */
-import type { Clock } from '../../../base/clock.ts';
+
+import { free } from '../../../base/bytes/shared-buffer.ts';
+import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
+import { Watchdog, type Work } from '../../../base/event-loop/watchdog.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
-import { free } from '../../../base/shared-buffer.ts';
-import { ShortLivedMap } from '../../../base/short-lived-map.ts';
-import { Watchdog, type Work } from '../../../base/watchdog.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { Disconnected } from '../errors.ts';
 import type { ConnectionCounts } from '../listen/connections.ts';
 import { type Listeners, openListeners } from '../listen/listeners.ts';

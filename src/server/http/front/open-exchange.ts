@@ -1,7 +1,7 @@
 /** A request that the API thread is handling, and its response, as the front thread keeps it. */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { free, isShared, makeMovable } from '../../../base/bytes/shared-buffer.ts';
 import { isApiError } from '../../../base/errors.ts';
-import { free, isShared, makeMovable } from '../../../base/shared-buffer.ts';
 import { HttpError } from '../errors.ts';
 import {
   type EventBytes,

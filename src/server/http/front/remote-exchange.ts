@@ -1,8 +1,8 @@
 /** A request whose client is connected to the front thread. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Duplex, Readable, Writable } from 'node:stream';
+import { isMovable } from '../../../base/bytes/shared-buffer.ts';
 import { ApiError, badRequest } from '../../../base/errors.ts';
-import { isMovable } from '../../../base/shared-buffer.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import {
   type EventBytes,

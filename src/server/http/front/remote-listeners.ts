@@ -1,6 +1,6 @@
 /** The front thread as the API thread sees it: listeners that behave as if they were in this thread. */
 import type { AddressInfo } from 'node:net';
-import { ShortLivedMap } from '../../../base/short-lived-map.ts';
+import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
 import { connectionMetrics } from '../listen/connections.ts';
 import type { Listeners, ListenersOptions } from '../listen/listeners.ts';
 import type { EventBytes, Peer } from '../protocol/exchange.ts';

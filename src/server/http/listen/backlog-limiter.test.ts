@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
-import { ControlledClock } from '../../../base/clock.ts';
+import { allocateSharable } from '../../../base/bytes/shared-buffer.ts';
 import { silent } from '../../../base/log.ts';
-import { allocateSharable } from '../../../base/shared-buffer.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
 import { BacklogLimiter } from './backlog-limiter.ts';
 
 const KB = 1024;

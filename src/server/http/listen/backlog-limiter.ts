@@ -1,6 +1,6 @@
-import type { Clock } from '../../../base/clock.ts';
+import { isShared, sharedMemoryNumber } from '../../../base/bytes/shared-buffer.ts';
 import type { Logger } from '../../../base/log.ts';
-import { isShared, sharedMemoryNumber } from '../../../base/shared-buffer.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { type RawSocket, unsentBytes } from '../node-internals.ts';
 
 export interface BacklogLimiterOptions {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { Connections } from './connections.ts';
 
 it.each(['resets', 'closes'])('a connection whose client %s it during its delay is not served', async (how) => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { networkOf } from '../../fairness/network.ts';
 import { head } from '../../metrics/text.ts';
 import type { Limits } from '../limits.ts';

@@ -10,8 +10,8 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Blockage } from '../../metrics/event-loop.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';

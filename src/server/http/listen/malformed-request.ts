@@ -1,7 +1,7 @@
 /** Answers bytes that the HTTP/1 parser rejects: malformed, too large, or too slow to become a request. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { currentResponse, discardInput } from '../node-internals.ts';
 
 /** How long the client has to read the error before its connection is closed. */

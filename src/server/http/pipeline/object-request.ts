@@ -1,4 +1,4 @@
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import type { User } from '../../api.ts';
 import type { RequestMetrics, Series } from '../../metrics/requests.ts';

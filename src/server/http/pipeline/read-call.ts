@@ -1,5 +1,5 @@
 import { badRequest } from '../../../base/errors.ts';
-import type { WorkMonitor } from '../../../base/watchdog.ts';
+import type { WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { CallOptions } from '../../api.ts';
 import type { RequestBodies } from '../body/request-bodies.ts';
 import { NO_QUERY } from '../route/query.ts';

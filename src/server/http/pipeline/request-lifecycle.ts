@@ -1,6 +1,6 @@
 import { ApiError, type Status } from '../../../base/errors.ts';
+import type { Work } from '../../../base/event-loop/watchdog.ts';
 import type { LogFields } from '../../../base/log.ts';
-import type { Work } from '../../../base/watchdog.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { CallOptions, User } from '../../api.ts';
 import type { Audit } from '../../audit/audit.ts';

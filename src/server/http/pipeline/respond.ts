@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { Clock } from '../../../base/clock.ts';
 import { textUpgrade } from '../../../base/remote-command/upgrade.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../api.ts';
 import type { Outcome } from '../../audit/event.ts';
 import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';

@@ -1,7 +1,8 @@
 /** Creates the stages of the pipeline from its options. */
-import type { Clock } from '../../../base/clock.ts';
+
+import type { WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { WorkMonitor } from '../../../base/watchdog.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Handle } from '../../api.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Authenticate } from '../../authn/authenticator.ts';

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../base/bounded-map.ts';
+import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import { notAcceptable } from '../errors.ts';
 

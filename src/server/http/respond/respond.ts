@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { makeMovable } from '../../../base/bytes/shared-buffer.ts';
 import { type ApiError, isApiError, type Status } from '../../../base/errors.ts';
-import { makeMovable } from '../../../base/shared-buffer.ts';
 import type { ListBody, ListReply, ObjectReply, StatusReply } from '../../api.ts';
 import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import { encodeYaml, encodeYamlList, encodeYamlObject } from '../body/yaml.ts';

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../base/bounded-map.ts';
+import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
 import { isNamespaceSubresource } from '../../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../../kinds/kind.ts';

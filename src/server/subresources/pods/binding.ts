@@ -1,6 +1,6 @@
 import { badRequest, conflict } from '../../../base/errors.ts';
-import { timestamp } from '../../../base/timestamp.ts';
-import { clone } from '../../../base/tree.ts';
+import { clone } from '../../../base/json/tree.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import { Binding } from '../../../kinds/groups/core/binding.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { StatusReply } from '../../api.ts';

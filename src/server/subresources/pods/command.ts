@@ -1,6 +1,6 @@
 /** What exec and attach share: a process of a container, connected with the client. */
 import { badRequest } from '../../../base/errors.ts';
-import type { ProcessStreams } from '../../../base/process-streams.ts';
+import type { ProcessStreams } from '../../../base/programs/process-streams.ts';
 import type { CommandStreams } from '../../../base/remote-command/command-channels.ts';
 import { serveCommand } from '../../../base/remote-command/serve-command.ts';
 import { commandUpgrade } from '../../../base/remote-command/upgrade.ts';

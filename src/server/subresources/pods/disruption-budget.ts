@@ -1,10 +1,10 @@
 /** Checks and charges the disruption budget of an evicted pod. */
 import { ApiError, forbidden } from '../../../base/errors.ts';
-import { timestamp } from '../../../base/timestamp.ts';
-import { clone } from '../../../base/tree.ts';
+import { clone } from '../../../base/json/tree.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
-import { fromLabelSelector } from '../../../schema/selector.ts';
+import { fromLabelSelector } from '../../../schema/selector/selector.ts';
 import type { Call } from '../../api.ts';
 import type { ApiRequest } from '../../api-request.ts';
 import type { Entry } from '../../cache/entry.ts';

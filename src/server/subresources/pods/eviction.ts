@@ -1,6 +1,6 @@
 import { badRequest, isApiError, notFound } from '../../../base/errors.ts';
-import { timestamp } from '../../../base/timestamp.ts';
-import { clone } from '../../../base/tree.ts';
+import { clone } from '../../../base/json/tree.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Eviction } from '../../../kinds/groups/policy/eviction.ts';
 import type { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';

@@ -1,7 +1,7 @@
 /**
  * State that is kept between evaluations of autoscalers. It is lost on a restart, after which sizes shrink a little later.
  */
-import { deepEqual } from '../../../../base/tree.ts';
+import { deepEqual } from '../../../../base/json/tree.ts';
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';

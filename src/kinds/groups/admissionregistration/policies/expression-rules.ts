@@ -1,5 +1,5 @@
 /** Expressions that do not compile are refused when a policy or webhook is written. */
-import { deepEqual } from '../../../../base/tree.ts';
+import { deepEqual } from '../../../../base/json/tree.ts';
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
 import type { Compiled } from '../expressions/compile.ts';

@@ -1,4 +1,4 @@
-import { addAll } from '../../../../base/add-all.ts';
+import { addAll } from '../../../../base/collections/add-all.ts';
 import { s } from '../../../../schema/builders.ts';
 import {
   duplicate,

@@ -1,5 +1,5 @@
+import { deepEqual } from '../../../../base/json/tree.ts';
 import { compareQuantities, parseQuantity } from '../../../../base/quantity.ts';
-import { deepEqual } from '../../../../base/tree.ts';
 import { s } from '../../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, under } from '../../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';

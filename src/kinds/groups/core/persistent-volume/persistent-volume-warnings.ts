@@ -1,4 +1,4 @@
-import { addAll } from '../../../../base/add-all.ts';
+import { addAll } from '../../../../base/collections/add-all.ts';
 import type { KubeObject } from '../../../kind.ts';
 import type { NodeSelectorTerm } from '../../../shapes/pod/node-selector.ts';
 import { termWarnings } from '../../../warnings/node-labels.ts';

@@ -1,5 +1,5 @@
 /** Rules for updates of container statuses. Paths are relative to the pod's status. */
-import { indexBy } from '../../../../base/index-by.ts';
+import { indexBy } from '../../../../base/collections/index-by.ts';
 import {
   duplicate,
   type FieldError,

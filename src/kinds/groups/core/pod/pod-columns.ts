@@ -1,4 +1,4 @@
-import { indexBy } from '../../../../base/index-by.ts';
+import { indexBy } from '../../../../base/collections/index-by.ts';
 import { age, type ColumnList, NONE, name, type Sparse, wide } from '../../../columns/column.ts';
 import { elapsed } from '../../../columns/elapsed.ts';
 import type { Completion } from '../../../kind.ts';

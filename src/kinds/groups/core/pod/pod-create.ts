@@ -1,5 +1,5 @@
 /** Rules for whole pods, and for their creation. */
-import { addAll } from '../../../../base/add-all.ts';
+import { addAll } from '../../../../base/collections/add-all.ts';
 import { type FieldError, forbidden, invalid, required, under } from '../../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import { visitContainers } from '../../../shapes/container/container-rules.ts';

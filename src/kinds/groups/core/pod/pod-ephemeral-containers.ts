@@ -1,6 +1,6 @@
 /** The subresource `ephemeralcontainers`: containers can be added for debugging, and cannot be changed or removed. */
-import { indexBy } from '../../../../base/index-by.ts';
-import { clone, deepEqual } from '../../../../base/tree.ts';
+import { indexBy } from '../../../../base/collections/index-by.ts';
+import { clone, deepEqual } from '../../../../base/json/tree.ts';
 import { type FieldError, forbidden, under } from '../../../../schema/field-error.ts';
 import { MIRROR, podAnnotationChanges } from '../../../shapes/pod/pod-annotations.ts';
 import type { Pod } from './pod-fields.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyStrategicMergePatch } from '../../../../schema/strategic-merge.ts';
+import { applyStrategicMergePatch } from '../../../../schema/patch/strategic-merge.ts';
 import { Pod } from './pod.ts';
 
 const merged = (spec: object, patch: object): any =>

@@ -1,4 +1,4 @@
-import { clone } from '../../../../base/tree.ts';
+import { clone } from '../../../../base/json/tree.ts';
 import type { Pod } from './pod-fields.ts';
 
 const own = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;

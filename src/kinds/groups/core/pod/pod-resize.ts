@@ -1,6 +1,6 @@
 /** The subresource `resize`: changes CPU and memory of running containers. */
-import { addAll } from '../../../../base/add-all.ts';
-import { clone, deepEqual } from '../../../../base/tree.ts';
+import { addAll } from '../../../../base/collections/add-all.ts';
+import { clone, deepEqual } from '../../../../base/json/tree.ts';
 import { type FieldError, forbidden, invalid } from '../../../../schema/field-error.ts';
 import type { Container } from '../../../shapes/container/container.ts';
 import type { ResourceList, ResourceRequirements } from '../../../shapes/container/resources.ts';

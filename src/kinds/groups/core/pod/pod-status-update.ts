@@ -1,6 +1,6 @@
 /** Rules for status updates of pods. */
-import { addAll } from '../../../../base/add-all.ts';
-import { indexBy } from '../../../../base/index-by.ts';
+import { addAll } from '../../../../base/collections/add-all.ts';
+import { indexBy } from '../../../../base/collections/index-by.ts';
 import { duplicate, type FieldError, forbidden, invalid, under } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, qualifiedName } from '../../../../schema/names.ts';
 import { ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';

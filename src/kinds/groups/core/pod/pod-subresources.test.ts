@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
-import { clone } from '../../../../base/tree.ts';
+import { clone } from '../../../../base/json/tree.ts';
 import type { SubresourceName } from '../../../subresources.ts';
 import { Pod } from './pod.ts';
 

@@ -1,5 +1,5 @@
 /** Rules for updates of pods. Few fields can be changed, because a node may already run the pod. */
-import { deepEqual } from '../../../../base/tree.ts';
+import { deepEqual } from '../../../../base/json/tree.ts';
 import { type FieldError, forbidden, invalid, under } from '../../../../schema/field-error.ts';
 import type { Container } from '../../../shapes/container/container.ts';
 import type { NodeAffinity } from '../../../shapes/pod/affinity.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { create } from '../../../../../test/support/kinds/test-object.ts';
-import { clone } from '../../../../base/tree.ts';
+import { clone } from '../../../../base/json/tree.ts';
 import { decode } from '../../../../schema/decode.ts';
 import { Pod } from './pod.ts';
 

@@ -1,5 +1,5 @@
 /** Rules for whole Services; those of single fields are in service.ts. */
-import { addAll } from '../../../../base/add-all.ts';
+import { addAll } from '../../../../base/collections/add-all.ts';
 import { type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, portNumber, qualifiedName } from '../../../../schema/names.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';

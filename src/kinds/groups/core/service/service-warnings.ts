@@ -1,4 +1,4 @@
-import { addAll } from '../../../../base/add-all.ts';
+import { addAll } from '../../../../base/collections/add-all.ts';
 import { cidrWarnings, ipWarnings } from '../../../warnings/addresses.ts';
 import type { Service } from './service-fields.ts';
 

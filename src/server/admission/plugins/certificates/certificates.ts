@@ -1,5 +1,5 @@
 /** Which users may approve, sign and request certificates, beyond the right to write CertificateSigningRequests. */
-import { deepEqual } from '../../../../base/tree.ts';
+import { deepEqual } from '../../../../base/json/tree.ts';
 import { DerError } from '../../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../base/x509/request.ts';
 import { CertificateSigningRequest } from '../../../../kinds/groups/certificates/certificate-signing-request.ts';

@@ -1,5 +1,5 @@
 import { forbidden } from '../../../../base/errors.ts';
-import { deepEqual } from '../../../../base/tree.ts';
+import { deepEqual } from '../../../../base/json/tree.ts';
 import { DaemonSet } from '../../../../kinds/groups/apps/daemon-set.ts';
 import { Deployment } from '../../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../../kinds/groups/apps/replica-set.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { admitting, podNamed, putStatus, refusal } from '../../../../../test/support/admission.ts';
 import type { TestServer } from '../../../../../test/support/server.ts';
-import { ControlledClock } from '../../../../base/clock.ts';
+import { ControlledClock } from '../../../../base/time/clock.ts';
 import { openEmbeddedStore } from '../../../../store/embedded/open.ts';
 import { MemoryStore } from '../../../../store/memory/memory-store.ts';
 import { priority } from '../priority.ts';

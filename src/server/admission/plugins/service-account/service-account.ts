@@ -1,5 +1,5 @@
+import { deepFreeze } from '../../../../base/json/tree.ts';
 import { nameSuffix } from '../../../../base/random.ts';
-import { deepFreeze } from '../../../../base/tree.ts';
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { ServiceAccount } from '../../../../kinds/groups/core/service-account.ts';
 import { MIRROR } from '../../../../kinds/shapes/pod/pod-annotations.ts';

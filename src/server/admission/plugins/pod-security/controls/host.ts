@@ -1,5 +1,5 @@
 /** Access to the node: host namespaces, paths, ports, probes and sysctls. */
-import { addAll } from '../../../../../base/add-all.ts';
+import { addAll } from '../../../../../base/collections/add-all.ts';
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from '../base/tree.ts';
-import { s } from './builders.ts';
+import { deepFreeze } from '../../base/json/tree.ts';
+import { s } from '../builders.ts';
 import { PatchError } from './patch-error.ts';
 import { applyStrategicMergePatch } from './strategic-merge.ts';
 

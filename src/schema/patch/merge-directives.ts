@@ -1,6 +1,6 @@
 /** The directives of strategic merge patches, and errors about them. */
-import { isTree, put, type Tree } from '../base/tree.ts';
-import { goText } from './go-text.ts';
+import { isTree, put, type Tree } from '../../base/json/tree.ts';
+import { goText } from '../go-text.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
 
 export const PATCH = '$patch';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** How long work that shares a budget may block one turn of the event loop. */
 const DEFAULT_BUDGET_MS = 10;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Random } from '../random.ts';
 import { Backoff, backoffDelay } from './backoff.ts';
-import type { Random } from './random.ts';
 
 const always = (part: number): Random => ({
   uuid: () => '',

@@ -1,6 +1,7 @@
 /** Finds out what blocks the event loop: nothing else runs meanwhile, and every client waits. */
-import type { Clock, Timer } from './clock.ts';
-import type { LogFields } from './log.ts';
+
+import type { LogFields } from '../log.ts';
+import type { Clock, Timer } from '../time/clock.ts';
 
 /** Work that runs in one turn of the event loop, or in several parts. */
 export interface Work {

@@ -2,7 +2,7 @@
  * Label and field selectors, compiled to functions. Parsed selectors are cached by their text, because clients use the
  * same few selectors again and again.
  */
-import { memoized } from '../base/bounded-map.ts';
+import { memoized } from '../../base/collections/bounded-map.ts';
 import { checkLength, type Operator, parseRequirements, type Requirement } from './selector-parser.ts';
 import { requirementOf, SelectorError } from './selector-requirement.ts';
 

@@ -2,9 +2,10 @@
  * A queue of keys. A key is queued once, however often it is added, and processed by one worker at a time: a key that is
  * added while it is processed is processed again afterwards. So a worker can decide from the newest state alone.
  */
-import { type BackoffOptions, backoffDelay } from './backoff.ts';
-import type { Clock, Timer } from './clock.ts';
-import type { Random } from './random.ts';
+
+import type { Random } from '../random.ts';
+import { type BackoffOptions, backoffDelay } from '../time/backoff.ts';
+import type { Clock, Timer } from '../time/clock.ts';
 
 export interface WorkQueueOptions {
   readonly clock: Clock;

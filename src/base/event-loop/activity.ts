@@ -1,6 +1,6 @@
 /** Counts the calls to a server, to find out when everything that happens now has happened. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, sleep } from './clock.ts';
+import { type Clock, sleep } from '../time/clock.ts';
 
 /**
  * How many turns of the event loop without a call mean that nothing happens until a timer fires. Components collect work

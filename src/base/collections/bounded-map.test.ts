@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { heapUsed } from '../../test/support/heap.ts';
+import { heapUsed } from '../../../test/support/heap.ts';
 import { BoundedMap, detached, memoized, textBytes } from './bounded-map.ts';
 
 const texts = (maxBytes: number) => new BoundedMap<string>({ maxBytes, bytesOf: textBytes });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ControlledClock } from './clock.ts';
+import { ControlledClock } from '../time/clock.ts';
 import { monitoredClock, Watchdog, type Work } from './watchdog.ts';
 
 const work = (name: string): Work => ({ work: name, describe: () => ({ name }) });

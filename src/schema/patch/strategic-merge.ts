@@ -3,9 +3,10 @@
  * item by item, and directives in the patch control it: `$patch` (replace or delete), `$retainKeys`,
  * `$setElementOrder/<list>` and `$deleteFromPrimitiveList/<list>`.
  */
-import { isTree, put, type Tree } from '../base/tree.ts';
-import { jsonWord } from './decode-error.ts';
-import { goText, goTypeOf } from './go-text.ts';
+import { isTree, put, type Tree } from '../../base/json/tree.ts';
+import { jsonWord } from '../decode-error.ts';
+import { goText, goTypeOf } from '../go-text.ts';
+import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
 import {
   badPatch,
   DELETE,
@@ -18,7 +19,6 @@ import {
 import { mergeLists, orderList } from './merge-lists.ts';
 import { checkDepth } from './patch-error.ts';
 import { PatchWork } from './patch-work.ts';
-import type { ListSchema, ObjectSchema, Schema } from './schema.ts';
 
 /**
  * Limit for the keys and list items that merging copies; an item takes as long as two keys. Merging copies each part once, except where several items of a list in

@@ -1,5 +1,5 @@
 /** Growing, jittered delays between attempts. */
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 export interface BackoffOptions {
   /** The first delay, in milliseconds. */

@@ -1,4 +1,4 @@
-import { Heap } from './heap.ts';
+import { Heap } from '../collections/heap.ts';
 
 /**
  * The one source of time. Everything that waits takes it from a Clock, so that a test can

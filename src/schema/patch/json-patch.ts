@@ -2,9 +2,9 @@
  * JSON patches (RFC 6902) as Kubernetes applies them: an index may count from the end of a list, `replace` of a missing
  * key adds it, and `test` for null passes if there is no value. The error messages are those of its patch library.
  */
-import { isTree, type Tree } from '../base/tree.ts';
-import { jsonWord } from './decode-error.ts';
-import { Document, fails } from './json-document.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
+import { jsonWord } from '../decode-error.ts';
+import { Document, fails } from '../json-document.ts';
 import { checkDepth, PatchError, PatchTestError } from './patch-error.ts';
 import type { PatchWork } from './patch-work.ts';
 

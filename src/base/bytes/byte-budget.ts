@@ -1,4 +1,4 @@
-import { MAX_SHARE } from './bounded-map.ts';
+import { MAX_SHARE } from '../collections/bounded-map.ts';
 
 export interface ByteBudgetOptions {
   /** Limit for everything in the cache together. */

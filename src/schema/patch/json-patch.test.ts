@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from '../base/tree.ts';
+import { deepFreeze } from '../../base/json/tree.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { PatchError } from './patch-error.ts';
 

@@ -1,6 +1,6 @@
 /** How a strategic merge patch merges lists, and the order of the result. */
-import { isTree, type Tree } from '../base/tree.ts';
-import { goText, goTypeOf } from './go-text.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
+import { goText, goTypeOf } from '../go-text.ts';
 import { badPatch, noMergeKey, ORDER, PATCH, unknownDirective } from './merge-directives.ts';
 import { PatchError } from './patch-error.ts';
 

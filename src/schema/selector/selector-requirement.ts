@@ -1,6 +1,6 @@
 /** One requirement of a label selector, and its validation. */
-import { type FieldError, invalid } from './field-error.ts';
-import { labelValue, qualifiedName } from './names.ts';
+import { type FieldError, invalid } from '../field-error.ts';
+import { labelValue, qualifiedName } from '../names.ts';
 
 export class SelectorError extends Error {
   override readonly name = 'SelectorError';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ControlledClock } from './clock.ts';
-import { systemRandom } from './random.ts';
+import { systemRandom } from '../random.ts';
+import { ControlledClock } from '../time/clock.ts';
 import { WorkQueue } from './work-queue.ts';
 
 function setUp() {
