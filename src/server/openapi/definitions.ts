@@ -12,7 +12,7 @@ import { Status } from '../../kinds/shapes/meta/status.ts';
 import type { Fields, ObjectSchema, Schema } from '../../schema/schema.ts';
 import type { Registry, ServedResource } from '../registry.ts';
 import { discoveryShapes } from './discovery-shapes.ts';
-import { definitionName, fixedHome, META } from './names.ts';
+import { definitionName, fixedHome, META, SHAPES_OF_EACH_VERSION } from './names.ts';
 import { ListMeta, listShape, WatchEvent } from './shapes.ts';
 
 export interface GroupVersionKind {
@@ -126,7 +126,8 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
       const known = homes.get(outline);
       // Everything inside a shape of the core group belongs to it, too.
       if (known === core) return;
-      homes.set(outline, apiVersion === CORE ? core : known ? common(known, versions) : versions);
+      const shared = SHAPES_OF_EACH_VERSION.has(inner.name) ? union : common;
+      homes.set(outline, apiVersion === CORE ? core : known ? shared(known, versions) : versions);
       for (const next of shapesIn(inner)) visit(next, seen);
     };
     visit(shape, new Set());
@@ -152,6 +153,10 @@ function outlineOf({ name, fields }: ObjectSchema): string {
 
 function common(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...left].filter((version) => right.has(version)));
+}
+
+function union(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...left, ...right]);
 }
 
 function rootsOf(registry: ServedKinds): Root[] {

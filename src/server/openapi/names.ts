@@ -45,6 +45,16 @@ export function fixedHome(shape: string): string | undefined {
   return CORE_SHAPES.has(shape) ? 'v1' : undefined;
 }
 
+/** Shapes that every version of their group has for itself, though some of the kinds with them are served in one version only. */
+export const SHAPES_OF_EACH_VERSION: ReadonlySet<string> = new Set([
+  'MatchCondition',
+  'MatchResources',
+  'NamedRuleWithOperations',
+  'ParamKind',
+  'ParamRef',
+  'Variable',
+]);
+
 const META_PACKAGE = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
 /** Definitions of values without fields. */

@@ -9,6 +9,7 @@ import type { Definition } from './definitions.ts';
 /** Fields that the server requires and the schemas do not: a client may send a part, or the server fills them in. */
 const REQUIRED_BY_SERVER_ONLY: Readonly<Record<string, readonly string[]>> = {
   AggregationRule: ['clusterRoleSelectors'],
+  ApplyConfiguration: ['expression'],
   ConfigMapProjection: ['name'],
   ConfigMapVolumeSource: ['name'],
   Container: ['image'],
@@ -18,6 +19,11 @@ const REQUIRED_BY_SERVER_ONLY: Readonly<Record<string, readonly string[]>> = {
   FlowSchemaCondition: ['type'],
   IngressClassSpec: ['controller'],
   JobSpec: ['selector'],
+  JSONPatch: ['expression'],
+  MutatingAdmissionPolicyBindingSpec: ['policyName'],
+  MutatingAdmissionPolicySpec: ['matchConstraints', 'mutations', 'reinvocationPolicy'],
+  ParamKind: ['apiVersion', 'kind'],
+  ParamRef: ['parameterNotFoundAction'],
   PersistentVolumeSpec: ['accessModes', 'capacity'],
   PriorityLevelConfigurationCondition: ['type'],
   ReplicationControllerSpec: ['template'],
@@ -27,6 +33,7 @@ const REQUIRED_BY_SERVER_ONLY: Readonly<Record<string, readonly string[]>> = {
   SecretVolumeSource: ['secretName'],
   StorageOSPersistentVolumeSource: ['volumeName'],
   StorageOSVolumeSource: ['volumeName'],
+  ValidatingAdmissionPolicySpec: ['matchConstraints'],
   VolumeAttributesClass: ['parameters'],
 };
 

@@ -24,6 +24,12 @@ export function compileExpression(environment: Environment, text: string, result
   }
   const { resultType } = program;
   if (!results || results.some((type) => sameType(type, resultType))) return { text, program };
-  const wanted = results.length === 1 ? `${results[0]}` : `one of [${results.join(' ')}]`;
-  return { text, error: `must evaluate to ${wanted} but got ${resultType}`, issues: undefined };
+  const names = results.map(declaredName);
+  const wanted = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`;
+  return { text, error: `must evaluate to ${wanted} but got ${declaredName(resultType)}`, issues: undefined };
+}
+
+/** The name by which Kubernetes shows the type of a result: not always that of the compiler's own messages. */
+function declaredName(type: Type): string {
+  return type.parameters.length === 0 ? type.name : type.toString();
 }
