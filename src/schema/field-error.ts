@@ -1,4 +1,4 @@
-import { shortJson } from './short-json.ts';
+import { MAX_QUOTED_CHARACTERS, shortJson } from './short-json.ts';
 
 /** An error about one field, with the message of the API. A path is like `spec.ports[0].name`; '' is the value itself. */
 export interface FieldError {
@@ -28,8 +28,8 @@ function show(value: unknown): string {
 /** Some details repeat the value. */
 const MAX_DETAIL_CHARACTERS = 4_000;
 
-const cut = (detail: string) =>
-  detail.length > MAX_DETAIL_CHARACTERS ? `${detail.slice(0, MAX_DETAIL_CHARACTERS)}...` : detail;
+const cut = (text: string, characters = MAX_DETAIL_CHARACTERS) =>
+  text.length > characters ? `${text.slice(0, characters)}...` : text;
 
 const error = (reason: FieldErrorReason, field: string, head: string, detail?: string): FieldError => ({
   reason,
@@ -48,7 +48,7 @@ export const omitted = (field: string, detail: string) =>
 
 /** An invalid value that Kubernetes shows in the syntax of Go. */
 export const invalidGoValue = (field: string, shown: string, detail: string) =>
-  error('FieldValueInvalid', field, `Invalid value: ${cut(shown)}`, cut(detail));
+  error('FieldValueInvalid', field, `Invalid value: ${cut(shown, MAX_QUOTED_CHARACTERS)}`, cut(detail));
 
 /** A value of another type; `value` is the value, or the name of its type. */
 export const typeInvalid = (field: string, value: unknown, detail: string) =>

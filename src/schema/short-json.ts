@@ -1,5 +1,5 @@
 /** Longer values are cut in messages: a request may have a value of megabytes, or a thousand errors about one list. */
-const MAX_QUOTED_CHARACTERS = 2_000;
+export const MAX_QUOTED_CHARACTERS = 2_000;
 
 /**
  * A value in JSON, as `JSON.stringify` writes it, but cut off with `...` behind the first 2,000 characters. What is cut off

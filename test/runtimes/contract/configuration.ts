@@ -1,7 +1,7 @@
 /** What a container is made from. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Mount } from '../../../src/node/runtime/container-config.ts';
 import { NO_RESOURCES, PLAIN_SECURITY, type Subject } from '../world.ts';
@@ -214,9 +214,21 @@ function mount(changes: Partial<Mount>): Mount {
 }
 
 /** The folders of a container's cgroup, which is in that of its pod. */
-async function cgroupsNamed(id: string): Promise<readonly string[]> {
-  const entries = await readdir('/sys/fs/cgroup', { recursive: true, withFileTypes: true });
-  return entries.filter((each) => each.isDirectory() && each.name === id).map((each) => join(each.parentPath, id));
+async function cgroupsNamed(id: string, folder = '/sys/fs/cgroup'): Promise<readonly string[]> {
+  const folders = (await foldersIn(folder)).map((name) => join(folder, name));
+  const inner = await Promise.all(folders.map((each) => cgroupsNamed(id, each)));
+  return [...folders.filter((each) => basename(each) === id), ...inner.flat()];
+}
+
+/** The names of the folders in a folder; none where it is gone, because cgroups of other pods are removed meanwhile. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((each) => each.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** What a file of a pod's cgroup says, which has another name in version 2. */

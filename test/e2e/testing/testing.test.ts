@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Cluster } from '../../src/testing/index.ts';
-import { type Qd, runQd, startQd } from './program.ts';
+import { Cluster } from '../../../src/testing/index.ts';
+import { type Qd, runQd, startQd } from '../program.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx' }] } };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 test('the operator manages its kind, also for the official client', async () => {
   const args = ['--test', '--test-reporter=tap', 'examples/operator/operator.test.js'];
