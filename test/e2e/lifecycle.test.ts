@@ -242,10 +242,16 @@ describe('without --kubeconfig', () => {
     const one = portOf(await up('--name', 'one'));
     const two = portOf(await up('--name', 'two'));
     expect(one).toBeGreaterThan(6443);
-    expect(two).toBeGreaterThan(one);
+    expect(two).toBeGreaterThan(6443);
+    expect(two).not.toBe(one);
     expect(portOf(await up('--name', 'one'))).toBe(one);
-    const remembered = JSON.parse(await readFile(join(directory, '.quarterdeck', 'two', 'cluster.json'), 'utf8'));
-    expect(remembered).toMatchObject({ port: two, serviceClusterIpRange: '10.98.0.0/16' });
+    const remembered = async (name: string) =>
+      JSON.parse(await readFile(join(directory, '.quarterdeck', name, 'cluster.json'), 'utf8'));
+    const { port, serviceClusterIpRange: range } = await remembered('two');
+    expect(port).toBe(two);
+    // Other clusters of this machine may hold the next ranges.
+    expect(range).toMatch(/^10\.\d+\.0\.0\/16$/);
+    expect(range).not.toBe((await remembered('one')).serviceClusterIpRange);
   });
 });
 

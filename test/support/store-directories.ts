@@ -26,7 +26,7 @@ export interface Holder {
 const children = new Set<ChildProcess>();
 
 const OPEN = pathToFileURL(join(import.meta.dirname, '../../src/store/embedded/open.ts'));
-const CLOCK = pathToFileURL(join(import.meta.dirname, '../../src/base/clock.ts'));
+const CLOCK = pathToFileURL(join(import.meta.dirname, '../../src/base/time/clock.ts'));
 
 /** Another process that has opened a directory, and writes to it until it is killed. */
 export async function otherProcess(directory: string): Promise<Holder> {
