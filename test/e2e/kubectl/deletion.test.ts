@@ -8,6 +8,8 @@ import { type Qd, startQd } from '../program.ts';
 import { Driver, deployment } from './driver.ts';
 
 const COUNT = 3;
+/** kubectl waits 5 s after each eviction that is refused: 17 s in all on an idle machine. */
+const DRAIN_TIMEOUT_MS = 60_000;
 
 // Simulated nodes are the same on every store.
 describe.skipIf(kubectls.length === 0).each(kubectls)('the $name kubectl', (program: Kubectl) => {
@@ -86,32 +88,36 @@ describe.skipIf(kubectls.length === 0).each(kubectls)('the $name kubectl', (prog
   const warned = async (...args: string[]) =>
     (await kubectl.warned(...args)).split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
 
-  test('drain: a budget is kept, and the node is empty in the end', async () => {
-    const budget = {
-      apiVersion: program.isNewest ? 'policy/v1' : 'policy/v1beta1',
-      kind: 'PodDisruptionBudget',
-      metadata: { name: 'web' },
-      spec: { minAvailable: COUNT - 1, selector: { matchLabels: { app: 'web' } } },
-    };
-    const created = await kubectl.outcome('create', '-f', await kubectl.file('budget.json', budget));
-    expect(created.code).toBe(0);
-    const column = 'custom-columns=N:.spec.nodeName';
-    const busy = new Set(await kubectl.lines('get', 'pods', '-l', 'app=web', '-o', column, '--no-headers'));
-    const [node = ''] = busy;
-    const { code, stdout, stderr } = await kubectl.outcome('drain', node, '--ignore-daemonsets', '--timeout=90s');
-    expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/evicted|drained/), expect.any(String)]);
-    await kubectl.run('rollout', 'status', 'deployment/web', '--timeout=60s');
-    const left = await kubectl.lines('get', 'pods', '-l', 'app=web', '-o', column, '--no-headers');
-    expect(left).toHaveLength(COUNT);
-    expect(left).not.toContain(node);
-    const taints = await kubectl.run('get', 'node', node, '-o', 'jsonpath={.spec.taints[*].key}');
-    expect(taints).toBe('node.kubernetes.io/unschedulable');
-    await kubectl.run('uncordon', node);
-    const tighter = ['patch', 'pdb', 'web', '--type=merge', '-p', `{"spec":{"minAvailable":${COUNT}}}`];
-    expect((await kubectl.outcome(...tighter)).code).toBe(0);
-    const [other = ''] = left;
-    const refused = await kubectl.fails('drain', other, '--ignore-daemonsets', '--timeout=7s');
-    expect(refused).toContain("Cannot evict pod as it would violate the pod's disruption budget.");
-    await kubectl.run('uncordon', other);
-  });
+  test(
+    'drain: a budget is kept, and the node is empty in the end',
+    async () => {
+      const budget = {
+        apiVersion: program.isNewest ? 'policy/v1' : 'policy/v1beta1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'web' },
+        spec: { minAvailable: COUNT - 1, selector: { matchLabels: { app: 'web' } } },
+      };
+      const created = await kubectl.outcome('create', '-f', await kubectl.file('budget.json', budget));
+      expect(created.code).toBe(0);
+      const column = 'custom-columns=N:.spec.nodeName';
+      const busy = new Set(await kubectl.lines('get', 'pods', '-l', 'app=web', '-o', column, '--no-headers'));
+      const [node = ''] = busy;
+      const { code, stdout, stderr } = await kubectl.outcome('drain', node, '--ignore-daemonsets', '--timeout=90s');
+      expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/evicted|drained/), expect.any(String)]);
+      await kubectl.run('rollout', 'status', 'deployment/web', '--timeout=60s');
+      const left = await kubectl.lines('get', 'pods', '-l', 'app=web', '-o', column, '--no-headers');
+      expect(left).toHaveLength(COUNT);
+      expect(left).not.toContain(node);
+      const taints = await kubectl.run('get', 'node', node, '-o', 'jsonpath={.spec.taints[*].key}');
+      expect(taints).toBe('node.kubernetes.io/unschedulable');
+      await kubectl.run('uncordon', node);
+      const tighter = ['patch', 'pdb', 'web', '--type=merge', '-p', `{"spec":{"minAvailable":${COUNT}}}`];
+      expect((await kubectl.outcome(...tighter)).code).toBe(0);
+      const [other = ''] = left;
+      const refused = await kubectl.fails('drain', other, '--ignore-daemonsets', '--timeout=7s');
+      expect(refused).toContain("Cannot evict pod as it would violate the pod's disruption budget.");
+      await kubectl.run('uncordon', other);
+    },
+    DRAIN_TIMEOUT_MS,
+  );
 });
