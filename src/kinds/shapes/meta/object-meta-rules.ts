@@ -122,7 +122,12 @@ function finalizers(list: ObjectMeta['finalizers'] = [], areBareAllowed = false)
 }
 
 function managedFields(entries: ObjectMeta['managedFields'] = []): FieldError[] {
-  return entries.flatMap((entry, index) => under(`managedFields[${index}]`, managedFieldsEntry(entry)));
+  const found: FieldError[] = [];
+  entries.forEach((entry, index) => {
+    const errors = managedFieldsEntry(entry);
+    if (errors.length > 0) found.push(...under(`managedFields[${index}]`, errors));
+  });
+  return found;
 }
 
 function managedFieldsEntry(entry: NonNullable<ObjectMeta['managedFields']>[number]): FieldError[] {
