@@ -57,8 +57,7 @@ it('is the same only for objects with the same fields', () => {
         expect(signature.value).toBe(fields);
         // Values do not count, but for the keys of items.
         const renamed = { ...object, metadata: { ...object.metadata, name: 'another', uid: 'other' } };
-        if (object.metadata?.name && object.metadata.uid)
-          expect(signatures.of(version, renamed)).toBe(signature);
+        if (object.metadata?.name && object.metadata.uid) expect(signatures.of(version, renamed)).toBe(signature);
       },
     ),
     { numRuns: 1500 },

@@ -94,7 +94,8 @@ function takeKeptManagers(tree: any, before: KubeObject): KubeObject['metadata']
   const metadata = tree.metadata;
   if (!managedFields || metadata === before.metadata || metadata?.managedFields !== managedFields) return undefined;
   tree.metadata = { ...metadata };
-  delete tree.metadata.managedFields;
+  // Decoding drops it. To delete it would make the object slow.
+  tree.metadata.managedFields = undefined;
   return managedFields;
 }
 
