@@ -64,6 +64,8 @@ export interface DiscoveredResource {
    */
   readonly hasMoved: boolean;
   readonly subresources: readonly DiscoveredSubresource[];
+  /** Of the version that objects are stored in; undefined where they are not stored, or nobody can use that version. */
+  readonly storageVersionHash?: string | undefined;
 }
 
 export interface DiscoveredSubresource {

@@ -4,6 +4,7 @@ import type { Registry, ServedResource } from '../registry.ts';
 import type { ServedSubresource } from '../subresources/served.ts';
 import type { Backend, DiscoveredResource, DiscoveredSubresource } from './backend.ts';
 import { priorityOf } from './priorities.ts';
+import { storageVersionHash } from './storage-version-hash.ts';
 
 export class KindBackends {
   readonly #registry: Registry;
@@ -56,8 +57,12 @@ function discovered({ kind, version, verbs, subresources }: ServedResource): Dis
     categories: version.group === kind.hub.group ? kind.categories : [],
     hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
     subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
+    storageVersionHash: isStored(verbs) && kind.hub.served !== false ? storageVersionHash(kind) : undefined,
   };
 }
+
+/** Only what is stored can be watched. */
+const isStored = (verbs: readonly string[]) => verbs.includes('watch');
 
 function discoveredSubresource({ name, verbs, body }: ServedSubresource, own: string): DiscoveredSubresource {
   return { name, kind: body.kind, apiVersion: body.apiVersion === own ? undefined : body.apiVersion, verbs };

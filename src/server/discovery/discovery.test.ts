@@ -69,6 +69,7 @@ it('lists resources with their subresources', () => {
         verbs: all,
         shortNames: ['deploy'],
         categories: ['all'],
+        storageVersionHash: '8aSe+NMegvE=',
       },
       {
         name: 'deployments/rollback',
@@ -107,6 +108,8 @@ it('says where the kinds of subresources live', () => {
   expect(rows('/api/v1').get('pods/eviction')).toMatchObject({ group: 'policy', version: 'v1', kind: 'Eviction' });
   expect(rows('/api/v1').get('pods/binding')).toMatchObject({ kind: 'Binding', verbs: ['create'] });
   expect(rows('/api/v1').get('bindings')).toMatchObject({ verbs: ['create'] });
+  expect(rows('/api/v1').get('bindings')).not.toHaveProperty('storageVersionHash');
+  expect(rows('/api/v1').get('pods')).toMatchObject({ storageVersionHash: 'xPOwRZ+Yhw8=' });
   expect(rows('/api/v1').get('namespaces').verbs).not.toContain('deletecollection');
   expect(rows('/api/v1').get('namespaces')).toMatchObject({ namespaced: false, shortNames: ['ns'] });
 });

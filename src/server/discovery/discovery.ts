@@ -195,6 +195,7 @@ function rowsOfResource(resource: DiscoveredResource): Row[] {
     verbs: resource.verbs,
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
+    ...(resource.storageVersionHash ? { storageVersionHash: resource.storageVersionHash } : {}),
   } as Row);
   return rows;
 }
