@@ -63,9 +63,9 @@ export interface DiscoveredResource {
    * groups list, so that it is left out there.
    */
   readonly hasMoved: boolean;
-  readonly subresources: readonly DiscoveredSubresource[];
-  /** Of the version that objects are stored in; undefined where they are not stored, or nobody can use that version. */
+  /** Identifies the version that objects are stored in; undefined for what is not stored. Clients only compare it. */
   readonly storageVersionHash?: string | undefined;
+  readonly subresources: readonly DiscoveredSubresource[];
 }
 
 export interface DiscoveredSubresource {

@@ -56,13 +56,11 @@ function discovered({ kind, version, verbs, subresources }: ServedResource): Dis
     shortNames: kind.short,
     categories: version.group === kind.hub.group ? kind.categories : [],
     hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
+    // What is not stored, such as a review, cannot be watched. A version that nobody can use is not named, as in Kubernetes.
+    storageVersionHash: verbs.includes('watch') && kind.hub.served !== false ? storageVersionHash(kind) : undefined,
     subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
-    storageVersionHash: isStored(verbs) && kind.hub.served !== false ? storageVersionHash(kind) : undefined,
   };
 }
-
-/** Only what is stored can be watched. */
-const isStored = (verbs: readonly string[]) => verbs.includes('watch');
 
 function discoveredSubresource({ name, verbs, body }: ServedSubresource, own: string): DiscoveredSubresource {
   return { name, kind: body.kind, apiVersion: body.apiVersion === own ? undefined : body.apiVersion, verbs };

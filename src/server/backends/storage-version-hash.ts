@@ -3,9 +3,11 @@ import type { Kind } from '../../kinds/kind.ts';
 
 const HASH_BYTES = 8;
 
-/** What discovery says about the version that objects are stored in: the same as in Kubernetes, but clients only compare it. */
+/**
+ * The hash of the group, version and kind that objects are stored as. A storage migrator compares it between servers, so it
+ * is computed as Kubernetes computes it.
+ */
 export function storageVersionHash({ hub, kind }: Pick<Kind, 'hub' | 'kind'>): string {
-  const { group, version } = hub;
-  const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest();
+  const digest = createHash('sha256').update(`${hub.group}/${hub.version}/${kind}`).digest();
   return digest.subarray(0, HASH_BYTES).toString('base64');
 }
