@@ -178,6 +178,7 @@ class CustomVersion implements Version, ValidatedVersion {
     return Object.freeze({
       ...schema,
       ...(preserveUnknown ? { preserveUnknown } : {}),
+      ...(this.selectable ? { extensions: publishedFields(this.selectable) } : {}),
       published: (version: 2 | 3, metadata: object) => publishedSchema(source, version, metadata),
     });
   }
@@ -214,6 +215,11 @@ function selectableOf({ selectableFields = [] }: CustomResourceVersion): Version
       return [plain(path), value];
     }),
   );
+}
+
+/** How clients learn the fields that objects can be selected by. */
+function publishedFields(selectable: NonNullable<Version['selectable']>) {
+  return { 'x-kubernetes-selectable-fields': Object.keys(selectable).map((fieldPath) => ({ fieldPath })) };
 }
 
 function bestVersion({ versions }: Spec): string | undefined {
