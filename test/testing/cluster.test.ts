@@ -267,6 +267,32 @@ describe('snapshots', () => {
     expect((await pods(fork)).map(({ metadata }) => metadata.uid)).toEqual(expect.arrayContaining(before));
   });
 
+  test('forks share what they have read only as long as it is the same', async () => {
+    const cluster = await start();
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', labels: { color: 'blue' } } };
+    const [applied] = await cluster.apply(map);
+    const forks = [await cluster.fork(), await cluster.fork()];
+    started.push(...forks);
+    for (const fork of forks) {
+      expect(await fork.get('configmap/m')).toEqual(applied);
+      const maps = fork.client.of('ConfigMap').in('default');
+      const watch = await maps.watch({
+        labelSelector: 'color=blue',
+        resourceVersion: applied!.metadata.resourceVersion!,
+      });
+      const changed = await maps.patch('m', { type: 'merge', changes: { metadata: { labels: { color: 'red' } } } });
+      for await (const { type, object } of watch) {
+        expect(type).toBe('DELETED');
+        expect(object.metadata).toMatchObject({
+          labels: { color: 'blue' },
+          resourceVersion: changed.metadata.resourceVersion,
+        });
+        break;
+      }
+    }
+    expect(await cluster.get('configmap/m')).toEqual(applied);
+  });
+
   test('a snapshot is saved to a file, and a cluster starts from it', async () => {
     const file = join(tmpdir(), 'saved.snapshot');
     const cluster = await start({ nodes: ['a', 'b'] });
