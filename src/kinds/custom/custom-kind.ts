@@ -114,6 +114,8 @@ class CustomVersion implements Version, ValidatedVersion {
   readonly toHub: Version['toHub'];
   readonly fromHub: Version['fromHub'];
   readonly selectable: Version['selectable'];
+  /** The paths of a definition are about the version that lists them. */
+  readonly selectsShown = true;
   readonly subresources: KindSubresources;
   readonly orphansByDefault = false;
   readonly deprecated: string | undefined;
