@@ -6,13 +6,14 @@ export interface Figure {
   readonly qd: number;
   /** The bare server's or another peer's, measured in the same run; absent where there is nothing to compare. */
   readonly bare?: number;
-  /** What the project promises: at least for rates, at most for all else. */
+  /** What the project promises: at least for rates and where more is better, at most for all else. */
   readonly promise?: number;
+  readonly moreIsBetter?: boolean;
 }
 
-const isRate = ({ unit }: Figure) => unit === '/s' || unit === 'MB/s';
+const isLeast = ({ unit, moreIsBetter }: Figure) => moreIsBetter ?? (unit === '/s' || unit === 'MB/s');
 const isKept = (figure: Figure) =>
-  figure.promise === undefined || (isRate(figure) ? figure.qd >= figure.promise : figure.qd <= figure.promise);
+  figure.promise === undefined || (isLeast(figure) ? figure.qd >= figure.promise : figure.qd <= figure.promise);
 
 export function table(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
@@ -22,7 +23,7 @@ export function table(figures: readonly Figure[]): string {
     figure.bare === undefined ? '' : (figure.qd / figure.bare).toFixed(2),
     figure.promise === undefined
       ? ''
-      : `${isRate(figure) ? '≥' : '≤'} ${amount(figure.promise, figure.unit)} ${isKept(figure) ? '✓' : '✗'}`,
+      : `${isLeast(figure) ? '≥' : '≤'} ${amount(figure.promise, figure.unit)} ${isKept(figure) ? '✓' : '✗'}`,
   ]);
   const all = [['figure', 'qd', 'bare server', 'ratio', 'promise'], ...rows];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));

@@ -117,9 +117,23 @@ async function bundle(entryPoints, options) {
   });
 }
 
-/** Starts and stops a cluster, so that launch.ts can keep the code that V8 compiled for it. */
+/**
+ * Starts and stops a cluster, so that launch.ts can keep the code that V8 compiled for it: first in a new directory, then once
+ * more, because a start that finds a store and a kubeconfig runs other code. V8 keeps what it has read from the first time.
+ */
 async function keepCompiled() {
   const directory = mkdtempSync(join(tmpdir(), 'qd-build-'));
+  try {
+    for (const start of ['new', 'again']) await runOnce(directory, start);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+  const env = { ...process.env, QUARTERDECK_CHECK_COMPILED: 'true' };
+  const { status } = spawnSync(process.execPath, [join(dist, 'qd.js')], { stdio: 'inherit', env });
+  if (status !== 0) throw new Error('V8 rejects the code that was compiled during the build');
+}
+
+async function runOnce(directory, start) {
   const flags = [
     '--data-dir',
     join(directory, 'data'),
@@ -138,11 +152,7 @@ async function keepCompiled() {
     if (String(chunk).includes('Ready')) child.kill('SIGTERM');
   });
   const [code] = await once(child, 'exit');
-  rmSync(directory, { recursive: true, force: true });
-  if (code !== 0) throw new Error(`the built program exited with code ${code}`);
-  const env = { ...process.env, QUARTERDECK_CHECK_COMPILED: 'true' };
-  const { status } = spawnSync(process.execPath, [join(dist, 'qd.js')], { stdio: 'inherit', env });
-  if (status !== 0) throw new Error('V8 rejects the code that was compiled during the build');
+  if (code !== 0) throw new Error(`the built program exited with code ${code} (${start} directory)`);
 }
 
 /** Runs clusters of `quarterdeck/testing`, and keeps what they have in common and the code that V8 compiled for them. */

@@ -86,6 +86,21 @@ describe('a text that is not a quantity', () => {
   });
 });
 
+describe('a suffix without digits', () => {
+  it.each(['Mi', 'k', '.', '-', '+', 'Ti', 'e5', 'n', '.Mi', '+e-9', 'E'])('is zero: %s', (text) => {
+    expect(parseQuantity(text).mantissa).toBe(0n);
+  });
+
+  it.each(['Pi', 'Ei', '.Pi', '+Pi', 'e-10', '.e-10'])('is refused where Kubernetes computes exactly: %s', (text) => {
+    expect(() => parseQuantity(text)).toThrow('unable to parse numeric part of quantity');
+  });
+
+  it('does not matter where there are digits', () => {
+    expect(parseQuantity('0Pi').mantissa).toBe(0n);
+    expect(canonicalQuantity('.5Pi')).toBe('512Ti');
+  });
+});
+
 describe('arithmetic', () => {
   const add = (a: string, b: string) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
   const subtract = (a: string, b: string) => formatQuantity(subtractQuantities(parseQuantity(a), parseQuantity(b)));

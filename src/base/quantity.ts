@@ -65,8 +65,20 @@ function read(text: string): ParsedText {
   const [format, power] = readSuffix(match[4]!);
   const whole = match[2]!.replace(/^0+/, '') || '0';
   const decimals = match[3] ?? '';
+  if (!hasDigits(match) && !isZeroWithoutDigits(format, power)) throw new QuantityError(WRONG_NUMBER);
   if (whole.length + decimals.length + Math.abs(power) > MAX_DIGITS) throw new QuantityError(WRONG_NUMBER);
   return { negative: match[1] === '-', whole, decimals, format, power };
+}
+
+/** A sign alone counts as a number. */
+const hasDigits = ([text, sign, whole, decimals]: RegExpExecArray) => Boolean(whole || decimals) || text === sign;
+
+/**
+ * Kubernetes takes `Mi` or `k` for zero, although it documents that they are none; it refuses suffixes without digits only
+ * where it computes with arbitrary precision.
+ */
+function isZeroWithoutDigits(format: QuantityFormat, power: number): boolean {
+  return format === 'BinarySI' ? power < BINARY.Pi! : power >= NANO_EXPONENT;
 }
 
 function readSuffix(suffix: string): [QuantityFormat, number] {

@@ -24,6 +24,7 @@ const TRUE: Readonly<Record<string, readonly string[]>> = {
     `quantity('50k').asInteger() == 50000 && quantity('-1').sign() == -1`,
     `!quantity('9999999999999999999999999999999999999G').isInteger() && !quantity('1500m').isInteger()`,
     `quantity('50k').sub(20000).asApproximateFloat() == 30000.0`,
+    `quantity('Mi') == quantity('0') && isQuantity('Mi') && !isQuantity('Pi')`,
     `isQuantity('1.3Gi') && !isQuantity('1,3G') && !isQuantity('Three')`,
   ],
   addresses: [

@@ -92,7 +92,7 @@ const formats: Readonly<Record<string, Format>> = {
   uri: isUri,
   email: pattern(/^(?:[^<>@\s]+@[^<>@\s]+|.*<[^<>@\s]+@[^<>@\s]+>)$/),
   hostname: isHostname,
-  ipv4: isIPv4,
+  ipv4: (text) => isIPv4(text),
   ipv6: (text) => isIP(text) === 6,
   cidr: isCidr,
   mac: pattern(

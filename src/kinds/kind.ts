@@ -206,6 +206,8 @@ export interface Version<T = KubeObject> {
   readonly fromHub: VersionDefinition['fromHub'];
   /** Field selectors besides metadata.name and metadata.namespace, where it has any. */
   readonly selectable: Selectable | undefined;
+  /** Whether those read an object as this version shows it; otherwise they read the stored version's shape. */
+  readonly selectsShown?: boolean;
   readonly subresources: KindSubresources;
   readonly orphansByDefault: boolean;
   readonly deprecated: string | undefined;

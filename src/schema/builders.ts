@@ -29,7 +29,12 @@ type ListOptions<T> = FieldOptions<readonly T[], readonly unknown[]> &
   Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys' | 'maxItems'>>;
 type MapOptions<T> = FieldOptions<Readonly<Record<string, T>>> & Partial<Pick<MapSchema, 'atomic' | 'maxItems'>>;
 type ObjectOptions<T> = FieldOptions<T, object> &
-  Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'embedded' | 'published' | 'retainKeys' | 'replace'>>;
+  Partial<
+    Pick<
+      ObjectSchema,
+      'atomic' | 'preserveUnknown' | 'embedded' | 'published' | 'extensions' | 'retainKeys' | 'replace'
+    >
+  >;
 type UseOptions<T> = FieldOptions<T, unknown> &
   Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'retainKeys' | 'replace'>> &
   Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'maxItems'>>;

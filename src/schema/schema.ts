@@ -158,6 +158,8 @@ export interface ObjectSchema<T = unknown, P extends Presence = Presence> extend
    * schema of the object's metadata there.
    */
   readonly published?: (version: 2 | 3, metadata: object) => Readonly<Record<string, unknown>>;
+  /** Words of the published definition, and of that of its list, beside those that are derived. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
   /** Strategic merge: keys that the patch does not name in `$retainKeys` are dropped. */
   readonly retainKeys?: boolean;
   /** Strategic merge: the patch replaces the whole object. */

@@ -119,6 +119,8 @@ export interface ListBody {
 
 export interface ListBodyCache {
   find(): ListBody | undefined;
+  /** Memory for the list, which is then passed to `keep`. */
+  allocate(length: number): Buffer;
   keep(bytes: Buffer): ListBody;
 }
 

@@ -41,6 +41,8 @@ export interface Core {
   readonly log: Logger;
   /** Whether a garbage collector handles the finalizers `orphan` and `foregroundDeletion`; without one they are not set. */
   readonly garbageCollection: boolean;
+  /** How long a watch runs without `timeoutSeconds`: at least this long, and up to twice as long. */
+  readonly minWatchMs: number;
   /** Authenticates a bearer token: its user and audiences. */
   readonly identify: Identify;
   /** Issues tokens of service accounts; undefined: the subresource `token` is not served. */

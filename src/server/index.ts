@@ -83,6 +83,8 @@ export interface ServerOptions {
   readonly defaultRoles?: boolean;
   /** Limits on concurrent requests; default: none. */
   readonly flowControl?: FlowControlSettings | undefined;
+  /** How long watches without `timeoutSeconds` run: at least this long, and up to twice as long; default: 30 minutes. */
+  readonly minWatchMs?: number | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
   /** Wraps what performs calls, those from the network included: for tests. */
@@ -143,6 +145,8 @@ export interface Server {
 /** Of the history in memory. What is older is read from the store, which keeps as much as its own limit allows. */
 const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
 
+const DEFAULT_MIN_WATCH_MS = 30 * 60_000;
+
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { store, clock, random = systemRandom, log = silent, monitor = unmonitored } = options;
   const { subresources = allSubresources, historyMilliseconds = 300_000 } = options;
@@ -185,6 +189,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     lists: new ListBodies(registry),
     turns: new TurnBudget(clock),
     garbageCollection: options.garbageCollection ?? false,
+    minWatchMs: options.minWatchMs ?? DEFAULT_MIN_WATCH_MS,
     identify: (token, audiences) => identify(token, audiences),
     get nodes() {
       return nodes;

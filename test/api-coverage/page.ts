@@ -76,7 +76,12 @@ A version that neither release publishes is measured by the stored version of it
 
 Objects are served and accepted in JSON, YAML and protobuf (\`application/vnd.kubernetes.protobuf\`, what programs in Go ask for by
 default), watches in JSON and protobuf, tables in JSON and YAML. Kinds of other groups than Kubernetes' own, custom kinds among them, have
-no protobuf form, ${withoutProtobuf(rows)} neither; of all kinds, the metadata alone (PartialObjectMetadata) does.`;
+no protobuf form, ${withoutProtobuf(rows)} neither; of all kinds, the metadata alone (PartialObjectMetadata) does.
+
+Kinds that a CustomResourceDefinition defines are served beside these, with status, scale, all patch types, columns and selectable fields.
+[Custom kinds](custom-kinds.md) says what a definition may contain: structural schemas, and rules in CEL with the functions, limits and
+messages of Kubernetes 1.36. \`LeaseCandidate\` is stored and validated, and no election picks among candidates, as in Kubernetes 1.36 with
+its defaults (\`CoordinatedLeaderElection\` is off).`;
 }
 
 /** The versions of Kubernetes' groups without a protobuf form. */

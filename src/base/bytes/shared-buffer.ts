@@ -28,6 +28,11 @@ export function takeReleasedBytes(): number {
   return bytes;
 }
 
+/** Allocates an uninitialized buffer that is sent once. A large one has memory of its own, which `makeMovable` lets go. */
+export function allocateForSending(length: number): Buffer {
+  return length < MIN_MOVABLE_BYTES ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(length);
+}
+
 /** Joins buffers into one that other threads can read in place if it is large. */
 export function joinSharable(parts: readonly Uint8Array[]): Buffer {
   const out = allocateSharable(parts.reduce((sum, { length }) => sum + length, 0));

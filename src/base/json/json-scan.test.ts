@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { endOfStructure, parseWithout } from './json-scan.ts';
 
@@ -8,6 +9,29 @@ it('finds the end of an object or list, whatever its strings contain', () => {
   for (const value of [{}, [], { a: '}"\\' }, [['{"'], { b: ['\\\\"]'] }, 'é'], long]) {
     const json = bytes(value);
     expect(endOfStructure(Buffer.concat([json, Buffer.from('}]"')]), 0)).toBe(json.length);
+  }
+});
+
+it('finds the end wherever the bytes are in memory', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '{', ']', 'é', '\u00a2', '\n'), maxLength: 40 });
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.array(tie('value')), fc.dictionary(text, tie('value'))),
+  }));
+  fc.assert(
+    fc.property(fc.array(value), fc.nat(7), (list, offset) => {
+      const json = JSON.stringify(list);
+      const whole = Buffer.from(`${'"'.repeat(offset)}${json}]}""`);
+      expect(endOfStructure(whole.subarray(offset), 0)).toBe(Buffer.byteLength(json));
+    }),
+  );
+});
+
+it('ends with the JSON where a string or a structure does not', () => {
+  for (const text of ['["', '["a', '[{"abcde\\"', '[1', '']) {
+    for (let offset = 0; offset < 4; offset++) {
+      const json = Buffer.from('"'.repeat(offset) + text).subarray(offset);
+      expect(endOfStructure(json, 0)).toBe(json.length);
+    }
   }
 });
 

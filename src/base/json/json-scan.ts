@@ -7,34 +7,65 @@ const CLOSING_BRACE = 0x7d;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
-/** Longer strings are searched by native code, whose call takes as long as this many bytes. */
-const SHORT_STRING_BYTES = 32;
+/** For the search of quotes in four bytes at once. */
+const QUOTES = 0x22222222;
+const LOWEST_BITS = 0x01010101;
+const HIGHEST_BITS = 0x80808080;
+
+/**
+ * JSON as bytes, and the same memory as words of four bytes. Nearly all of a schema is strings, and searching their ends word
+ * by word takes half the time of searching byte by byte (bench/README.md).
+ */
+interface Json {
+  readonly bytes: Uint8Array;
+  readonly words: Int32Array;
+  /** How many bytes of the first word are before the JSON. */
+  readonly before: number;
+}
+
+function jsonIn(bytes: Uint8Array): Json {
+  const before = bytes.byteOffset & 3;
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset - before, (bytes.length + before) >> 2);
+  return { bytes, words, before };
+}
+
+/** The offset of the first quote from `start` on; the length of the JSON when there is none. */
+function nextQuote({ bytes, words, before }: Json, start: number): number {
+  let at = start;
+  for (; at < bytes.length && ((at + before) & 3) !== 0; at++) if (bytes[at] === QUOTE) return at;
+  let index = (at + before) >> 2;
+  for (; index < words.length; index++) {
+    // A byte of it is zero where there is a quote; then, and only then, the lowest such byte borrows from its highest bit.
+    const word = words[index]! ^ QUOTES;
+    if (((word - LOWEST_BITS) & ~word & HIGHEST_BITS) !== 0) break;
+  }
+  for (at = Math.max(at, (index << 2) - before); at < bytes.length; at++) if (bytes[at] === QUOTE) return at;
+  return bytes.length;
+}
 
 /** The offset behind the string whose opening quote is at `start`. */
-function endOfString(json: Uint8Array, start: number): number {
-  const near = Math.min(start + 1 + SHORT_STRING_BYTES, json.length);
-  let at = start + 1;
-  for (; at < near; at++) {
-    const byte = json[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at++;
-  }
-  for (;;) {
-    const quote = json.indexOf(QUOTE, at);
-    if (quote < 0) return json.length;
+function endOfString(json: Json, start: number): number {
+  const { bytes } = json;
+  for (let quote = start; ; ) {
+    const first = quote + 1;
+    quote = nextQuote(json, first);
     let before = quote - 1;
-    while (before >= at && json[before] === BACKSLASH) before--;
+    while (before >= first && bytes[before] === BACKSLASH) before--;
     // An odd number of backslashes escapes the quote.
-    if ((quote - 1 - before) % 2 === 0) return quote + 1;
-    at = quote + 1;
+    if ((quote - 1 - before) % 2 === 0 || quote === bytes.length) return Math.min(quote + 1, bytes.length);
   }
 }
 
 /** The offset behind the object or list that begins at `start`. The JSON must be valid. */
-export function endOfStructure(json: Uint8Array, start: number): number {
+export function endOfStructure(bytes: Uint8Array, start: number): number {
+  return structureEnd(jsonIn(bytes), start);
+}
+
+function structureEnd(json: Json, start: number): number {
+  const { bytes } = json;
   let depth = 0;
-  for (let at = start; at < json.length; at++) {
-    switch (json[at]) {
+  for (let at = start; at < bytes.length; at++) {
+    switch (bytes[at]) {
       case QUOTE:
         at = endOfString(json, at) - 1;
         break;
@@ -47,7 +78,7 @@ export function endOfStructure(json: Uint8Array, start: number): number {
         if (--depth === 0) return at + 1;
     }
   }
-  return json.length;
+  return bytes.length;
 }
 
 /** A field whose value is an object or a list, at a depth of objects and lists; the fields of the root are at depth 1. */
@@ -57,19 +88,20 @@ export interface SkippedField {
 }
 
 /** Parses JSON as `JSON.stringify` writes it, without fields that can be large. Where it is written otherwise, they stay. */
-export function parseWithout(json: Buffer, fields: readonly SkippedField[]): unknown {
+export function parseWithout(bytes: Buffer, fields: readonly SkippedField[]): unknown {
+  const json = jsonIn(bytes);
   const skipped = fields.map(({ name, depth }) => ({ depth, key: Buffer.from(`${JSON.stringify(name)}:`) }));
   const kept: string[] = [];
   let from = 0;
   let depth = 0;
-  for (let at = 0; at < json.length; at++) {
-    switch (json[at]) {
+  for (let at = 0; at < bytes.length; at++) {
+    switch (bytes[at]) {
       case QUOTE: {
-        const field = skipped.find((each) => each.depth === depth && startsAt(json, at, each.key));
+        const field = skipped.find((each) => each.depth === depth && startsAt(bytes, at, each.key));
         const value = field ? at + field.key.length : 0;
-        if (field && (json[value] === OPENING_BRACE || json[value] === OPENING_BRACKET)) {
-          kept.push(json.toString('utf8', from, value), 'null');
-          from = endOfStructure(json, value);
+        if (field && (bytes[value] === OPENING_BRACE || bytes[value] === OPENING_BRACKET)) {
+          kept.push(bytes.toString('utf8', from, value), 'null');
+          from = structureEnd(json, value);
           at = from - 1;
         } else at = endOfString(json, at) - 1;
         break;
@@ -83,7 +115,7 @@ export function parseWithout(json: Buffer, fields: readonly SkippedField[]): unk
         depth--;
     }
   }
-  kept.push(json.toString('utf8', from));
+  kept.push(bytes.toString('utf8', from));
   return JSON.parse(kept.join(''));
 }
 

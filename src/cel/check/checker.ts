@@ -237,6 +237,7 @@ class Checker {
       else if (result.kind !== 'dyn' && !sameType(result, type)) result = DYN;
     }
     this.#overloads.set(call, matching);
+    if (name === '_+_' && argTypes[0]?.operators?.add && result?.kind === 'list') return argTypes[0];
     if (result !== undefined) return result;
     if (argTypes.some(({ kind }) => kind === 'error')) return ERROR;
     const shown = argTypes.map((type) => this.#bindings.resolveFully(type));

@@ -2,7 +2,7 @@
 import { bulkCost, traversalCost } from '../cost/constants.ts';
 import type { Overload } from '../library.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
-import { isDynamic, type Type } from '../types/type.ts';
+import { isDynamic, type Operators, type Type } from '../types/type.ts';
 import { equal } from '../values/equality.ts';
 import { fail, noSuchOverload } from '../values/failure.ts';
 import { isMap, mapGet } from '../values/map.ts';
@@ -25,7 +25,14 @@ export function compileCall(call: Call, compiler: Compiler): Evaluator {
       return compileEquality(compiler, args, false);
     case '@in':
       return compileIn(compiler, args);
+    case '_+_':
+      return compileSum(compiler, call, args);
   }
+  return compileOverloads(compiler, call, args);
+}
+
+function compileOverloads(compiler: Compiler, call: Call, args: readonly Expression[]): Evaluator {
+  const { checked } = compiler;
   const overloads = checked.overloadsOf(call);
   if (overloads[0]?.id === 'optional_or_optional' || overloads[0]?.id === 'optional_orValue_value') {
     return compileOr(compiler, args, call.function === 'orValue');
@@ -116,22 +123,35 @@ function accepts(type: Type, value: Value): boolean {
   return found.kind === type.kind && (found.kind === 'list' || found.kind === 'map' || found.name === type.name);
 }
 
+/** A sum whose left operand may have a type with its own. Costs are the same. */
+function compileSum(compiler: Compiler, call: Call, args: readonly Expression[]): Evaluator {
+  const add = compiler.checked.typeOf(args[0]!).operators?.add;
+  const overload = compiler.checked.overloadsOf(call).find(({ id }) => id === 'add_list');
+  if (!add || !overload) return compileOverloads(compiler, call, args);
+  return dispatched(
+    call.function,
+    [{ ...overload, call: add }],
+    args.map((arg) => compiler.compile(arg)),
+  );
+}
+
 function compileEquality(compiler: Compiler, args: readonly Expression[], whenEqual: boolean): Evaluator {
   const left = compiler.compile(args[0]!);
   const right = compiler.compile(args[1]!);
+  const compare = compiler.checked.typeOf(args[0]!).operators?.equal ?? equal;
   return (frame) => {
     const a = left(frame);
     const b = right(frame);
     const isScalar = typeof a !== 'object' && typeof a !== 'string';
     charge(frame, isScalar ? 1 : traversalCost(Math.min(costSizeOf(a), costSizeOf(b))));
-    return metered(frame, a, b) === whenEqual;
+    return metered(frame, a, b, compare) === whenEqual;
   };
 }
 
 /** Equality that is charged for what it visits. */
-function metered(frame: Frame, a: Value, b: Value): boolean {
+function metered(frame: Frame, a: Value, b: Value, compare: Operators['equal']): boolean {
   frame.steps = 0;
-  const result = equal(a, b, frame);
+  const result = compare(a, b, frame);
   if (frame.steps > 0) charge(frame, bulkCost(frame.steps));
   return result;
 }
@@ -141,18 +161,23 @@ function compileIn(compiler: Compiler, args: readonly Expression[]): Evaluator {
   const container = compiler.compile(args[1]!);
   // Lists of literals become sets in cel-go, which are free.
   const isFree = isConstant(args[1]!);
+  const compare = itemTypeOf(compiler.checked.typeOf(args[1]!))?.operators?.equal ?? equal;
   return (frame) => {
     const value = item(frame);
     const within = container(frame);
     const set = within instanceof Optional ? (within.value ?? null) : within;
     if (Array.isArray(set)) {
       charge(frame, isFree ? 0 : set.length);
-      return set.some((element: Value) => metered(frame, value, element));
+      return set.some((element: Value) => metered(frame, element, value, compare));
     }
     if (!isMap(set)) return noSuchOverload();
     charge(frame, 1);
     return mapGet(set, value) !== undefined;
   };
+}
+
+function itemTypeOf(type: Type): Type | undefined {
+  return type.kind === 'list' ? type.parameters[0] : undefined;
 }
 
 /** `x.or(y)` and `x.orValue(y)`: y is evaluated only when x is none. cel-go does not charge for them. */

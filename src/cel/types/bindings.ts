@@ -132,7 +132,7 @@ function rewrite(type: Type, replace: (parameter: Type) => Type): Type {
   if (type.parameters.length === 0) return type;
   const parameters = type.parameters.map((parameter) => rewrite(parameter, replace));
   if (parameters.every((parameter, i) => parameter === type.parameters[i])) return limited(type);
-  return limited(new Type(type.kind, type.name, parameters, type.fieldOf));
+  return limited(new Type(type.kind, type.name, parameters, type));
 }
 
 /** The type itself, or dyn where it is too large to work with. */

@@ -29,6 +29,17 @@ export interface Field {
 /** Finds a field of an object type by the name that expressions use. Called once for every use of a field in an expression. */
 export type FieldLookup = (name: string) => Field | undefined;
 
+/**
+ * Operators of a type whose values differ from what their JSON says, such as lists that are sets. They take and return values
+ * of CEL (`values/value.ts`, which knows types and so cannot be named here).
+ */
+export interface Operators {
+  /** `a == b` where `a` has the type; counts what it visits. */
+  readonly equal: (a: any, b: any, counter: { steps: number }) => boolean;
+  /** `a + b` where `a` has the type, which is the type of the sum as well. */
+  readonly add?: (a: any, b: any) => any;
+}
+
 export class Type {
   readonly kind: Kind;
   /** The name that expressions and messages use: `int`, `google.protobuf.Timestamp`, `Object.spec`. */
@@ -36,14 +47,25 @@ export class Type {
   readonly parameters: readonly Type[];
   /** Only for object types. */
   readonly fieldOf: FieldLookup | undefined;
+  /** Undefined where the operators are those of the language. */
+  readonly operators: Operators | undefined;
   /** How many types it is made of. */
   readonly weight: number;
 
-  constructor(kind: Kind, name: string, parameters: readonly Type[] = [], fieldOf?: FieldLookup) {
+  constructor(
+    kind: Kind,
+    name: string,
+    parameters: readonly Type[] = [],
+    {
+      fieldOf,
+      operators,
+    }: { readonly fieldOf?: FieldLookup | undefined; readonly operators?: Operators | undefined } = {},
+  ) {
     this.kind = kind;
     this.name = name;
     this.parameters = parameters;
     this.fieldOf = fieldOf;
+    this.operators = operators;
     this.weight = parameters.reduce((sum, parameter) => sum + parameter.weight, 1);
   }
 
@@ -81,12 +103,12 @@ export const TYPE = new Type('type', 'type');
 
 export const OPTIONAL_NAME = 'optional_type';
 
-export function listType(element: Type): Type {
-  return new Type('list', 'list', [element]);
+export function listType(element: Type, operators?: Operators): Type {
+  return new Type('list', 'list', [element], { operators });
 }
 
-export function mapType(key: Type, value: Type): Type {
-  return new Type('map', 'map', [key, value]);
+export function mapType(key: Type, value: Type, operators?: Operators): Type {
+  return new Type('map', 'map', [key, value], { operators });
 }
 
 export function optionalType(value: Type): Type {
@@ -104,8 +126,8 @@ export function opaqueType(name: string, parameters: readonly Type[] = []): Type
 }
 
 /** A type with named fields. Two object types with one name are the same type. */
-export function objectType(name: string, fieldOf: FieldLookup): Type {
-  return new Type('object', name, [], fieldOf);
+export function objectType(name: string, fieldOf: FieldLookup, operators?: Operators): Type {
+  return new Type('object', name, [], { fieldOf, operators });
 }
 
 /** Stands for any type in a function's declaration; the same name means the same type: `list(T).indexOf(T)`. */

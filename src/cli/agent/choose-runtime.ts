@@ -1,6 +1,6 @@
 /** Resolves `--runtime auto`: what runs the pods of a node on this machine. */
 import type { Clock } from '../../base/time/clock.ts';
-import { type Detected, detectContainerd } from '../../node/containerd/detect.ts';
+import type { Detected } from '../../node/containerd/detect.ts';
 import { CliError } from '../output/cli-error.ts';
 import { nodesIn } from './node-file.ts';
 import type { RealRuntime } from './open-runtime.ts';
@@ -28,7 +28,11 @@ export async function chooseRuntime(options: AutoOptions): Promise<ChosenRuntime
   const before = (await nodesIn(dataDirectory)).at(0)?.file.runtime;
   const socket = endpoint ? endpoint.replace(/^unix:\/\//, '') : undefined;
   const isRoot = process.getuid?.() === 0;
-  const detect = () => detectContainerd({ socket, isRoot, path, clock });
+  const detect = async () => {
+    // Loaded here: a start with simulated nodes does without the messages of CRI.
+    const { detectContainerd } = await import('../../node/containerd/detect.ts');
+    return detectContainerd({ socket, isRoot, path, clock });
+  };
   // What runs already decides: what is installed need not be looked for.
   return decide(before, before === 'process' ? { missing: 'it was not used before' } : await detect());
 }

@@ -6,7 +6,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { isIP } from 'node:net';
+import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -205,9 +205,12 @@ function isValid(pem: string, { signing, names, clock }: LeafOptions): boolean {
   return (
     certificate.verify(createPublicKey(signing.key)) &&
     Date.parse(certificate.validTo) - clock.now() > RENEW_BEFORE_MS &&
-    names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined)
+    names.every((name) => (isAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined)
   );
 }
+
+/** A DNS name has no colon. Node's isIP() would compile a large expression for IPv6 addresses, 8 ms of a start. */
+const isAddress = (name: string) => name.includes(':') || isIPv4(name);
 
 async function openServiceAccountKey(directory: string, created: string[]): Promise<string> {
   const file = join(directory, 'sa.key');

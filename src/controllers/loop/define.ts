@@ -44,6 +44,8 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly owns?: readonly KindRef[];
   /** Of the owned kinds, those whose new objects do not wake the owner: mostly it has created them itself. */
   readonly ignoresNew?: readonly KindRef[];
+  /** Whether an update of an owned object leaves every plan for its owner as it is. Default: none does. */
+  ignoresUpdate?(object: any, old: any): boolean;
   /** Other kinds whose changes matter; see `related`. */
   readonly also?: readonly Related[];
   /** How many keys are processed concurrently. Default: 10. */

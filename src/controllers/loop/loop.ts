@@ -119,13 +119,14 @@ class ControllerLoop {
 
   /** Turns changes of all kinds that the controller names into keys. */
   #subscribe(): (() => void)[] {
-    const { watches, owns = [], ignoresNew = [], also = [] } = this.#controller;
+    const { watches, owns = [], ignoresNew = [], ignoresUpdate, also = [] } = this.#controller;
     const sources: Related[] = [
       ...(watches ? [{ kind: watches, keysOf: (object: DeepReadonly<KubeObject>) => [keyOf(object)] }] : []),
       ...owns.map((kind) => ({
         kind,
         keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches),
         ignoresNew: ignoresNew.includes(kind),
+        ...(ignoresUpdate ? { ignores: ignoresUpdate } : {}),
       })),
       ...also,
     ];

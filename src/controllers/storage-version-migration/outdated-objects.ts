@@ -50,11 +50,11 @@ export async function resourceOf(
   if (!kind || !isMigratable(kind)) return { ...NO_RESOURCE, kind };
   const resources = client.of<KubeObject>(kind);
   const began = status.resourceVersion;
+  const definition = await definitionOf(kind, { client, signal });
   if (!began) {
     const { metadata } = await resources.list({ limit: 1, metadataOnly: true, signal });
-    return { ...NO_RESOURCE, kind, resourceVersion: metadata.resourceVersion };
+    return { ...NO_RESOURCE, kind, resourceVersion: metadata.resourceVersion, definition };
   }
-  const definition = await definitionOf(kind, { client, signal });
   const { items, metadata } = await resources.listAll({ limit: PAGE_OBJECTS, metadataOnly: true, signal });
   const outdated = items.filter((object) => Number(object.metadata.resourceVersion) <= Number(began));
   return { kind, resourceVersion: metadata.resourceVersion, outdated, definition };

@@ -65,20 +65,51 @@ describe('planMigration', () => {
     expect(written(actions)).toEqual({ resourceVersion: '7', Running: 'False', Succeeded: 'True' });
   });
 
-  it('has the definition of a custom kind forget versions in which nothing is stored', () => {
-    const definition: any = {
-      metadata: { name: 'd', uid: 'u', resourceVersion: '3' },
+  describe('of a custom kind', () => {
+    const definition = (generation: number, conditions: object[] = []): any => ({
+      metadata: { name: 'd', uid: 'u', resourceVersion: '3', generation },
       spec: { versions: [{ name: 'v1' }, { name: 'v2', storage: true }] },
-      status: { storedVersions: ['v1', 'v2'] },
-    };
-    const [patch] = plan(running, { observed: { ...found, definition } }) as any[];
-    expect(patch).toMatchObject({ type: 'patch', subresource: 'status', object: { metadata: { name: 'd' } } });
-    expect(patch.patch.changes).toEqual({
-      metadata: { uid: 'u', resourceVersion: '3' },
-      status: { storedVersions: ['v2'] },
+      status: { storedVersions: ['v1', 'v2'], conditions: [condition('Established'), ...conditions] },
     });
-    const done = { ...definition, status: { storedVersions: ['v2'] } };
-    expect(plan(running, { observed: { ...found, definition: done } })).toHaveLength(1);
+    const marked = { ...condition('StorageMigrating'), observedGeneration: 2 };
+    const patched = (object: StorageVersionMigration, more: Case) => {
+      const [patch] = plan(object, more) as any[];
+      expect(patch).toMatchObject({ type: 'patch', subresource: 'status', object: { metadata: { name: 'd' } } });
+      expect(patch.patch.changes.metadata).toEqual({ uid: 'u', resourceVersion: '3' });
+      return patch.patch.changes.status;
+    };
+    const said = (status: string, reason: string, message: string) => ({
+      ...{ type: 'StorageMigrating', status, reason, message, observedGeneration: 2 },
+      lastTransitionTime: '2030-01-01T00:00:10Z',
+    });
+
+    it('is noted in its definition', () => {
+      expect(patched(migration('m'), { observed: { ...found, definition: definition(2) } })).toEqual({
+        conditions: [condition('Established'), said('True', 'MigrationRunning', 'Migration m is running')],
+      });
+    });
+
+    it('has the definition forget versions in which nothing is stored', () => {
+      const message = 'The migration has succeeded and the stored versions have been updated';
+      expect(patched(running, { observed: { ...found, definition: definition(2, [marked]) } })).toEqual({
+        storedVersions: ['v2'],
+        conditions: [condition('Established'), said('False', 'MigrationSucceeded', message)],
+      });
+    });
+
+    it('leaves the stored versions of a definition that has changed meanwhile', () => {
+      const status = patched(running, { observed: { ...found, definition: definition(3, [marked]) } });
+      expect(status).not.toHaveProperty('storedVersions');
+      expect(status.conditions[1].message).toBe(
+        'The migration has succeeded but the stored versions have not been updated due to a generation mismatch',
+      );
+    });
+
+    it('says when it has failed', () => {
+      const observed = { ...found, definition: definition(2, [marked]) };
+      const status = patched(running, { observed, failures: [new ApiError('Forbidden', 'no')] });
+      expect(status.conditions[1]).toEqual(said('False', 'MigrationFailed', 'The migration has failed'));
+    });
   });
 
   it.each(['Succeeded', 'Failed'])('plans nothing once it has %s', (type) => {

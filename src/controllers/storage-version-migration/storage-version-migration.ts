@@ -1,15 +1,13 @@
 /** Carries out StorageVersionMigrations. */
 import { isApiError } from '../../base/errors.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import {
-  CustomResourceDefinition,
-  type CustomResourceDefinition as Definition,
-} from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
+import type { CustomResourceDefinition as Definition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../loop/define.ts';
-import { type Action, type Plan, patch, patchStatus, requeueAfter, updateStatus } from '../loop/plan.ts';
+import { type Action, type Plan, patch, requeueAfter, updateStatus } from '../loop/plan.ts';
 import { withConditions } from '../shared/conditions.ts';
+import { beginMigration, endMigration } from './definition-status.ts';
 import { isMigratable, type MigratedResource, NO_RESOURCE, resourceOf } from './outdated-objects.ts';
 
 /** How long a resource may be unknown: its definition may be on its way. */
@@ -50,7 +48,8 @@ export function planMigration(
   now: Date,
 ): Plan {
   if (!migration || isEnded(migration) || waits(migration, of(StorageVersionMigration).list())) return [];
-  const { kind, outdated, resourceVersion, definition } = observed;
+  const { kind, outdated, resourceVersion } = observed;
+  const definition = observed.definition as DeepReadonly<Definition> | undefined;
   if (!kind) return unknownResource(migration, now);
   if (!isMigratable(kind)) {
     const resource = `${kind.hub.apiVersion}, Resource=${kind.plural}`;
@@ -59,13 +58,21 @@ export function planMigration(
     ];
   }
   const failure = failures.find(({ error }) => !isHarmless(error));
-  if (failure) return [failed(migration, `migration encountered unhandled error: ${failure.error.message}`, now)];
+  if (failure) {
+    return [
+      ...(definition ? [endMigration(definition, false, now)] : []),
+      failed(migration, `migration encountered unhandled error: ${failure.error.message}`, now),
+    ];
+  }
   if (!migration.status.resourceVersion) {
-    return [withStatus(migration, [RUNNING], { now, resourceVersion })];
+    return [
+      ...(definition ? [beginMigration(definition, migration.metadata.name ?? '', now)] : []),
+      withStatus(migration, [RUNNING], { now, resourceVersion }),
+    ];
   }
   return [
     ...outdated.map((object) => writeAgain(kind, object)),
-    ...(definition ? forgetVersions(definition as DeepReadonly<Definition>) : []),
+    ...(definition ? [endMigration(definition, true, now)] : []),
     withStatus(migration, [SUCCEEDED, ENDED], { now }),
   ];
 }
@@ -78,15 +85,6 @@ const SUCCEEDED = { type: 'Succeeded', status: 'True', reason: 'StorageVersionMi
 function writeAgain(kind: Kind, object: MigratedResource['outdated'][number]): Action {
   const { uid, resourceVersion } = object.metadata;
   return patch(kind, object, { type: 'merge', changes: { metadata: { uid, resourceVersion } } });
-}
-
-/** Fails if the definition has changed: objects may then have been stored in another version. */
-function forgetVersions({ metadata, spec, status }: DeepReadonly<Definition>): Action[] {
-  const stored = spec.versions.filter(({ storage }) => storage).map(({ name }) => name);
-  const { uid, resourceVersion } = metadata;
-  if ((status.storedVersions ?? []).every((version) => stored.includes(version))) return [];
-  const changes = { metadata: { uid, resourceVersion }, status: { storedVersions: stored } };
-  return [patchStatus(CustomResourceDefinition, { metadata }, { type: 'merge', changes })];
 }
 
 /**

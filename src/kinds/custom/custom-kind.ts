@@ -114,6 +114,8 @@ class CustomVersion implements Version, ValidatedVersion {
   readonly toHub: Version['toHub'];
   readonly fromHub: Version['fromHub'];
   readonly selectable: Version['selectable'];
+  /** The paths of a definition are about the version that lists them. */
+  readonly selectsShown = true;
   readonly subresources: KindSubresources;
   readonly orphansByDefault = false;
   readonly deprecated: string | undefined;
@@ -178,6 +180,7 @@ class CustomVersion implements Version, ValidatedVersion {
     return Object.freeze({
       ...schema,
       ...(preserveUnknown ? { preserveUnknown } : {}),
+      ...(this.selectable ? { extensions: publishedFields(this.selectable) } : {}),
       published: (version: 2 | 3, metadata: object) => publishedSchema(source, version, metadata),
     });
   }
@@ -214,6 +217,11 @@ function selectableOf({ selectableFields = [] }: CustomResourceVersion): Version
       return [plain(path), value];
     }),
   );
+}
+
+/** How clients learn the fields that objects can be selected by. */
+function publishedFields(selectable: NonNullable<Version['selectable']>) {
+  return { 'x-kubernetes-selectable-fields': Object.keys(selectable).map((fieldPath) => ({ fieldPath })) };
 }
 
 function bestVersion({ versions }: Spec): string | undefined {

@@ -2,17 +2,20 @@ import { indexBy } from '../../base/collections/index-by.ts';
 import { PersistentVolumeClaim } from '../groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../groups/core/pod/pod.ts';
 import { Service } from '../groups/core/service/service.ts';
+import { ResourceClaim } from '../groups/resource/resource-claim.ts';
 import type { Kind } from '../kind.ts';
 import { ONE } from './amounts.ts';
 import { claimUsage } from './claims.ts';
 import type { QuotaEvaluator, Requirement } from './evaluator.ts';
 import { podUsage } from './pods.ts';
+import { resourceClaimUsage } from './resource-claims.ts';
 import { serviceUsage } from './services.ts';
 
 const special = new Map<Kind, QuotaEvaluator>([
   [Pod, podUsage],
   [Service, serviceUsage],
   [PersistentVolumeClaim, claimUsage],
+  [ResourceClaim, resourceClaimUsage],
 ]);
 
 /** Kinds that quotas can also count by their plain name, without `count/`. */

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../base/quantity.ts';
 import { decode } from '../../schema/decode.ts';
 import { Pod } from '../groups/core/pod/pod.ts';
+import { ResourceClaim } from '../groups/resource/resource-claim.ts';
+import type { Kind } from '../kind.ts';
 import { addTo, amountsOf, growth, listOf } from './amounts.ts';
+import { evaluatorOf } from './objects.ts';
 import { podUsage } from './pods.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
@@ -69,6 +72,41 @@ describe('what a pod uses', () => {
   it('counts while its grace lasts', () => {
     const metadata = { deletionTimestamp: '2029-12-31T23:59:50Z', deletionGracePeriodSeconds: 30 };
     expect(used(pod({ containers: [container({ cpu: '1' })] }, {}, metadata)).pods).toBe('1');
+  });
+});
+
+describe('what a resource claim uses', () => {
+  const used = (...requests: object[]) => {
+    const usage = evaluatorOf(ResourceClaim as Kind)!.usage({ spec: { devices: { requests } } }, 0);
+    return Object.fromEntries([...usage].map(([name, amount]) => [name, formatQuantity(amount)]));
+  };
+  const of = (deviceClassName: string, count?: number) => ({
+    ...{ deviceClassName, allocationMode: count === undefined ? 'All' : 'ExactCount', count },
+  });
+  const COUNT = 'count/resourceclaims.resource.k8s.io';
+  const gpus = 'gpu.deviceclass.resource.k8s.io/devices';
+  const disks = 'disk.deviceclass.resource.k8s.io/devices';
+
+  it('is itself, and its devices by class', () => {
+    expect(used()).toEqual({ [COUNT]: '1' });
+    const requests = [of('gpu', 2), of('gpu', 1), of('disk', 4)].map((exactly, i) => ({ name: `r${i}`, exactly }));
+    expect(used(...requests)).toEqual({ [COUNT]: '1', [gpus]: '3', [disks]: '4' });
+  });
+
+  it('is as many devices as can be allocated where it asks for all', () => {
+    expect(used({ name: 'r', exactly: of('gpu') })).toEqual({ [COUNT]: '1', [gpus]: '32' });
+  });
+
+  it('is the most of its alternatives for each class', () => {
+    const firstAvailable = [of('gpu', 2), of('gpu', 5), of('disk', 1)];
+    expect(used({ name: 'r', firstAvailable }, { name: 's', exactly: of('gpu', 1) })).toEqual({
+      ...{ [COUNT]: '1', [gpus]: '6', [disks]: '1' },
+    });
+  });
+
+  it('is what a quota can name', () => {
+    const { counts } = evaluatorOf(ResourceClaim as Kind)!;
+    expect([COUNT, gpus, 'devices', 'count/pods'].map(counts)).toEqual([true, true, false, false]);
   });
 });
 

@@ -63,6 +63,8 @@ export interface DiscoveredResource {
    * groups list, so that it is left out there.
    */
   readonly hasMoved: boolean;
+  /** Identifies the version that objects are stored in; undefined for what is not stored. Clients only compare it. */
+  readonly storageVersionHash?: string | undefined;
   readonly subresources: readonly DiscoveredSubresource[];
 }
 

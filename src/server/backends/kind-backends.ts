@@ -4,6 +4,7 @@ import type { Registry, ServedResource } from '../registry.ts';
 import type { ServedSubresource } from '../subresources/served.ts';
 import type { Backend, DiscoveredResource, DiscoveredSubresource } from './backend.ts';
 import { priorityOf } from './priorities.ts';
+import { storageVersionHash } from './storage-version-hash.ts';
 
 export class KindBackends {
   readonly #registry: Registry;
@@ -55,6 +56,8 @@ function discovered({ kind, version, verbs, subresources }: ServedResource): Dis
     shortNames: kind.short,
     categories: version.group === kind.hub.group ? kind.categories : [],
     hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
+    // What is not stored, such as a review, cannot be watched. A version that nobody can use is not named, as in Kubernetes.
+    storageVersionHash: verbs.includes('watch') && kind.hub.served !== false ? storageVersionHash(kind) : undefined,
     subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
   };
 }

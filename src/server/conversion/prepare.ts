@@ -14,11 +14,6 @@ export function prepare(entries: readonly Entry[], resource: Resource): Promise<
   return convertEntries(entries, resource, conversion);
 }
 
-/** The same for the stored version alone, which is all that selectors look at. */
-export function prepareHubs(entries: readonly Entry[], { kind }: Resource): Promise<void> | undefined {
-  return kind.conversion && prepare(entries, { kind, version: kind.hub });
-}
-
 async function convertEntries(
   entries: readonly Entry[],
   { kind, version }: Resource,

@@ -24,6 +24,8 @@ const schema = (field: string, type: string) => ({
   openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { [field]: { type } } } } },
 });
 
+const selectable = (field: string) => ({ selectableFields: [{ jsonPath: `.spec.${field}` }] });
+
 /** v1 has a size as text, v2 as a number. */
 function convert({ desiredAPIVersion, objects }: any) {
   const convertedObjects = objects.map((object: any) => {
@@ -34,11 +36,13 @@ function convert({ desiredAPIVersion, objects }: any) {
   return { convertedObjects, result: { status: 'Success' } };
 }
 
+const nameOf = ({ object }: any): string => object.metadata.name;
+
 async function define(path: string, decide: Parameters<WebhookServer['on']>[1]): Promise<void> {
   webhooks.on(path, decide);
   const versions = [
-    { name: 'v1', served: true, storage: false, schema: schema('size', 'string') },
-    { name: 'v2', served: true, storage: true, schema: schema('tons', 'integer') },
+    { name: 'v1', served: true, storage: false, schema: schema('size', 'string'), ...selectable('size') },
+    { name: 'v2', served: true, storage: true, schema: schema('tons', 'integer'), ...selectable('tons') },
   ];
   const conversion = {
     strategy: 'Webhook',
@@ -72,6 +76,37 @@ it('stores what the webhook makes of an object, and shows it in every version', 
   expect((await api.get('ships', 'a', V2)).spec).toEqual({ tons: 13 });
   const list = await api.list('ships', V1);
   expect(list.items.map(({ object }: any) => object.spec)).toEqual([{ size: '13' }]);
+});
+
+it('selects objects by the fields of the version that is asked for', async () => {
+  const calls: string[] = [];
+  await define('select', (request: any) => {
+    calls.push(...request.objects.map(({ metadata }: any) => metadata.name));
+    return convert(request);
+  });
+  const selected = (fieldSelector: string, version: typeof V1) =>
+    api.list('ships', { ...version, options: { fieldSelector } }).then(({ items }) => items.map(nameOf));
+  const watch = await api.watch('ships', { ...V1, options: { fieldSelector: 'spec.size=12' } });
+  for (const [name, tons] of Object.entries({ a: 12, b: 13, c: 12 })) {
+    await api.create('ships', { metadata: { name }, spec: { tons } }, V2);
+  }
+  expect(await selected('spec.size=12', V1)).toEqual(['a', 'c']);
+  expect(await selected('spec.size!=12', V1)).toEqual(['b']);
+  expect(await selected('spec.tons=13', V2)).toEqual(['b']);
+  const limited = await api.list('ships', { ...V1, options: { fieldSelector: 'spec.size=12', limit: 1 } });
+  expect(limited.items.map(nameOf)).toEqual(['a']);
+
+  await api.patch('ships', 'a', { spec: { tons: 14 } }, V2);
+  const seen: string[] = [];
+  while (seen.length < 3) for (const { type, object } of await watch.next()) seen.push(`${type} ${nameOf({ object })}`);
+  watch.stop();
+  expect(seen).toEqual(['ADDED a', 'ADDED c', 'DELETED a']);
+
+  calls.length = 0;
+  await api.create('ships', { metadata: { name: 'd' }, spec: { tons: 1 } }, V2);
+  await api.create('ships', { metadata: { name: 'e' }, spec: { tons: 1 } }, V2);
+  expect(await selected('metadata.name=d', V1)).toEqual(['d']);
+  expect(calls).toEqual(['d']);
 });
 
 it('costs the caller an error when the webhook fails or answers nonsense', async () => {

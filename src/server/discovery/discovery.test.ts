@@ -69,6 +69,7 @@ it('lists resources with their subresources', () => {
         verbs: all,
         shortNames: ['deploy'],
         categories: ['all'],
+        storageVersionHash: '8aSe+NMegvE=',
       },
       {
         name: 'deployments/rollback',
@@ -93,6 +94,29 @@ it('lists resources with their subresources', () => {
       },
     ],
   });
+});
+
+it('identifies the stored version of what is stored', () => {
+  const registry = smallRegistry();
+  registry.add(
+    defineKind({
+      group: 'zoo.example.com',
+      kind: 'Thing',
+      plural: 'things',
+      scope: 'Cluster',
+      description: '',
+      fields: {},
+      versions: { 'zoo.example.com/v1beta1': {}, 'zoo.example.com/v1': {} },
+    }),
+  );
+  const live = discovery(registry);
+  const hashOf = (path: string, plural: string) =>
+    (live.document(path) as { resources: any[] }).resources.find(({ name }) => name === plural).storageVersionHash;
+  expect(hashOf('/api/v1', 'namespaces')).toBe('Q3oi5N2YM8M=');
+  expect(hashOf('/api/v1', 'bindings')).toBeUndefined();
+  const stored = hashOf('/apis/zoo.example.com/v1beta1', 'things');
+  expect(stored).toMatch(/^[\w+/]{11}=$/);
+  expect(hashOf('/apis/zoo.example.com/v1', 'things')).toBe(stored);
 });
 
 it('says where the kinds of subresources live', () => {

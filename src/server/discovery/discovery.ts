@@ -175,7 +175,7 @@ function rowsOf(backend: Backend): Row[] {
 
 /** A resource, and its subresources. */
 function rowsOfResource(resource: DiscoveredResource): Row[] {
-  const { plural, namespaced, shortNames, categories } = resource;
+  const { plural, namespaced, shortNames, categories, storageVersionHash } = resource;
   const rows: Row[] = resource.subresources.map((subresource) => {
     const [group, version] = subresource.apiVersion ? splitApiVersion(subresource.apiVersion) : [];
     return {
@@ -195,6 +195,7 @@ function rowsOfResource(resource: DiscoveredResource): Row[] {
     verbs: resource.verbs,
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
+    ...(storageVersionHash ? { storageVersionHash } : {}),
   } as Row);
   return rows;
 }

@@ -1,5 +1,5 @@
 /** Watches whose events are late, or that end early. */
-import type { Clock } from '../../base/time/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { WatchConsumer, WatchReply } from '../api.ts';
 
 /** Delivers everything `delayMs` later, its end included. */
@@ -25,30 +25,47 @@ export function late(reply: WatchReply, clock: Clock, delayMs: number): WatchRep
   };
 }
 
-/** Ends the watch as a broken connection does: without an error, so that the client resumes it. */
-export function droppedAfter(reply: WatchReply, clock: Clock, delayMs: number): WatchReply {
-  let consumer: WatchConsumer | undefined;
-  const timer = clock.timer(delayMs, () => {
-    reply.stop();
-    consumer?.end();
-  });
-  return {
-    type: 'watch',
-    attach(attached) {
-      consumer = attached;
-      reply.attach({
-        ...forwarded(attached),
-        end() {
-          timer.cancel();
-          attached.end();
-        },
-      });
-    },
-    stop() {
-      timer.cancel();
-      reply.stop();
-    },
-  };
+/** A running watch that can be ended as a broken connection ends it: without an error, so that the client resumes it. */
+export class DroppableWatch implements WatchReply {
+  readonly type = 'watch';
+  readonly #reply: WatchReply;
+  readonly #onOver: () => void;
+  readonly #timers: Timer[] = [];
+  #consumer: WatchConsumer | undefined;
+
+  constructor(reply: WatchReply, onOver: (watch: DroppableWatch) => void) {
+    this.#reply = reply;
+    this.#onOver = () => onOver(this);
+  }
+
+  attach(consumer: WatchConsumer): void {
+    this.#consumer = consumer;
+    this.#reply.attach({
+      ...forwarded(consumer),
+      end: () => {
+        this.#over();
+        consumer.end();
+      },
+    });
+  }
+
+  stop(): void {
+    this.#over();
+    this.#reply.stop();
+  }
+
+  dropAfter(clock: Clock, delayMs: number): void {
+    const drop = () => {
+      this.stop();
+      this.#consumer?.end();
+    };
+    this.#timers.push(clock.timer(delayMs, drop));
+  }
+
+  #over(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#onOver();
+  }
 }
 
 function forwarded(consumer: WatchConsumer): WatchConsumer {

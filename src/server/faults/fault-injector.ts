@@ -1,8 +1,8 @@
 import { ApiError, type Reason } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
-import type { Call, Handle, Reply, User } from '../api.ts';
-import { droppedAfter, late } from './disturbed-watch.ts';
+import type { Call, Handle, User, WatchReply } from '../api.ts';
+import { DroppableWatch, late } from './disturbed-watch.ts';
 import type { FaultCode, FaultRule } from './fault.ts';
 
 export interface ActiveFault {
@@ -30,10 +30,18 @@ const REASONS: Readonly<Record<FaultCode, Reason>> = {
 /** How finely rates are told apart. */
 const RATE_STEPS = 1_000_000;
 
+const NO_RULES: readonly FaultRule[] = [];
+
+interface CountedFault {
+  readonly rule: FaultRule;
+  hits: number;
+}
+
 /** Lets faults happen to requests. */
 export class FaultInjector {
   readonly #options: FaultInjectorOptions;
-  readonly #faults = new Set<{ readonly rule: FaultRule; hits: number }>();
+  readonly #faults = new Set<CountedFault>();
+  readonly #watches = new Map<DroppableWatch, Call>();
 
   constructor(options: FaultInjectorOptions) {
     this.#options = options;
@@ -42,6 +50,7 @@ export class FaultInjector {
   add(rule: FaultRule): ActiveFault {
     const fault = { rule, hits: 0 };
     this.#faults.add(fault);
+    this.#disturbRunning(fault);
     return {
       get hits() {
         return fault.hits;
@@ -53,37 +62,50 @@ export class FaultInjector {
   /** The same function, with faults. */
   readonly intercept = (handle: Handle): Handle => {
     return async (call, notes) => {
-      if (this.#faults.size === 0) return handle(call, notes);
-      const rules = this.#hitBy(call);
+      const rules = this.#faults.size === 0 ? NO_RULES : this.#hitBy(call);
       const { clock } = this.#options;
       for (const { latencyMs } of rules) if (latencyMs) await sleep(clock, latencyMs, call.signal);
       const failing = rules.find(({ error }) => error !== undefined);
       if (failing) throw injected(failing.error as FaultCode);
-      return this.#disturb(await handle(call, notes), rules);
+      const reply = await handle(call, notes);
+      return reply.type === 'watch' ? this.#watch(reply, call, rules) : reply;
     };
   };
 
-  #disturb(reply: Reply, rules: readonly FaultRule[]): Reply {
-    if (reply.type !== 'watch') return reply;
+  #watch(reply: WatchReply, call: Call, rules: readonly FaultRule[]): WatchReply {
     const { clock } = this.#options;
-    let watch = reply;
-    for (const { staleWatchesMs, dropWatchesAfterMs } of rules) {
-      if (staleWatchesMs) watch = late(watch, clock, staleWatchesMs);
-      if (dropWatchesAfterMs !== undefined) watch = droppedAfter(watch, clock, dropWatchesAfterMs);
+    let timely = reply;
+    for (const { staleWatchesMs } of rules) if (staleWatchesMs) timely = late(timely, clock, staleWatchesMs);
+    const watch = new DroppableWatch(timely, (over) => this.#watches.delete(over));
+    this.#watches.set(watch, call);
+    for (const { dropWatchesAfterMs } of rules) {
+      if (dropWatchesAfterMs !== undefined) watch.dropAfter(clock, dropWatchesAfterMs);
     }
     return watch;
+  }
+
+  /** Watches that run already are dropped, too; those that shall be late are dropped at once, and are late when resumed. */
+  #disturbRunning(fault: CountedFault): void {
+    const { staleWatchesMs, dropWatchesAfterMs = staleWatchesMs === undefined ? undefined : 0 } = fault.rule;
+    if (dropWatchesAfterMs === undefined) return;
+    for (const [watch, call] of this.#watches) {
+      if (!this.#faults.has(fault)) return;
+      if (this.#hits(fault, call)) watch.dropAfter(this.#options.clock, dropWatchesAfterMs);
+    }
   }
 
   /** The faults that happen to this request. */
   #hitBy(call: Call): FaultRule[] {
     const rules: FaultRule[] = [];
-    for (const fault of this.#faults) {
-      if (!this.#happens(fault.rule, call)) continue;
-      fault.hits++;
-      if (fault.hits === fault.rule.times) this.#faults.delete(fault);
-      rules.push(fault.rule);
-    }
+    for (const fault of this.#faults) if (this.#hits(fault, call)) rules.push(fault.rule);
     return rules;
+  }
+
+  #hits(fault: CountedFault, call: Call): boolean {
+    if (!this.#happens(fault.rule, call)) return false;
+    fault.hits++;
+    if (fault.hits === fault.rule.times) this.#faults.delete(fault);
+    return true;
   }
 
   #happens(rule: FaultRule, { verb, plural, namespace = '', user }: Call): boolean {

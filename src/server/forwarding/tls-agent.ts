@@ -1,10 +1,10 @@
-import * as https from 'node:https';
+import { Agent, type AgentOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 /** Opens TLS connections on top of those that `connect` opens, and keeps them as the options say. */
-export function tlsAgent(connect: () => Promise<Duplex>, tls: ConnectionOptions, options: https.AgentOptions) {
-  const agent = new https.Agent(options);
+export function tlsAgent(connect: () => Promise<Duplex>, tls: ConnectionOptions, options: AgentOptions) {
+  const agent = new Agent(options);
   agent.createConnection = (_, done) => {
     connect().then((socket) => done?.(null, secured(socket, tls)), done as (error: Error) => void);
     return undefined;

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { isShared } from '../../base/bytes/shared-buffer.ts';
 import { allKinds } from '../../kinds/all.ts';
+import { customKind } from '../../kinds/custom/custom-kind.ts';
 import { CronJob } from '../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../kinds/groups/batch/job.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
@@ -268,6 +269,34 @@ describe('Swagger 1.2', () => {
       expect(used.filter((name) => !models[name])).toEqual([]);
     }
   });
+});
+
+it('says which fields objects of a custom kind can be selected by, and only theirs', async () => {
+  const spec: any = {
+    ...{ group: 'stable.example.com', scope: 'Namespaced', conversion: { strategy: 'None' } },
+    names: { plural: 'tabs', singular: 'tab', kind: 'Tab', listKind: 'TabList' },
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true, selectableFields: [{ jsonPath: '.spec.image' }] },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', properties: { image: { type: 'string' } } } },
+          },
+        },
+      },
+    ],
+  };
+  const kind = customKind(spec, { definition: () => ({ spec }), names: spec.names });
+  const openApi = new OpenApi(new BackendRegistry(new Registry([kind, Backup])));
+  const fields = { 'x-kubernetes-selectable-fields': [{ fieldPath: 'spec.image' }] };
+  for (const path of ['/openapi/v2', '/openapi/v3/apis/stable.example.com/v1']) {
+    const { definitions, components } = await read(openApi, path);
+    const shapes = definitions ?? components.schemas;
+    expect(shapes['com.example.stable.v1.Tab']).toMatchObject(fields);
+    expect(shapes['com.example.stable.v1.TabList']).toMatchObject(fields);
+    expect(shapes['com.example.stable.v1.BackupList']).not.toHaveProperty(['x-kubernetes-selectable-fields']);
+  }
 });
 
 describe('documents', () => {

@@ -116,6 +116,7 @@ export class DefinitionRenderer {
       ...(open ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
       ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
       ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+      ...shape.extensions,
     };
   }
 
@@ -126,7 +127,11 @@ export class DefinitionRenderer {
       this.#dialect.complete ? 3 : 2,
       metadata ? this.#property('metadata', metadata, home) : {},
     );
-    return { ...body, ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}) };
+    return {
+      ...body,
+      ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
+      ...shape.extensions,
+    };
   }
 
   #property(name: string, schema: Schema, home: string): Json {

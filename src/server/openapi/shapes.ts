@@ -38,7 +38,10 @@ export function listShape(name: string, items: ObjectSchema): ObjectSchema {
       kind,
       metadata: s.use(ListMeta, { description: 'Metadata of the list: its version, and where it continues.' }),
     },
-    { description: `A list of ${items.name} objects.` },
+    {
+      description: `A list of ${items.name} objects.`,
+      ...(items.extensions ? { extensions: items.extensions } : {}),
+    },
   );
 }
 

@@ -39,11 +39,18 @@ export function eventFrame(type: WatchEvent['type'], head: Buffer, object: Buffe
   return out;
 }
 
-/** A list in its envelope: `metadata` is its ListMeta, `items` are its objects. All lists of Kubernetes have these numbers. */
-export function envelopedList(head: Buffer, metadata: Buffer, items: readonly Buffer[]): Buffer {
+interface ListParts {
+  readonly head: Buffer;
+  /** Its ListMeta. */
+  readonly metadata: Buffer;
+  readonly items: readonly Buffer[];
+}
+
+/** A list in its envelope. All lists of Kubernetes have these numbers. */
+export function envelopedList({ head, metadata, items }: ListParts, allocate: (length: number) => Buffer): Buffer {
   let length = fieldLength(metadata);
   for (const item of items) length += fieldLength(item);
-  const out = allocateSharable(head.length + varintLength(length) + length);
+  const out = allocate(head.length + varintLength(length) + length);
   let at = head.copy(out, 0);
   at = writeVarint(out, at, length);
   at = writeField(out, at, { number: 1, bytes: metadata });

@@ -3,7 +3,7 @@
  * events are assembled from them. Writers are built when the first client asks for protobuf.
  */
 
-import { makeMovable } from '../../base/bytes/shared-buffer.ts';
+import { allocateForSending, makeMovable } from '../../base/bytes/shared-buffer.ts';
 import type { Status } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type {
@@ -154,7 +154,8 @@ export class ProtobufReplies {
     const read = (item: Item) => void items.push(bytesOf(item, form));
     const assemble = (): ListBody => {
       const metadata = this.#encode('meta/v1', 'ListMeta', reply.metadata);
-      const bytes = makeMovable(envelopedList(form.listHead(reply)!, metadata, items));
+      const list = { head: form.listHead(reply)!, metadata, items };
+      const bytes = makeMovable(envelopedList(list, (length) => cache?.allocate(length) ?? allocateForSending(length)));
       return cache?.keep(bytes) ?? { bytes, gzip: undefined };
     };
     const reading = reply.readInTurns(read);

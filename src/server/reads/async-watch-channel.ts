@@ -1,7 +1,7 @@
 import type { WatchBatch, WatchEvent } from '../api.ts';
 import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
 import type { Entry } from '../cache/entry.ts';
-import { prepare, prepareHubs } from '../conversion/prepare.ts';
+import { prepare } from '../conversion/prepare.ts';
 import type { Resource } from '../registry.ts';
 import type { Selection } from './selection.ts';
 import { batchOf, Channel } from './watch-channel.ts';
@@ -29,7 +29,7 @@ class AsyncChannel extends Channel {
 
   override async eventsOf(records: readonly ChangeRecord[]): Promise<WatchEvent[]> {
     const involved = records.flatMap(({ entry, previous }) => [entry, previous]).filter((entry) => entry !== undefined);
-    await prepareHubs(involved, this.resource);
+    await prepare(involved, this.selection.reads);
     const events = records.map((record) => this.eventOf(record)).filter((event) => event !== undefined);
     const shown = events.map((event) => (event instanceof ObjectEvent ? event.entry : undefined));
     await prepare(
@@ -40,7 +40,7 @@ class AsyncChannel extends Channel {
   }
 
   override async present(entries: readonly Entry[]): Promise<WatchEvent[]> {
-    await prepareHubs(entries, this.resource);
+    await prepare(entries, this.selection.reads);
     const matching = entries.filter(this.selection.matches);
     await prepare(matching, this.resource);
     return super.present(matching);

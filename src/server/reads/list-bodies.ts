@@ -1,10 +1,11 @@
 /**
  * Lists that were requested recently, encoded. The items of a list change only when its table does, so that the same
- * request gets the same bytes, also compressed. A few lists are kept, up to a limit of memory.
+ * request gets the same bytes, also compressed. A few lists are kept, up to a limit of memory: those that were requested
+ * twice, because memory that threads share is scarce, and a list that changes all the time would use it up.
  */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/bytes/shared-buffer.ts';
+import { allocateForSending, allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/bytes/shared-buffer.ts';
 import { textBytes } from '../../base/collections/bounded-map.ts';
 import type { ListBody, ListBodyCache } from '../api.ts';
 import { headOf, writeSpliced } from '../cache/encoding.ts';
@@ -37,8 +38,12 @@ interface Kept {
   readonly generation: number;
   readonly resource: Resource;
   readonly views: readonly View[];
+  /** How the list was requested before. */
+  readonly requested: Set<ListEncoding>;
   readonly bodies: Partial<Record<ListEncoding, KeptBody>>;
 }
+
+type Allocate = (length: number) => Buffer;
 
 type ListEncoding = 'json' | 'protobuf';
 
@@ -70,7 +75,7 @@ export class ListBodies {
   json(key: ListKey, content: ListContent): Buffer {
     const known = this.#body(key, 'json', content);
     if (known) return known.bytes;
-    const json = listJson(content.head, content.views);
+    const json = listJson(content, this.#allocator(key, 'json'));
     this.#keep(key, 'json', content, json);
     return json;
   }
@@ -87,6 +92,7 @@ export class ListBodies {
         const known = this.#body(key, 'protobuf', content);
         return known && body(known.bytes);
       },
+      allocate: (length) => this.#allocator(key, 'protobuf')(length),
       keep: (bytes) => {
         this.#keep(key, 'protobuf', content, bytes);
         return body(bytes);
@@ -98,6 +104,14 @@ export class ListBodies {
   #body(key: ListKey, encoding: ListEncoding, { head, views }: ListContent): KeptBody | undefined {
     const body = this.#lookUp(key, () => views).bodies[encoding];
     return body?.head === head ? body : undefined;
+  }
+
+  /** The first request for a list gives its memory away; from the second one on, it is kept. */
+  #allocator(key: ListKey, encoding: ListEncoding): Allocate {
+    const requested = this.#find(key)?.requested;
+    if (requested?.has(encoding)) return allocateSharable;
+    requested?.add(encoding);
+    return allocateForSending;
   }
 
   #keep(key: ListKey, encoding: ListEncoding, { head, views }: ListContent, bytes: Buffer): void {
@@ -131,7 +145,7 @@ export class ListBodies {
     const { generation } = table;
     const name = nameOf(key);
     const views = make();
-    const kept: Kept = { name, table, generation, resource, views, bodies: {} };
+    const kept: Kept = { name, table, generation, resource, views, requested: new Set(), bodies: {} };
     if (bytesOf(kept) * 2 > MAX_BYTES) return kept;
     this.#kept.set(name, kept);
     this.#bytes += bytesOf(kept);
@@ -182,10 +196,10 @@ async function squeeze(json: Buffer): Promise<Buffer> {
 }
 
 /**
- * `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion. A large list is in shared memory; where
- * there is too much of that, sending the list takes it away from this thread.
+ * `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion. Sending a large list takes it away from this
+ * thread, unless it was allocated in shared memory.
  */
-export function listJson(head: string, views: readonly View[]): Buffer {
+export function listJson({ head, views }: ListContent, allocate: Allocate = allocateForSending): Buffer {
   const sources = views.map((view) => view.jsonSource());
   let length = Buffer.byteLength(head) + 2;
   const skipped = views.map(({ kind, version }) => headOf(kind, version).item);
@@ -193,7 +207,7 @@ export function listJson(head: string, views: readonly View[]): Buffer {
     length += source.length - skipped[index]! + 2;
   });
   // The first item has no comma before it.
-  const out = allocateSharable(views.length === 0 ? length : length - 1);
+  const out = allocate(views.length === 0 ? length : length - 1);
   let at = out.write(head, 0);
   sources.forEach((source, index) => {
     if (index > 0) out[at++] = COMMA;

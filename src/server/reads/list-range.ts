@@ -3,7 +3,7 @@ import { type FieldError, forbidden, notSupported } from '../../schema/field-err
 import type { Call } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
-import { prepareHubs } from '../conversion/prepare.ts';
+import { prepare } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { invalidObject } from '../objects/check.ts';
 import type { Resource } from '../registry.ts';
@@ -60,7 +60,7 @@ export async function pageOf(core: Core, { resource, call }: ApiRequest, range: 
   const { after, selection } = range;
   const { revision, entries } = range.past ?? newestState(core, resource, call);
   const rest = after === undefined ? entries : entries.filter((entry) => entry.at.key > after);
-  const preparing = prepareHubs(rest, resource);
+  const preparing = prepare(rest, selection.reads);
   if (preparing) await preparing;
   // The result of a selector is not kept, but the decoded object is, which takes most of the time.
   const reading = readInTurns(core.turns, rest, selection.matches);

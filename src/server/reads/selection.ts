@@ -10,8 +10,16 @@ import type { Call } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Resource } from '../registry.ts';
 
+/** Fields that all kinds are selected by; they are the same in all versions. */
+const METADATA_FIELDS: Readonly<Record<string, (object: KubeObject) => string>> = {
+  'metadata.name': ({ metadata }) => metadata.name ?? '',
+  'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
+};
+
 /** Which objects a list or a watch shows. */
 export interface Selection {
+  /** The version of objects that it looks at: what is converted asynchronously has to be prepared in it. */
+  readonly reads: Resource;
   readonly matches: (entry: Entry) => boolean;
   /** The same for selections that match the same objects for certain. */
   readonly text: string;
@@ -22,15 +30,26 @@ export function selectionOf(resource: Resource, call: Call): Selection {
   const { kind } = resource;
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const check = checkOf(resource, call);
+  const reads = isAboutShown(resource, fieldSelector) ? resource : { kind, version: kind.hub };
   const isPlain = !labelSelector && !fieldSelector && !call.name;
   return {
+    reads,
     // Without selectors, only objects with initializers have to be decoded, and those that may be unreadable.
-    matches: (entry) => (isPlain && entry.isKnownInitialized(kind)) || check(entry.hub(kind)),
+    matches: (entry) => (isPlain && entry.isKnownInitialized(kind)) || check(entry.view(reads).object),
     text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
   };
 }
 
-/** The same as a predicate on objects in the stored version. Throws BadRequest when a selector is invalid. */
+/** Whether a valid selector has to see objects as the version of the resource shows them. */
+function isAboutShown({ kind, version }: Resource, fieldSelector: string): boolean {
+  if (!version.selectsShown || version === kind.hub) return false;
+  return parseFieldSelector(fieldSelector).some(({ field }) => !Object.hasOwn(METADATA_FIELDS, field));
+}
+
+/**
+ * The same as a predicate on objects in the stored version, or in that of the resource where its selectors read that.
+ * Throws BadRequest when a selector is invalid.
+ */
 export function checkOf(resource: Resource, call: Call): (object: KubeObject) => boolean {
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const checks: ((object: KubeObject) => boolean)[] = [];
@@ -57,8 +76,7 @@ function fieldCheck(resource: Resource, { field, op, value }: FieldRequirement):
 }
 
 function reader({ version }: Resource, field: string): (object: KubeObject) => string {
-  if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
-  if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
+  if (Object.hasOwn(METADATA_FIELDS, field)) return METADATA_FIELDS[field]!;
   const selectable = version.selectable ?? {};
   if (Object.hasOwn(selectable, field)) return selectable[field]!;
   throw badRequest(

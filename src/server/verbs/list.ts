@@ -71,7 +71,7 @@ async function page(core: Core, request: ApiRequest, range: ListRange): Promise<
   const converting = prepare(entries, resource);
   if (converting) await converting;
   const views = entries.map((entry) => entry.view(resource));
-  const json = () => listJson(headOf(resource, metadata), views);
+  const json = () => listJson({ head: headOf(resource, metadata), views });
   return { ...shape(core, resource, { metadata, views }), json, gzip: undefined, protobuf: undefined };
 }
 

@@ -12,9 +12,6 @@ import { batchOf } from '../reads/watch-channel.ts';
 import { WatchOutput } from '../reads/watch-output.ts';
 import type { Resource } from '../registry.ts';
 
-/** How long a watch runs without `timeoutSeconds`: at least this long, and up to twice as long. */
-const MIN_DURATION_MS = 30 * 60_000;
-
 /** Watches an object or a list: from now on, from a revision, or with the current objects first. */
 export async function watch(core: Core, { resource, call }: ApiRequest): Promise<WatchReply> {
   checkOptions(call);
@@ -65,7 +62,7 @@ class RunningWatch implements WatchReply {
     this.#output = new WatchOutput(consumer, core.watches.backlogs, () => this.#end());
     call.signal?.addEventListener('abort', this.#onAbort, { once: true });
     const seconds = call.options?.timeoutSeconds;
-    const lasting = seconds ? seconds * 1000 : MIN_DURATION_MS + core.random.int(MIN_DURATION_MS);
+    const lasting = seconds ? seconds * 1000 : core.minWatchMs + core.random.int(core.minWatchMs);
     this.#timer = core.clock.timer(lasting, () => this.#finish());
     void this.#begin();
   }

@@ -41,8 +41,6 @@ const SCHEDULER_NAME = 'default-scheduler';
 const NODE_VERSION = 'v1.36.4';
 /** Leases are long, so that little happens while a test moves the clock by days. A node that fails shortens its own. */
 const LEASE_RENEWAL_MS = 3_600_000;
-/** Watches go on for a week, because starting one again takes longer than all that it shows in an hour. */
-const WATCH_SECONDS = 7 * 86_400;
 const POD_RANGE = '10.244.0.0/16';
 
 export type ControllerKeys = Pick<ControllerOptions, 'authority' | 'mintToken' | 'signCertificate'>;
@@ -52,10 +50,7 @@ export function startControllers(options: ComponentOptions, keys: ControllerKeys
   const stop = new AbortController();
   const { signal } = stop;
   const clientOf = (account: string) => clientFor(directFor, controllerUser(account));
-  const informers = new InformerFactory({
-    ...{ ...tools, client: clientOf(CONTROLLER_MANAGER), signal },
-    watchSeconds: WATCH_SECONDS,
-  });
+  const informers = new InformerFactory({ ...tools, client: clientOf(CONTROLLER_MANAGER), signal });
   const controllers = allControllers({
     ...keys,
     kinds: () => server.registry.kinds,
@@ -74,7 +69,7 @@ export function startControllers(options: ComponentOptions, keys: ControllerKeys
 export function startScheduler({ server, directFor, ...tools }: ComponentOptions): Stop {
   const stop = new AbortController();
   const common = { ...tools, client: clientFor(directFor, SCHEDULER), signal: stop.signal };
-  const informers = new InformerFactory({ ...common, watchSeconds: WATCH_SECONDS });
+  const informers = new InformerFactory(common);
   const recorder = createEventRecorder({ ...common, component: SCHEDULER_NAME });
   const scheduler = new Scheduler({ ...common, informers, recorder, name: SCHEDULER_NAME });
   server.explainPodsBy((namespace, name) => scheduler.explain(namespace, name));

@@ -26,7 +26,11 @@ const MAX_SEED = 2 ** 32;
 const DAY_MS = 86_400_000;
 const MAX_CERTIFICATE_MS = 365 * DAY_MS;
 
+/** Watches are long, like leases: a component watches every kind, and starting again takes longer than what an hour shows. */
+const MIN_WATCH_MS = 7 * DAY_MS;
+
 const SERVER_OPTIONS = {
+  minWatchMs: MIN_WATCH_MS,
   kinds: allKinds,
   authorization: ['Node', 'RBAC'],
   garbageCollection: true,

@@ -1,3 +1,4 @@
+import { clone } from '../../base/json/tree.ts';
 import type { DirectHandle } from '../../server/direct.ts';
 import type { KubeObject, Manifest } from '../contract.ts';
 import type { Kinds } from './kinds.ts';
@@ -23,7 +24,7 @@ export async function apply(
       options: { fieldManager: FIELD_MANAGER, force: true },
     });
     if (reply.type !== 'object') throw new Error(`unexpected answer of the server: ${reply.type}`);
-    applied.push(reply.item.object as KubeObject);
+    applied.push(clone(reply.item.object) as KubeObject);
   }
   return applied;
 }

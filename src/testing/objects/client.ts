@@ -3,6 +3,7 @@ import { directTransport } from '../../client/transport/direct-transport.ts';
 import type { User } from '../../server/api.ts';
 import type { DirectHandle } from '../../server/direct.ts';
 import type { Client, Resource } from '../contract.ts';
+import { copyingTransport } from './copying-transport.ts';
 import type { Kinds } from './kinds.ts';
 
 const AUTHENTICATED = 'system:authenticated';
@@ -11,7 +12,7 @@ export const ADMIN: User = { name: 'admin', groups: ['system:masters', AUTHENTIC
 
 /** The API for a test: kinds are found by name. */
 export function testClient(kinds: Kinds, directFor: (user: User) => DirectHandle, user: User = ADMIN): Client {
-  const client = createClient(directTransport(directFor(user)));
+  const client = createClient(copyingTransport(directTransport(directFor(user))));
   return {
     of(name, apiVersion) {
       const { kind, version } = kinds.named(name, apiVersion);

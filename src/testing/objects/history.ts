@@ -1,4 +1,5 @@
 import { keyOf } from '../../server/cache/keys.ts';
+import { parseStored } from '../../server/cache/stored-object.ts';
 import type { MemoryStore } from '../../store/memory/memory-store.ts';
 import type { HistoryEntry, KubeObject } from '../contract.ts';
 import type { Located } from './kinds.ts';
@@ -8,7 +9,7 @@ export function historyOf(store: MemoryStore, { kind, namespace = '', name }: Lo
   return store.historyOf(keyOf(kind, namespace, name)).map(({ change, time }) => {
     const { value, previous, revision } = change;
     const type = !value ? 'deleted' : previous ? 'updated' : 'created';
-    const object = JSON.parse((value ?? previous?.value ?? '{}').toString()) as KubeObject;
+    const object = parseStored((value ?? previous?.value)!) as KubeObject;
     object.metadata.resourceVersion = String(revision);
     return { type, resourceVersion: String(revision), time: new Date(time), object };
   });

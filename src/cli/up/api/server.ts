@@ -23,6 +23,9 @@ interface ServerDependencies {
   readonly tokens: TokenSettings;
 }
 
+/** Who moves the clock by days would otherwise wait for every component to start its watches again, twice an hour. */
+const MANUAL_CLOCK_WATCH_MS = 7 * 86_400_000;
+
 /** Creates the API server. It listens nowhere yet. */
 export async function startServer(
   context: StartContext,
@@ -39,6 +42,7 @@ export async function startServer(
   const server = await createServer({
     ...{ store, kinds, clock, random, log, monitor, serviceClusterIpRange, ...history(settings) },
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
+    minWatchMs: manual && MANUAL_CLOCK_WATCH_MS,
     intercept: injector ? (handle) => injector.intercept(counted(handle)) : manual?.intercept,
     tokenIssuer: tokens.bound,
     release: durable && exclusive ? release : undefined,

@@ -21,7 +21,7 @@ import { isAvailable, nextAvailable } from '../../shared/pods/availability.ts';
 import { checkRoomLater, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
-import { isActive, isReady, isTerminating } from '../../shared/pods/pod-life.ts';
+import { isActive, isReady, isTerminating, readyTime } from '../../shared/pods/pod-life.ts';
 
 type Owner = ReplicaSet | ReplicationController;
 type SeenPod = DeepReadonly<Pod>;
@@ -170,6 +170,20 @@ function failureOf(failures: readonly Failure[]): EventContent | undefined {
     }
   }
   return undefined;
+}
+
+/**
+ * Whether nothing has changed that a plan depends on. Of the four versions of a pod on its way to Ready, two are the same here:
+ * without this, a set of 100 pods is planned, over all its pods, twice as often.
+ */
+export function isSameForReplicas(pod: SeenPod, old: SeenPod): boolean {
+  return (
+    pod.status.phase === old.status.phase &&
+    readyTime(pod) === readyTime(old) &&
+    pod.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
+    deepEqual(pod.metadata.labels, old.metadata.labels) &&
+    deepEqual(pod.metadata.ownerReferences, old.metadata.ownerReferences)
+  );
 }
 
 /** Terminating and terminated pods do not count. */

@@ -7,6 +7,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { planReplicationController } from '../replication-controller/replication-controller.ts';
+import { isSameForReplicas } from './plan-replicas.ts';
 import { planReplicaSet } from './replica-set.ts';
 
 const now = new Date('2030-01-01T01:00:00Z');
@@ -96,6 +97,36 @@ describe('planReplicaSet', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('ignores only updates that leave its plan as it is', () => {
+    const planFor = (pod: object) => {
+      const world = new World();
+      world.set({ replicas: 1, minReadySeconds: 60 });
+      const seen = world.pod('p', pod);
+      return { seen, plan: world.plan() };
+    };
+    const version = anyPod.map((each) => ({
+      metadata: {
+        labels: { app: each.label },
+        ownerReferences: each.owner ? owner(each.owner) : [],
+        ...(each.isGoing ? { deletionTimestamp: '2030-01-01T00:30:00Z' } : {}),
+      },
+      spec: { nodeName: each.node },
+      status: { phase: each.phase, ...(each.isReady ? ready() : {}) },
+    }));
+    fc.assert(
+      fc.property(version, version, (before, after) => {
+        const [old, next] = [planFor(before), planFor(after)];
+        fc.pre(isSameForReplicas(next.seen, old.seen));
+        // Reports are functions, which are never equal.
+        expect(JSON.stringify(next.plan)).toBe(JSON.stringify(old.plan));
+      }),
+    );
+    const bound = { spec: { nodeName: 'a' }, status: { conditions: [{ type: 'PodScheduled', status: 'True' }] } };
+    expect(isSameForReplicas(planFor(bound).seen, planFor({}).seen)).toBe(true);
+    const later = { status: ready('2030-01-01T00:10:00Z') };
+    expect(isSameForReplicas(planFor(later).seen, planFor({ status: ready() }).seen)).toBe(false);
   });
 
   it('creates none beyond its size and deletes none below it, whatever it sees', () => {

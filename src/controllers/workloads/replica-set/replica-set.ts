@@ -6,7 +6,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { defineController, type Listers, type Snapshot } from '../../loop/define.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
-import { countsPod, planReplicas } from './plan-replicas.ts';
+import { countsPod, isSameForReplicas, planReplicas } from './plan-replicas.ts';
 
 const pods: Ownership<ReplicaSet, Pod> = {
   owner: ReplicaSet,
@@ -20,6 +20,7 @@ export const replicaSetController = defineController<ReplicaSet, boolean>({
   account: 'replicaset-controller',
   watches: ReplicaSet,
   owns: [Pod],
+  ignoresUpdate: isSameForReplicas,
   also: [orphansOf(pods)],
   observe: (replicaSet, world, tools) => observeAdoption(replicaSet, pods, { world, ...tools }),
   plan: planReplicaSet,

@@ -5,7 +5,7 @@ import { ReplicationController } from '../../../kinds/groups/core/replication-co
 import { defineController, type Snapshot } from '../../loop/define.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { compiledLabels, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
-import { countsPod, planReplicas } from '../replica-set/plan-replicas.ts';
+import { countsPod, isSameForReplicas, planReplicas } from '../replica-set/plan-replicas.ts';
 
 const pods: Ownership<ReplicationController, Pod> = {
   owner: ReplicationController,
@@ -19,6 +19,7 @@ export const replicationControllerController = defineController<ReplicationContr
   account: 'replication-controller',
   watches: ReplicationController,
   owns: [Pod],
+  ignoresUpdate: isSameForReplicas,
   also: [orphansOf(pods)],
   observe: (controller, world, tools) => observeAdoption(controller, pods, { world, ...tools }),
   plan: planReplicationController,

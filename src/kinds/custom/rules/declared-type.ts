@@ -16,6 +16,7 @@ import {
 } from '../../../cel/types/type.ts';
 import { itemsOf, type JsonSchema, valuesOf } from '../../../json-schema/json-schema.ts';
 import { escapedName } from './field-names.ts';
+import { listTypeOperators } from './list-types.ts';
 
 /** Costs are estimated for the largest request that Kubernetes takes. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
@@ -125,7 +126,7 @@ function listOf(schema: JsonSchema): DeclaredType | undefined {
   if (!element) return undefined;
   const most = Math.floor((MAX_REQUEST_BYTES - 2) / (element.minBytes + 1));
   const maxElements = schema.maxItems === undefined ? most : bounded(schema.maxItems);
-  return { type: listType(element.type), maxElements, minBytes: 2, element };
+  return { type: listType(element.type, listTypeOperators(schema)), maxElements, minBytes: 2, element };
 }
 
 /** What an entry takes besides its value: quotes, a key, a colon and a comma. */
@@ -136,7 +137,7 @@ function mapOf(schema: JsonSchema): DeclaredType | undefined {
   if (!element) return undefined;
   const most = Math.floor((MAX_REQUEST_BYTES - 2) / (element.minBytes + MIN_ENTRY_BYTES));
   const maxElements = schema.maxProperties === undefined ? most : bounded(schema.maxProperties);
-  return { type: mapType(STRING, element.type), maxElements, minBytes: 2, element };
+  return { type: mapType(STRING, element.type, listTypeOperators(schema)), maxElements, minBytes: 2, element };
 }
 
 /** Quotes, a colon and a comma. */
@@ -150,7 +151,7 @@ function objectOf(schema: JsonSchema, isRoot: boolean): DeclaredType {
   };
   let minBytes: number | undefined;
   return {
-    type: objectType(`${ROOT_NAME}${++objects}`, fieldOf),
+    type: objectType(`${ROOT_NAME}${++objects}`, fieldOf, listTypeOperators(schema)),
     maxElements: 0,
     get minBytes() {
       minBytes ??= minObjectBytes(schema);

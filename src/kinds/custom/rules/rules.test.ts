@@ -111,6 +111,62 @@ describe('values', () => {
   });
 });
 
+describe('lists with a list type', () => {
+  const set: JsonSchema = { type: 'array', maxItems: 9, items: STRING, 'x-kubernetes-list-type': 'set' };
+  const item: JsonSchema = {
+    type: 'object',
+    required: ['name'],
+    properties: { name: STRING, size: INTEGER, tags: set },
+  };
+  const map: JsonSchema = {
+    ...{ type: 'array', maxItems: 9, items: item },
+    ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+  };
+  const atomic: JsonSchema = { type: 'array', maxItems: 9, items: STRING };
+  const holds = (rule: string, spec: unknown) => {
+    const schema = kind({ set, other: set, map, merge: map, atomic }, { rule });
+    expect(defined(schema)).toEqual([]);
+    return checked(schema, spec).length === 0;
+  };
+
+  it('are equal in any order', () => {
+    expect(holds('self.set == self.other', { set: ['a', 'b'], other: ['b', 'a'] })).toBe(true);
+    expect(holds('self.set == self.other', { set: ['a', 'b'], other: ['b', 'c'] })).toBe(false);
+    expect(holds('self.set == self.other', { set: ['a', 'b'], other: ['b'] })).toBe(false);
+    expect(holds(`self.set != ['b', 'a']`, { set: ['a', 'b'] })).toBe(false);
+    const [a, b] = [{ name: 'a', size: 1 }, { name: 'b' }];
+    expect(holds('self.map == self.merge', { map: [a, b], merge: [b, a] })).toBe(true);
+    expect(holds('self.map == self.merge', { map: [a, b], merge: [b, { ...a, size: 2 }] })).toBe(false);
+  });
+
+  it('are equal by the type of the left operand', () => {
+    expect(holds('self.atomic == self.set', { atomic: ['a', 'b'], set: ['b', 'a'] })).toBe(false);
+    expect(holds('self.set == self.atomic', { atomic: ['a', 'b'], set: ['b', 'a'] })).toBe(true);
+  });
+
+  it('are equal in any order inside of other values', () => {
+    const [a, b] = [
+      { name: 'a', tags: ['x', 'y'] },
+      { name: 'a', tags: ['y', 'x'] },
+    ];
+    expect(holds('self.map == self.merge', { map: [a], merge: [b] })).toBe(true);
+    expect(holds('self.map[0] == self.merge[0]', { map: [a], merge: [b] })).toBe(true);
+    expect(holds('self.map.all(x, x in self.merge)', { map: [a], merge: [b] })).toBe(true);
+    const schema = kind({ set, map }, { rule: 'self == oldSelf' });
+    expect(checked(schema, { set: ['1', '2'], map: [a] }, { set: ['2', '1'], map: [b] })).toEqual([]);
+    expect(checked(schema, { set: ['1', '2'], map: [a] }, { set: ['2', '3'], map: [b] })).toHaveLength(1);
+  });
+
+  it('are merged by a sum, which is again of the type', () => {
+    expect(holds(`self.set + ['b', 'c'] == ['c', 'b', 'a']`, { set: ['a', 'b'] })).toBe(true);
+    expect(holds(`(self.set + ['b', 'c'])[2] == 'c'`, { set: ['a', 'b'] })).toBe(true);
+    expect(holds(`(self.atomic + ['a']).size() == 2`, { atomic: ['a'] })).toBe(true);
+    const objects = { map: [{ name: 'a', size: 1 }, { name: 'b' }], merge: [{ name: 'c' }, { name: 'a', size: 2 }] };
+    expect(holds(`(self.map + self.merge).map(x, x.name) == ['a', 'b', 'c']`, objects)).toBe(true);
+    expect(holds('(self.map + self.merge)[0].size == 2', objects)).toBe(true);
+  });
+});
+
 describe('a failed rule', () => {
   it('has the message, reason and field of the rule', () => {
     const message = {

@@ -13,6 +13,7 @@ import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
+import { keysText } from './list-types.ts';
 import { failure } from './rule-failure.ts';
 
 /** What all rules of an object may cost together. */
@@ -188,8 +189,6 @@ function oldSelf(old: Value | undefined, isOptional: boolean): Value {
 
 /** A rule as messages name it. */
 const shown = ({ rule = '', message = '' }: ValidationRule) => (message || rule).trim();
-
-const keysText = (item: Tree, keys: readonly string[]) => JSON.stringify(keys.map((key) => item[key] ?? null));
 
 function byKeys(items: readonly unknown[], keys: readonly string[]): Map<string, Tree> {
   return new Map(items.filter(isTree).map((item) => [keysText(item, keys), item]));
