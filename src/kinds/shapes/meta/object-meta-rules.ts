@@ -124,8 +124,7 @@ function finalizers(list: ObjectMeta['finalizers'] = [], areBareAllowed = false)
 function managedFields(entries: ObjectMeta['managedFields'] = []): FieldError[] {
   const found: FieldError[] = [];
   entries.forEach((entry, index) => {
-    const errors = managedFieldsEntry(entry);
-    if (errors.length > 0) found.push(...under(`managedFields[${index}]`, errors));
+    for (const error of under(`managedFields[${index}]`, managedFieldsEntry(entry))) found.push(error);
   });
   return found;
 }
