@@ -1,4 +1,5 @@
 /** The objects that a binding parameterizes its policy with. */
+import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import type { ParamKind, ParamRef } from '../../../kinds/groups/admissionregistration/policies/params.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { fromLabelSelector } from '../../../schema/selector/selector.ts';
@@ -36,13 +37,33 @@ export function paramsFor(
 ): MaybeAsync<Params> {
   if (!resource || !paramRef) return WITHOUT_PARAMS;
   const entries = entriesOf(core, resource, paramRef, namespace);
-  if (entries.length === 0 && paramRef.parameterNotFoundAction === 'Deny') {
-    throw new Misconfigured('no params found for policy binding with `Deny` parameterNotFoundAction');
-  }
-  return whenReady(prepare(entries, resource), () => entries.map((entry) => entry.view(resource).object));
+  return whenReady(entries, (selected) => {
+    if (selected.length === 0 && paramRef.parameterNotFoundAction === 'Deny') {
+      throw new Misconfigured('no params found for policy binding with `Deny` parameterNotFoundAction');
+    }
+    return whenReady(prepare(selected, resource), () => objectsOf(core, selected, resource));
+  });
 }
 
-function entriesOf(core: Core, { kind }: Resource, ref: ParamRef, requested: string): readonly Entry[] {
+/** Most bindings have few parameters, which are read at once. Others wait while more are read. */
+const MAX_READ_AT_ONCE = 10;
+
+/** There may be thousands of objects, and each may be large: they are decoded in turns of the event loop. */
+function objectsOf({ turns }: Core, entries: readonly Entry[], resource: Resource): MaybeAsync<Params> {
+  const read = (entry: Entry) => entry.view(resource).object;
+  return entries.length <= MAX_READ_AT_ONCE ? entries.map(read) : inTurns(turns, entries, read);
+}
+
+async function inTurns<T>(turns: TurnBudget, entries: readonly Entry[], read: (entry: Entry) => T): Promise<T[]> {
+  const results: T[] = [];
+  for (const entry of entries) {
+    if (turns.isSpent()) await turns.nextTurn();
+    results.push(read(entry));
+  }
+  return results;
+}
+
+function entriesOf(core: Core, { kind }: Resource, ref: ParamRef, requested: string): MaybeAsync<readonly Entry[]> {
   const table = core.cache.table(kind);
   const namespace = kind.scope === 'Namespaced' ? ref.namespace || requested : '';
   if (kind.scope === 'Namespaced' && !namespace) {
@@ -57,5 +78,8 @@ function entriesOf(core: Core, { kind }: Resource, ref: ParamRef, requested: str
   }
   const selector = fromLabelSelector(ref.selector);
   const entries = table.entries(namespace);
-  return selector.empty ? entries : entries.filter((entry) => selector.matches(entry.hub(kind).metadata.labels));
+  if (selector.empty) return entries;
+  const isSelected = (entry: Entry) => selector.matches(entry.hub(kind).metadata.labels);
+  if (entries.length <= MAX_READ_AT_ONCE) return entries.filter(isSelected);
+  return inTurns(core.turns, entries, isSelected).then((selected) => entries.filter((_, i) => selected[i]));
 }

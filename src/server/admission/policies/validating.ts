@@ -84,6 +84,7 @@ async function evaluateBinding(
   };
   const run = registered.compiled().begin(core.turns);
   for (const param of params) {
+    if (params.length > 1 && core.turns.isSpent()) await core.turns.nextTurn();
     const outcome = await run.evaluate(values, param);
     for (const decision of outcome.decisions) {
       for (const action of bound.binding.spec.validationActions ?? []) {

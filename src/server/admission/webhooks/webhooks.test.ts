@@ -359,6 +359,9 @@ describe('a webhook that fails', () => {
     const path = await register('Validating', () => void reached(), { rules: [CONFIG_MAPS], timeoutSeconds: 2 });
     const asked = made('x').catch((error) => String(error));
     await isReached;
+    // Meanwhile, others are served: requests that it is not asked about, and reads of everything.
+    await api.create('secrets', { metadata: { name: 'x' } });
+    expect((await api.list('configmaps')).items).toEqual([]);
     await api.clock.advance(2000);
     expect(await asked).toContain(
       `"${path}.example.dev": failed to call webhook: Post "${webhooks.url(path)}?timeout=2s": context deadline exceeded`,
