@@ -55,7 +55,7 @@ function version3({ paths, machine, sandboxImage, streamAddress }: ConfigInput):
   const runtime = ['plugins', 'io.containerd.cri.v1.runtime'];
   const images = ['plugins', 'io.containerd.cri.v1.images'];
   // 2.1 takes several folders; 2.3 no longer knows the old name.
-  const plugins = atLeast(machine.containerdVersion, '2.1')
+  const plugins: Readonly<Record<string, Value>> = atLeast(machine.containerdVersion, '2.1')
     ? { bin_dirs: [pluginFolder(machine)] }
     : { bin_dir: pluginFolder(machine) };
   return [
