@@ -1,7 +1,9 @@
 /** A cluster inside a test, as users of `quarterdeck/testing` have it. */
-import { rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ClusterOptions, Cluster as ClusterType, KubeObject } from '../../src/testing/contract.ts';
@@ -176,6 +178,20 @@ data: { key: ${value} }
     await cluster.settle();
     expect((await api.listNamespacedPod({ namespace: 'default' })).items).toHaveLength(2);
   });
+
+  test('qd undoes a change through the kubeconfig', async () => {
+    const cluster = await start();
+    const file = join(tmpdir(), 'undo.kubeconfig');
+    await writeFile(file, await cluster.kubeconfig());
+    await cluster.apply(deployment(1));
+    await cluster.advance('1m');
+    await cluster.apply(deployment(4));
+    const program = ['--import', 'tsx', 'src/cli/qd.ts', 'undo', 'deployment', 'web', '--yes', '--kubeconfig', file];
+    const { stdout } = await promisify(execFile)(process.execPath, program);
+    expect(stdout).toContain('changed back');
+    expect((await cluster.get('deployment/web')).spec.replicas).toBe(1);
+    await rm(file);
+  }, 60_000);
 
   test('tokens expire by the time of the cluster', async () => {
     const cluster = await start();

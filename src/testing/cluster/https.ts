@@ -4,6 +4,7 @@ import { silent } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { systemClock } from '../../base/time/clock.ts';
+import { HISTORY_PATH } from '../../client/history-path.ts';
 import { createAuthenticator, createIdentify } from '../../server/authn/authenticator.ts';
 import { bootstrapTokens } from '../../server/authn/bootstrap-token.ts';
 import { ServiceAccountTokens } from '../../server/authn/service-account-tokens.ts';
@@ -46,6 +47,7 @@ export async function serve({ server, keys, clock, random }: ServeOptions): Prom
   const serving = issueLeaf(keys, random, { subject: SERVER, usage: 'server', names: [HOST, 'localhost'] });
   const http = createHttpServer({
     ...{ handle, registry, backends, authorizer, log: silent, version: VERSION, isReady: () => true },
+    documents: [historyDocument(server)],
     // Connections belong to the machine; requests read the cluster's time.
     clock: systemClock,
     tls: { ...serving, ca: keys.authority.certificate },
@@ -56,6 +58,17 @@ export async function serve({ server, keys, clock, random }: ServeOptions): Prom
   return {
     kubeconfig: kubeconfigOf({ server: `https://${HOST}:${port}`, ca: keys.authority.certificate, ...admin }),
     close: () => http.close(),
+  };
+}
+
+/** Read anew for each request. */
+function historyDocument(server: Server) {
+  return {
+    path: HISTORY_PATH,
+    type: 'application/json',
+    get content() {
+      return server.history();
+    },
   };
 }
 
