@@ -21,6 +21,7 @@ import { measureFederation } from './federation.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
+import { costOfManagedFields } from './managed-fields.ts';
 import { measureRollingUpdate, measureRollout } from './nodes.ts';
 import { measurePods } from './pods/figures.ts';
 import { costOfPolicy } from './policies.ts';
@@ -53,6 +54,8 @@ const OTHERS = join(work, 'create-others.json');
 /** What the figures of requests are compared with is an API server without the components that drive objects. */
 const API_ALONE = ['--controllers', 'namespace,service-account,root-ca'];
 const POLICY = 'what a policy of five expressions adds to a create';
+const MANAGED_CREATE = 'what managedFields take of a create';
+const MANAGED_PATCH = 'what managedFields take of a merge patch';
 const figures: Figure[] = [];
 const say = (text: string) => void (flags.json ? process.stderr : process.stdout).write(`${text}\n`);
 /** Commas within names (`scheduler, anti-affinity`) and numbers separate nothing. */
@@ -117,6 +120,7 @@ async function main(): Promise<void> {
   } finally {
     await Promise.all([qd.stop(), bare.stop()]);
   }
+  await measureManagedFields();
   await measureRights();
   await measureFloods();
   await measureEtcd();
@@ -275,6 +279,17 @@ async function measureWatchers(qd: Program, bare: Program): Promise<void> {
   const watchPath = `${FILL}?watch=true&resourceVersion=${metadata.resourceVersion}`;
   const ours = await measureWatch(qd, { ...shape, watchPath, createPath: FILL, body });
   record({ name: 'watch, 200 on 300 creates', unit: '/s', qd: ours, bare: peer, promise: 60_000 });
+}
+
+async function measureManagedFields(): Promise<void> {
+  if (![MANAGED_CREATE, MANAGED_PATCH].some(wanted)) return;
+  const cost = await costOfManagedFields({
+    ...{ root, seconds, seed, directory: work, flags: API_ALONE },
+    create: { type: 'create', path: FILL, template: OTHERS, run: 'managed' },
+    patch: { type: 'patch', path: `${PODS}/pod-`, objects: 1_000 },
+  });
+  record({ name: MANAGED_CREATE, unit: '%', qd: cost.create, promise: 15 });
+  record({ name: MANAGED_PATCH, unit: '%', qd: cost.patch, promise: 15 });
 }
 
 async function measureRights(): Promise<void> {

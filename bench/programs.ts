@@ -23,13 +23,22 @@ export const READER_TOKEN = 'reader-token';
 export const VISITOR_TOKEN = 'visitor-token';
 
 /** The built `qd up` in a directory, without nodes unless `flags` ask for some. */
-export async function startQd(root: string, directory: string, flags: readonly string[] = []): Promise<Program> {
+export function startQd(root: string, directory: string, flags: readonly string[] = []): Promise<Program> {
+  return startUp(join(root, 'dist', 'qd.js'), directory, flags);
+}
+
+/** The same program without `managedFields`. */
+export function startUntracked(root: string, directory: string, flags: readonly string[]): Promise<Program> {
+  return startUp(join(root, '.cache', 'bench', 'untracked.cjs'), directory, flags);
+}
+
+function startUp(script: string, directory: string, flags: readonly string[]): Promise<Program> {
   const tokens = join(directory, '..', 'tokens.csv');
   const args = [
     ...['up', '--data-dir', directory, '--port', '0', '--token-auth-file', tokens],
     ...['--kubeconfig', join(directory, '..', 'kubeconfig'), '--runtime', 'simulated', '--nodes', '0', ...flags],
   ];
-  return start(join(root, 'dist', 'qd.js'), args, /^Ready .*(https:\S+)/m);
+  return start(script, args, /^Ready .*(https:\S+)/m);
 }
 
 /** The built `qd agent`, until it has joined. */

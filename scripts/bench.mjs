@@ -1,4 +1,5 @@
 /** `npm run bench`: installs what is missing, builds, and measures. Flags are those of bench/main.ts. */
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { ensurePackages, ensureTools, root, run } from './setup.mjs';
@@ -21,4 +22,32 @@ await bundle({
   packages: 'external',
   logLevel: 'warning',
 });
+await bundleUntracked();
 run(process.execPath, [join(root, '.cache', 'bench', 'main.mjs'), ...process.argv.slice(2)]);
+
+/** The program without `managedFields`: what they cost is the difference (bench/managed-fields.ts). */
+async function bundleUntracked() {
+  const front = readdirSync(join(root, 'dist')).find((file) => /^qd\.front-.*\.js$/.test(file));
+  const nothing = 'export const trackCreate = () => undefined; export const trackUpdate = () => undefined;';
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: ['src/cli/qd.ts'],
+    outfile: '.cache/bench/untracked.cjs',
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    external: ['lmdb'],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    define: { FRONT_NAME: JSON.stringify(join('..', '..', 'dist', front)) },
+    plugins: [
+      {
+        name: 'untracked',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /field-managers.track\.ts$/ }, () => ({ contents: nothing, loader: 'ts' })),
+      },
+    ],
+    logLevel: 'warning',
+  });
+}

@@ -79,7 +79,6 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/server/fairness/priority-and-fairness.ts': { '#unauthenticated': 'bytes' },
   'src/server/faults/fault-injector.ts': { '#faults': 'stored objects', '#watches': 'in progress' },
   'src/server/field-managers/managers.ts': { NO_MANAGERS: 'one call' },
-  'src/server/field-managers/versioned.ts': { '#trees': 'one call' },
   'src/server/http/body/json-duplicates.ts': { NONE: 'one call', '#found': 'one call' },
   'src/server/http/front/front-thread.ts': {
     '#exchanges': 'in progress',

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { allocatePooled } from './pooled-buffer.ts';
 
 /** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
@@ -98,7 +99,7 @@ export function sharedMemoryNumber({ buffer }: Uint8Array): number {
  * too much of it has not been collected, buffers are in ordinary memory, which V8 counts.
  */
 export function allocateSharable(length: number): Buffer {
-  if (length < MIN_SHARED_BYTES) return Buffer.allocUnsafe(length);
+  if (length < MIN_SHARED_BYTES) return allocatePooled(length);
   if (uncollectedBytes + length > MAX_UNCOLLECTED_BYTES) return Buffer.allocUnsafeSlow(length);
   const memory = new SharedArrayBuffer(HEADER_BYTES + length);
   new Uint32Array(memory, 0, 1)[0] = ++allocations;

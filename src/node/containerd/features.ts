@@ -54,7 +54,7 @@ export function plainVersion(version: string): string {
   return /\d+(?:\.\d+)+(?:-[0-9A-Za-z.-]+)?/.exec(version)?.[0] ?? version;
 }
 
-function atLeast(version: string, wanted: string): boolean {
+export function atLeast(version: string, wanted: string): boolean {
   const [have, want] = [version, wanted].map((each) => each.split('.').map((part) => Number.parseInt(part, 10)));
   for (let i = 0; i < want!.length; i++) {
     if ((have![i] ?? 0) !== want![i]) return (have![i] ?? 0) > want![i]!;

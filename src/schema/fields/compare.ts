@@ -17,16 +17,8 @@ export function compareFields(schema: ObjectSchema, before: unknown, after: unkn
     added = NO_FIELDS,
     modified = NO_FIELDS,
     removed = NO_FIELDS,
-  } = differenceOf(schema, before, withUnchanged(before, after)) ?? {};
+  } = differenceOf(schema, before, after, { isWhole: true }) ?? {};
   return { added, modified, removed };
-}
-
-/** The object with the very values of the other one where they are equal: most writes change one part of an object. */
-function withUnchanged(before: unknown, after: unknown): unknown {
-  if (before === after || !isTree(before) || !isTree(after)) return after;
-  const shared: Tree = { ...after };
-  for (const key in before) if (deepEqual(before[key], shared[key])) shared[key] = before[key];
-  return shared;
 }
 
 type Difference = { -readonly [K in keyof Comparison]?: FieldSet };
@@ -35,8 +27,15 @@ const ADDED: Difference = Object.freeze({ added: LEAF });
 const MODIFIED: Difference = Object.freeze({ modified: LEAF });
 const REMOVED: Difference = Object.freeze({ removed: LEAF });
 
+interface Compared {
+  /** Whether the values are whole objects. Most writes change one part of an object, so that others are compared without schema first. */
+  readonly isWhole: boolean;
+}
+
+const PART: Compared = { isWhole: false };
+
 /** The difference at a path and below it, as nodes; undefined when there is none. An absent value is undefined. */
-function differenceOf(schema: AnySchema, before: unknown, after: unknown): Difference | undefined {
+function differenceOf(schema: AnySchema, before: unknown, after: unknown, { isWhole } = PART): Difference | undefined {
   if (before === after) return undefined;
   const container = containerOf(schema, before, after);
   if (container.type === 'leaf' || (isEmpty(before) && isEmpty(after))) return leaf(before, after);
@@ -46,11 +45,15 @@ function differenceOf(schema: AnySchema, before: unknown, after: unknown): Diffe
     const old = isTree(before) ? before : NO_VALUES;
     const next = isTree(after) ? after : NO_VALUES;
     for (const key in next) {
-      found.add(fieldElement(key), differenceOf(schemaAt(container, key) ?? schema, old[key], next[key]));
+      const [was, is] = [old[key], next[key]];
+      if (was === is || (isWhole && deepEqual(was, is))) continue;
+      const difference = differenceOf(schemaAt(container, key) ?? schema, was, is);
+      if (difference) found.add(fieldElement(key), difference);
     }
     for (const key in old) {
       if (key in next) continue;
-      found.add(fieldElement(key), differenceOf(schemaAt(container, key) ?? schema, old[key], undefined));
+      const difference = differenceOf(schemaAt(container, key) ?? schema, old[key], undefined);
+      if (difference) found.add(fieldElement(key), difference);
     }
   }
   const { sets } = found;

@@ -45,34 +45,39 @@ function node(isOwn: boolean, members: FieldSet): FieldSet | undefined {
 
 type Draft = Record<string, FieldSet>;
 
+// Of the nodes that they are given, these functions look at the members below them, and not at the node itself.
+
 export function union(a: FieldSet, b: FieldSet): FieldSet {
-  if (a === b || isEmptySet(b)) return a;
-  if (isEmptySet(a)) return b;
-  const out: Draft = { ...a };
+  if (a === b || isEmptySet(b)) return below(a);
+  if (isEmptySet(a)) return below(b);
+  const out: Draft = {};
+  for (const key in a) if (key !== SELF) out[key] = a[key]!;
   for (const key in b) {
+    if (key === SELF) continue;
     const mine = a[key];
     const other = b[key]!;
-    out[key] = mine ? node(isMember(mine) || isMember(other), union(below(mine), below(other)))! : other;
+    out[key] = mine ? node(isMember(mine) || isMember(other), union(mine, other))! : other;
   }
   return out;
 }
 
 /** The members of `a` that are no members of `b`. What is below a member of `b` stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  return select(a, b, (mine, other) => node(isMember(mine) && !isMember(other), difference(below(mine), below(other))));
+  return select(a, b, (mine, other) => node(isMember(mine) && !isMember(other), difference(mine, other)));
 }
 
 /** The same, but what is below a member of `b` goes with it. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return select(a, b, (mine, other) =>
-    isMember(other) ? undefined : node(isMember(mine), recursiveDifference(below(mine), below(other))),
+    isMember(other) ? undefined : node(isMember(mine), recursiveDifference(mine, other)),
   );
 }
 
 function select(a: FieldSet, b: FieldSet, both: (mine: FieldSet, other: FieldSet) => FieldSet | undefined): FieldSet {
-  if (isEmptySet(a) || isEmptySet(b)) return a;
+  if (isEmptySet(a) || isEmptySet(b)) return below(a);
   const out: Draft = {};
   for (const key in a) {
+    if (key === SELF) continue;
     const mine = a[key]!;
     const other = b[key];
     const left = other ? both(mine, other) : mine;
@@ -83,10 +88,12 @@ function select(a: FieldSet, b: FieldSet, both: (mine: FieldSet, other: FieldSet
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const out: Draft = {};
+  if (isEmptySet(b)) return out;
   for (const key in a) {
-    const mine = a[key]!;
     const other = b[key];
-    const common = other && node(isMember(mine) && isMember(other), intersection(below(mine), below(other)));
+    if (key === SELF || !other) continue;
+    const mine = a[key]!;
+    const common = node(isMember(mine) && isMember(other), intersection(mine, other));
     if (common) out[key] = common;
   }
   return out;

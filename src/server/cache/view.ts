@@ -1,3 +1,4 @@
+import { allocatePooled } from '../../base/bytes/pooled-buffer.ts';
 import { endOfStructure } from '../../base/json/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
@@ -135,7 +136,7 @@ export class View implements Item {
   #encode(): Buffer {
     const source = this.#spliced();
     if (!source) return encode(this.object, this.kind.rawFields);
-    const out = Buffer.allocUnsafe(source.length);
+    const out = allocatePooled(source.length);
     writeSpliced(source, out, 0);
     return out;
   }

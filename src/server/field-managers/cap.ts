@@ -7,6 +7,7 @@ const OLD_UPDATES_MANAGER = 'ancient-changes';
 
 /** Merges the oldest managers of each version when there are too many. */
 export function capManagers(managers: Managers): Managers {
+  if (managers.size <= MAX_UPDATE_MANAGERS) return managers;
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= MAX_UPDATE_MANAGERS) return managers;
   updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compareText(a, b));

@@ -18,9 +18,21 @@ export function managerOf({ options, userAgent, user }: Pick<Call, 'options' | '
 
 /** `kubectl` of `kubectl/v1.36.0 (linux/amd64)`. */
 function programOf(userAgent: string): string {
+  const end = userAgent.indexOf('/');
+  const name = end < 0 ? userAgent : userAgent.slice(0, end);
+  return isPlain(name) ? name : printable(name);
+}
+
+/** Whether a name can be taken as it is. Nearly all are ASCII. */
+function isPlain(name: string): boolean {
+  return name.length <= MAX_MANAGER_BYTES && /^[ -~]*$/.test(name);
+}
+
+/** What can be printed of a name, up to the limit. */
+function printable(text: string): string {
   let name = '';
   let bytes = 0;
-  for (const character of userAgent.split('/', 1)[0]!) {
+  for (const character of text) {
     if (UNPRINTABLE.test(character)) continue;
     bytes += Buffer.byteLength(character);
     if (bytes > MAX_MANAGER_BYTES) break;

@@ -53,13 +53,15 @@ export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Manag
 export function listManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
   const listed = [...managers.values()].sort(compareManagers);
-  return listed.map((manager) => managedEntry({ ...manager, set: internSet(manager.fields) }));
+  return listed.map(({ manager, operation, apiVersion, subresource, time, fields }) =>
+    managedEntry({ manager, operation, apiVersion, subresource, time, set: internSet(fields) }),
+  );
 }
 
 function compareManagers(a: Manager, b: Manager): number {
   return (
     compareText(a.operation, b.operation) ||
-    secondsOf(a) - secondsOf(b) ||
+    (a.time === b.time ? 0 : secondsOf(a) - secondsOf(b)) ||
     compareText(a.manager, b.manager) ||
     compareText(a.apiVersion, b.apiVersion) ||
     compareText(a.subresource, b.subresource)
@@ -75,7 +77,8 @@ export function secondsOf({ time }: Manager): number {
 }
 
 /** The same manager with other fields; undefined when none is left. */
-export function withFields(manager: Manager, fields: FieldSet): Manager | undefined {
-  if (fields === manager.fields) return manager;
-  return isEmptySet(fields) ? undefined : { ...manager, fields };
+export function withFields(owner: Manager, fields: FieldSet): Manager | undefined {
+  if (fields === owner.fields) return owner;
+  const { manager, operation, apiVersion, subresource, time } = owner;
+  return isEmptySet(fields) ? undefined : { manager, operation, apiVersion, subresource, time, fields };
 }

@@ -3,8 +3,8 @@ import { zeroObject } from '../../schema/fields/zero.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import { fromHub } from '../conversion/convert.ts';
-import { type ManagedFieldsEntry, managedEntry, sameEntries } from '../managed-fields/managed-entry.ts';
-import { createdSet } from './created-set.ts';
+import { type ManagedFieldsEntry, sameEntries } from '../managed-fields/managed-entry.ts';
+import { createdEntries } from './created-entries.ts';
 import { managerOf } from './manager-name.ts';
 import { listManagers, type Managers, NO_MANAGERS, readManagers } from './managers.ts';
 import { ownableFields } from './reset-fields.ts';
@@ -39,11 +39,9 @@ export function trackCreate(request: ApiRequest, { object, given, now }: Tracked
   const { apiVersion } = version;
   const shown = version === kind.hub ? object : fromHub({ kind, version }, object);
   const managers = managersAsked(given, undefined);
-  const updater = { manager: managerOf(call), apiVersion, subresource: '', time: now };
-  if (managers.size === 0) {
-    const set = createdSet(kind, version, shown);
-    return set && [managedEntry({ ...updater, operation: 'Update', set })];
-  }
+  const manager = managerOf(call);
+  if (managers.size === 0) return createdEntries(kind, version, shown, { manager, time: now });
+  const updater = { manager, apiVersion, subresource: '', time: now };
   const change = {
     kind,
     version,

@@ -31,14 +31,16 @@ export type Updater = Pick<Manager, 'manager' | 'apiVersion' | 'subresource'> & 
 
 /** Takes the changed fields from all managers and gives them to the one that changed them. */
 export function afterUpdate(change: Change, managers: Managers, updater: Updater): Managers {
-  const manager = { ...updater, operation: 'Update' } as const;
-  const identifier = identifierOf(manager);
+  const { manager, apiVersion, subresource, time } = updater;
+  const operation = 'Update';
+  const identifier = identifierOf({ manager, operation, apiVersion, subresource });
   const { changed, left } = othersAfter(change, managers, { updater: identifier });
   const own = withoutMetadata(changed);
   if (isEmptySet(own)) return capManagers(left);
   const previous = left.get(identifier);
   const after = new Map(left);
-  after.set(identifier, { ...manager, fields: previous ? setWith(previous.fields, own) : own });
+  const fields = previous ? setWith(previous.fields, own) : own;
+  after.set(identifier, { manager, operation, apiVersion, subresource, time, fields });
   return capManagers(after);
 }
 

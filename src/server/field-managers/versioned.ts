@@ -6,28 +6,32 @@ import { fromHub, toHub } from '../conversion/convert.ts';
 /** Managers own fields in the version that they wrote. */
 export class VersionedTree {
   readonly #kind: Kind;
-  readonly #trees = new Map<Version, unknown>();
   readonly #given: Version;
+  readonly #tree: unknown;
+  /** The tree in other versions, which few objects are asked for. */
+  #converted: Map<Version, unknown> | undefined;
 
   constructor(kind: Kind, version: Version, tree: unknown) {
     this.#kind = kind;
     this.#given = version;
-    this.#trees.set(version, tree);
+    this.#tree = tree;
   }
 
   /** The tree in a version of its kind; it must not be changed. */
   in(version: Version): unknown {
-    let tree = this.#trees.get(version);
+    if (version === this.#given) return this.#tree;
+    this.#converted ??= new Map();
+    let tree = this.#converted.get(version);
     if (tree === undefined) {
-      tree = this.#converted(version);
-      this.#trees.set(version, tree);
+      tree = this.#convert(version);
+      this.#converted.set(version, tree);
     }
     return tree;
   }
 
-  #converted(version: Version): unknown {
+  #convert(version: Version): unknown {
     const kind = this.#kind;
-    const object = decodeUnlimited(this.#given.schema, clone(this.#trees.get(this.#given))) as KubeObject;
+    const object = decodeUnlimited(this.#given.schema, clone(this.#tree)) as KubeObject;
     const hub = toHub({ kind, version: this.#given }, object);
     const converted = hub instanceof Promise ? hub : fromHub({ kind, version }, hub);
     if (converted instanceof Promise) throw new Error(`kind ${kind.kind} is converted asynchronously`);

@@ -50,12 +50,18 @@ export function managedEntry({
   return entry;
 }
 
+/** Entries that several objects have in common. */
+export function sharedEntries(entries: ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] {
+  for (const entry of entries) Object.freeze(entry);
+  return Object.freeze(entries);
+}
+
 /** The set of an entry that was made here; undefined of one that a client sent. */
 export function setOf(entry: ManagedFieldsEntry): InternedSet | undefined {
   return (entry as Partial<LazyEntry>)[SET];
 }
 
-interface EntryComparison {
+export interface EntryComparison {
   readonly ignoreTimes?: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import { type Core, hookContext } from '../core.ts';
 import { trackUpdate } from '../field-managers/track.ts';
-import { type ManagedFieldsEntry, sameEntries } from '../managed-fields/managed-entry.ts';
+import type { ManagedFieldsEntry } from '../managed-fields/managed-entry.ts';
 import { checkObject, invalidObject } from '../objects/check.ts';
 import { noteWarnings } from '../objects/warnings.ts';
 import { sameContent, sameDesiredState } from './comparison.ts';
@@ -62,19 +62,11 @@ export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): void 
 
 /** Whether an update leaves everything as it was, the stored bytes included. */
 export function isUnchangedUpdate({ object, old, current, request }: Draft): boolean {
-  keepManagerTimes(object, old!);
-  return sameContent(object, old!) && current!.isUpToDate(request.resource.kind);
-}
-
-/** A change of nothing but the times of managers is none. */
-function keepManagerTimes(object: KubeObject, old: KubeObject): void {
-  const { managedFields } = object.metadata;
-  const { managedFields: before } = old.metadata;
-  if (!managedFields || !before || managedFields === before) return;
-  if (!sameEntries(managedFields, before, { ignoreTimes: true })) return;
-  if (sameContent({ ...object, metadata: { ...object.metadata, managedFields: before } }, old)) {
-    object.metadata.managedFields = before;
-  }
+  // A change of nothing but the times of managers is none.
+  if (!sameContent(object, old!, { ignoreTimes: true })) return false;
+  const { managedFields } = old!.metadata;
+  if (managedFields) object.metadata.managedFields = managedFields;
+  return current!.isUpToDate(request.resource.kind);
 }
 
 /** Checks the name, and the resourceVersion and uid that the object demands. */

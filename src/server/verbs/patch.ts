@@ -77,13 +77,26 @@ export function decodePatched(tree: any, { schema, before, request, shares = fal
     const unknown: string[] | undefined = validatesFields(request) ? [] : undefined;
     const note = unknown && ((path: string) => void unknown.push(path));
     const from = shares ? before : undefined;
+    const managers = shares ? takeKeptManagers(tree, before) : undefined;
     const object = decode(schema, tree, { from, unknown: note, replaced: () => before }) as KubeObject;
+    if (managers) object.metadata.managedFields = managers;
     if (unknown) reportPatchFaults(request, unknown, { schema, before, tree, kind: request.resource.kind });
     if (object.metadata === before.metadata) object.metadata = { ...before.metadata };
     return object;
   } catch (error) {
     throw cannotHandle(error, before, before);
   }
+}
+
+/** Takes managers that a patch left alone out of its result: decoding them would make the trees of their fields. */
+function takeKeptManagers(tree: any, before: KubeObject): KubeObject['metadata']['managedFields'] {
+  const { managedFields } = before.metadata;
+  const metadata = tree.metadata;
+  if (!managedFields || metadata === before.metadata || metadata?.managedFields !== managedFields) return undefined;
+  tree.metadata = { ...metadata };
+  // Decoding drops it. To delete it would make the object slow.
+  tree.metadata.managedFields = undefined;
+  return managedFields;
 }
 
 /** Throws when a patch changes the type of the object. */

@@ -122,7 +122,11 @@ function finalizers(list: ObjectMeta['finalizers'] = [], areBareAllowed = false)
 }
 
 function managedFields(entries: ObjectMeta['managedFields'] = []): FieldError[] {
-  return entries.flatMap((entry, index) => under(`managedFields[${index}]`, managedFieldsEntry(entry)));
+  const found: FieldError[] = [];
+  entries.forEach((entry, index) => {
+    for (const error of under(`managedFields[${index}]`, managedFieldsEntry(entry))) found.push(error);
+  });
+  return found;
 }
 
 function managedFieldsEntry(entry: NonNullable<ObjectMeta['managedFields']>[number]): FieldError[] {

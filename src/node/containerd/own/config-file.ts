@@ -1,4 +1,5 @@
 /** The configuration of an own containerd, as TOML. */
+import { atLeast } from '../features.ts';
 import type { Machine } from './machine.ts';
 import type { OwnPaths } from './paths.ts';
 
@@ -42,7 +43,7 @@ function version2({ paths, machine, sandboxImage, streamAddress }: ConfigInput):
         tolerate_missing_hugetlb_controller: true,
       },
     ],
-    [[...cri, 'cni'], cni(paths, machine)],
+    [[...cri, 'cni'], { bin_dir: pluginFolder(machine), conf_dir: paths.cniConfiguration }],
     [[...cri, 'containerd'], { snapshotter: machine.snapshotter, default_runtime_name: 'runc' }],
     ...runc([...cri, 'containerd', 'runtimes', 'runc'], machine),
     [[...cri, 'registry'], { config_path: paths.registries }],
@@ -53,6 +54,10 @@ function version2({ paths, machine, sandboxImage, streamAddress }: ConfigInput):
 function version3({ paths, machine, sandboxImage, streamAddress }: ConfigInput): Tables {
   const runtime = ['plugins', 'io.containerd.cri.v1.runtime'];
   const images = ['plugins', 'io.containerd.cri.v1.images'];
+  // 2.1 takes several folders; 2.3 no longer knows the old name.
+  const plugins: Readonly<Record<string, Value>> = atLeast(machine.containerdVersion, '2.1')
+    ? { bin_dirs: [pluginFolder(machine)] }
+    : { bin_dir: pluginFolder(machine) };
   return [
     [images, { snapshotter: machine.snapshotter }],
     [[...images, 'pinned_images'], { sandbox: sandboxImage }],
@@ -65,15 +70,15 @@ function version3({ paths, machine, sandboxImage, streamAddress }: ConfigInput):
         tolerate_missing_hugetlb_controller: true,
       },
     ],
-    [[...runtime, 'cni'], cni(paths, machine)],
+    [[...runtime, 'cni'], { ...plugins, conf_dir: paths.cniConfiguration }],
     [[...runtime, 'containerd'], { default_runtime_name: 'runc' }],
     ...runc([...runtime, 'containerd', 'runtimes', 'runc'], machine),
     [['plugins', 'io.containerd.grpc.v1.cri'], { stream_server_address: streamAddress }],
   ];
 }
 
-function cni(paths: OwnPaths, machine: Machine): Readonly<Record<string, Value>> {
-  return { bin_dir: machine.cniPlugins ?? '/opt/cni/bin', conf_dir: paths.cniConfiguration };
+function pluginFolder({ cniPlugins }: Machine): string {
+  return cniPlugins ?? '/opt/cni/bin';
 }
 
 function runc(path: readonly string[], machine: Machine): Tables {

@@ -41,6 +41,15 @@ describe('the configuration of containerd', () => {
     expect(table(text, '"plugins"."io.containerd.cri.v1.runtime"')).toContain('restrict_oom_score_adj = true');
   });
 
+  it.each([
+    ['2.0.4', 'bin_dir = "/usr/lib/cni"'],
+    ['2.1.0', 'bin_dirs = ["/usr/lib/cni"]'],
+    ['2.3.0', 'bin_dirs = ["/usr/lib/cni"]'],
+  ])('names the folder of network plugins as containerd %s reads it', (containerdVersion, line) => {
+    const cni = table(config({ containerdVersion }), '"plugins"."io.containerd.cri.v1.runtime"."cni"').split('\n');
+    expect(cni.filter((each) => each.startsWith('bin_dir'))).toEqual([line]);
+  });
+
   it('has a short socket wherever its directory is', () => {
     expect(ownPaths('/data').socket).toBe('/data/containerd.sock');
     const long = ownPaths(`/${'long/'.repeat(30)}`).socket;
