@@ -283,7 +283,7 @@ describe('snapshots', () => {
     expect((await pods(fork)).map(({ metadata }) => metadata.uid)).toEqual(expect.arrayContaining(before));
   });
 
-  test('forks share what they have read only as long as it is the same', async () => {
+  test('a fork shows an object that leaves a selection as it was, with the version of the change', async () => {
     const cluster = await start();
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', labels: { color: 'blue' } } };
     const [applied] = await cluster.apply(map);

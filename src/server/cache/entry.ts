@@ -195,15 +195,7 @@ export class Entry {
     if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
     const complete = (object: KubeObject) => this.#complete(object, kind, kind.hub);
     if (written) return new View(this, kind, kind.hub, { object: complete(written), stored });
-    const parsed = this.#writtenAt === this.revision ? this.#origin.parsed : undefined;
-    const known = parsed?.get(stored);
-    if (known) return new View(this, kind, kind.hub, { object: known, stored });
-    const read = () => {
-      const object = complete(parseStored(stored) as KubeObject);
-      parsed?.set(stored, object);
-      return object;
-    };
-    return new View(this, kind, kind.hub, { read, stored });
+    return new View(this, kind, kind.hub, { read: () => complete(parseStored(stored) as KubeObject), stored });
   }
 
   #decoded(kind: Kind): KubeObject {

@@ -1,5 +1,5 @@
 import { type Logger, silent } from '../../base/log.ts';
-import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import type { Marks } from './own-image.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import type { UnreadableObject } from './unreadable.ts';
@@ -11,8 +11,6 @@ const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 export interface Origin {
   /** Whether bytes written at this revision were written with this very definition: then they are served as they are. */
   isCurrent(kind: Kind, revision: number): boolean;
-  /** See `Marks`. */
-  readonly parsed?: WeakMap<Buffer, KubeObject> | undefined;
   /** Whether objects are frozen, so that a test finds the code that changes one. */
   readonly frozen: boolean;
   /** Keeps the bytes that were made to serve objects. */
@@ -37,7 +35,6 @@ export class Origins {
     const reported = new WeakSet<object>();
     this.stored = {
       frozen,
-      parsed: marks?.parsed,
       recent: new RecentBytes(MAX_RECENT_BYTES),
       isCurrent: (kind, revision) => marks?.isCurrent(kind, revision) ?? false,
       failed(error, entry) {
@@ -52,7 +49,7 @@ export class Origins {
   own(kind: Kind): Origin {
     let origin = this.#own.get(kind);
     if (!origin) {
-      origin = { ...this.stored, isCurrent: (asked) => asked === kind, parsed: undefined };
+      origin = { ...this.stored, isCurrent: (asked) => asked === kind };
       this.#own.set(kind, origin);
     }
     return origin;
