@@ -5,7 +5,13 @@
  */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { allocateForSending, allocateSharable, isMovable, joinSharable, makeMovable } from '../../base/bytes/shared-buffer.ts';
+import {
+  allocateForSending,
+  allocateSharable,
+  isMovable,
+  joinSharable,
+  makeMovable,
+} from '../../base/bytes/shared-buffer.ts';
 import { textBytes } from '../../base/collections/bounded-map.ts';
 import type { ListBody, ListBodyCache } from '../api.ts';
 import { headOf, writeSpliced } from '../cache/encoding.ts';
