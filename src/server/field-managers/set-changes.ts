@@ -1,10 +1,11 @@
 /**
  * Sets of fields after a write. Objects of one template go through the same changes, such as the status of a new pod, so
- * that the outcome is remembered for sets that are interned.
+ * that the outcome is remembered for sets that are interned. One that mentions an identifier, such as the address of the
+ * pod, will not come again, and remembering it takes longer than making it.
  */
 import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
 import { difference, type FieldSet, isEmptySet, union } from '../../schema/fields/field-set.ts';
-import { fieldsOf, internSet, jsonOf, knownSet } from '../managed-fields/interned-sets.ts';
+import { fieldsOf, hasIdentifiers, internSet, jsonOf, knownSet } from '../managed-fields/interned-sets.ts';
 
 const MAX_CHANGES_BYTES = 8 * 1024 * 1024;
 /** A tree takes about eight times as much as its JSON. */
@@ -29,8 +30,10 @@ export function setWith(fields: FieldSet, added: FieldSet): FieldSet {
 
 function remembered(change: '+' | '-', fields: FieldSet, by: FieldSet, compute: () => FieldSet): FieldSet {
   const set = knownSet(fields);
-  if (!set) return compute();
-  const key = `${change}${set.template.id} ${set.identifiers.join()} ${JSON.stringify(by)}`;
+  if (!set || set.identifiers.length > 0) return compute();
+  const changed = JSON.stringify(by);
+  if (hasIdentifiers(changed)) return compute();
+  const key = `${change}${set.template.id} ${changed}`;
   let found = known.get(key);
   if (!found) {
     found = fieldsOf(internSet(compute()));

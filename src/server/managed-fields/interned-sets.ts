@@ -102,14 +102,21 @@ export function fieldsJson(fieldsV1: unknown): string {
 
 /** The fields of a set; frozen. */
 export function fieldsOf(set: InternedSet): FieldSet {
-  const json = jsonOf(set);
-  let fields = trees.get(json);
+  const { template, identifiers } = set;
+  // Comparing texts as long as a set would take longer than all the rest.
+  const key = `${template.id} ${identifiers.join()}`;
+  let fields = trees.get(key);
   if (!fields) {
-    fields = deepFreeze(JSON.parse(json) as FieldSet);
+    fields = deepFreeze(JSON.parse(jsonOf(set)) as FieldSet);
     sets.set(fields, set);
-    trees.set(json, fields);
+    trees.set(key, fields);
   }
   return fields;
+}
+
+/** Whether the JSON of a set, in any order, mentions identifiers, so that hardly another set is the same. */
+export function hasIdentifiers(json: string): boolean {
+  return divided(json).identifiers.length > 0;
 }
 
 /** The set that a tree is known to be; undefined when it has to be checked. */
