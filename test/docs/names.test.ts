@@ -16,6 +16,7 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--semi-space-growth-factor': 'node',
   '--cpu-prof': 'node',
   '--service-account-lookup': 'kube-apiserver',
+  '--unsafe-no-fsync': 'etcd',
 };
 
 /** A page that shows how to add a command speaks of one that does not exist yet. */

@@ -48,8 +48,9 @@ function resources(theirs: any, ours: any): any[] {
   const kept = theirs.resources
     .filter(({ name }: any) => !NOT_HERE.includes(name) && !isStandIn(theirs, name))
     .map((resource: any) => {
-      // Since 1.26 the singular is there, and more kinds are in `all`; a kind of two groups is in it once.
-      const fields = ['singularName', 'categories', ...(CHANGED[resource.name] ?? [])];
+      // Since 1.14 the stored version is named; since 1.26 the singular is there, and more kinds are in `all`; a kind of two
+      // groups is in it once.
+      const fields = ['storageVersionHash', 'singularName', 'categories', ...(CHANGED[resource.name] ?? [])];
       const { categories: _, ...others } = resource;
       return { ...others, ...pick(own.get(resource.name) ?? {}, fields) };
     });
