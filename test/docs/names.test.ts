@@ -13,6 +13,8 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--disallow-code-generation-from-strings': 'node',
   '--max-semi-space-size': 'node',
   '--max-old-space-size': 'node',
+  '--no-parallel-scavenge': 'node',
+  '--no-scavenge-task': 'node',
   '--semi-space-growth-factor': 'node',
   '--cpu-prof': 'node',
   '--service-account-lookup': 'kube-apiserver',
