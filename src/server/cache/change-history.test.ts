@@ -35,6 +35,20 @@ it('a change keeps neither decoded objects nor the bytes of its events for long'
   expect(deleted.json()).toEqual(json);
 });
 
+it('changes that were read from the store again are kept no longer than those behind them', () => {
+  const history = new ChangeHistory({ milliseconds: 10_000, bytes: 2 ** 30 });
+  const table = new Table('configmaps');
+  const change = (revision: number, time: number) => {
+    const record = new ChangeRecord(revision, { key: '', namespace: '', name: '' }, undefined, undefined);
+    return { record, table, time };
+  };
+  history.push(change(3, 1_000));
+  history.push(change(4, 9_000));
+  history.prepend([change(1, 8_000), change(2, 8_000)]);
+  expect(history.trim(11_500)).toBe(3);
+  expect(table.changesAfter(0)).toHaveLength(1);
+});
+
 it('changes are settled once, also after older ones were dropped', () => {
   const history = new ChangeHistory({ milliseconds: 10_000, bytes: 2 ** 30 });
   const table = new Table('configmaps');

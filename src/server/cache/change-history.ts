@@ -27,8 +27,12 @@ export class ChangeHistory {
     this.#bytes += item.record.size;
   }
 
-  /** Puts older changes in front. */
+  /**
+   * Puts older changes in front. They are no younger than the oldest one here, and are forgotten with it: otherwise a client
+   * that reads an old state again and again would keep it for good.
+   */
   prepend(older: readonly KeptChange[]): void {
+    const oldest = this.#items[this.#head]?.time ?? Number.POSITIVE_INFINITY;
     const byTable = new Map<Table, ChangeRecord[]>();
     for (const { table, record } of older) {
       const records = byTable.get(table);
@@ -37,7 +41,8 @@ export class ChangeHistory {
       this.#bytes += record.size;
     }
     for (const [table, records] of byTable) table.prepend(records);
-    this.#items = [...older, ...this.#items.slice(this.#head)];
+    const aged = older.map((item) => ({ ...item, time: Math.min(item.time, oldest) }));
+    this.#items = [...aged, ...this.#items.slice(this.#head)];
     this.#head = 0;
     this.#settled = 0;
   }
