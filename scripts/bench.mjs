@@ -1,15 +1,15 @@
 /** `npm run bench`: installs what is missing, builds, and measures. Flags are those of bench/main.ts. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from './build.mjs';
+import { build, bundle } from './build.mjs';
 import { ensurePackages, ensureTools, root, run } from './setup.mjs';
 
 ensurePackages();
 ensureTools(['wrk', 'etcd', 'dnsperf', 'containerd', 'runc', 'cni', 'busybox', 'ip', 'iptables', 'nft']);
 await build();
-const { build: bundle } = await import('esbuild');
+const esbuild = await import('esbuild');
 // Bundled, so that the bare server starts as fast as it can.
-await bundle({
+await esbuild.build({
   absWorkingDir: root,
   entryPoints: ['bench/main.ts', 'bench/bare.ts', 'bench/pods/relay.ts'],
   outbase: 'bench',
@@ -29,17 +29,9 @@ run(process.execPath, [join(root, '.cache', 'bench', 'main.mjs'), ...process.arg
 async function bundleUntracked() {
   const front = readdirSync(join(root, 'dist')).find((file) => /^qd\.front-.*\.js$/.test(file));
   const nothing = 'export const trackCreate = () => undefined; export const trackUpdate = () => undefined;';
-  await bundle({
-    absWorkingDir: root,
-    entryPoints: ['src/cli/qd.ts'],
+  await bundle(['src/cli/qd.ts'], {
+    outdir: undefined,
     outfile: '.cache/bench/untracked.cjs',
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    external: ['lmdb'],
-    minifySyntax: true,
-    minifyWhitespace: true,
     define: { FRONT_NAME: JSON.stringify(join('..', '..', 'dist', front)) },
     plugins: [
       {
@@ -48,6 +40,5 @@ async function bundleUntracked() {
           onLoad({ filter: /field-managers.track\.ts$/ }, () => ({ contents: nothing, loader: 'ts' })),
       },
     ],
-    logLevel: 'warning',
   });
 }

@@ -94,7 +94,8 @@ function isUpToDate() {
   );
 }
 
-async function bundle(entryPoints, options) {
+/** Bundles a program as it is shipped, with further options of esbuild. */
+export async function bundle(entryPoints, options) {
   const esbuild = await import('esbuild');
   return esbuild.build({
     absWorkingDir: root,
