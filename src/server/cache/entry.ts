@@ -43,6 +43,8 @@ export class Entry {
   #isUnreadable = false;
   /** Undefined as long as nobody has asked. */
   #mentionsInitializers: boolean | undefined;
+  /** The definition of which it is known that the bytes begin as its objects do. */
+  #headOf: Kind | undefined;
 
   constructor(
     readonly at: ObjectKey,
@@ -176,7 +178,10 @@ export class Entry {
   #isCurrent(kind: Kind): boolean {
     if (this.#damage || !this.#origin.isCurrent(kind, this.#writtenAt)) return false;
     // What this process wrote has its parts, and its head for certain.
-    return this.#parts !== undefined || hasHead(this.#stored, kind);
+    if (this.#parts !== undefined || this.#headOf === kind) return true;
+    if (!hasHead(this.#stored, kind)) return false;
+    this.#headOf = kind;
+    return true;
   }
 
   #inHub(kind: Kind): View {
