@@ -198,9 +198,11 @@ export class Entry {
     const stored = this.#stored;
     this.#written = undefined;
     if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
-    const complete = (object: KubeObject) => this.#complete(object, kind, kind.hub);
-    if (written) return new View(this, kind, kind.hub, { object: complete(written), stored });
-    return new View(this, kind, kind.hub, { read: () => complete(parseStored(stored) as KubeObject), stored });
+    if (written) return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored });
+    const read = () => this.#complete(parseStored(stored) as KubeObject, kind, kind.hub);
+    // An object shows the revision of its entry.
+    const shared = this.#writtenAt === this.revision ? this.#origin.shared : undefined;
+    return new View(this, kind, kind.hub, { read, stored, shared });
   }
 
   #decoded(kind: Kind): KubeObject {
