@@ -6,6 +6,7 @@ import type { Range } from './cost/range.ts';
 import type { Environment } from './environment.ts';
 import { type Compiled, compileExpression } from './evaluate/compile.ts';
 import { CostExceeded, Frame, type Variables } from './evaluate/frame.ts';
+import { Interrupted, type Pace, Progress } from './evaluate/progress.ts';
 import { formatIssue, type Issue } from './syntax/issues.ts';
 import { parse } from './syntax/parser.ts';
 import { sameType, type Type } from './types/type.ts';
@@ -15,6 +16,9 @@ import type { Value } from './values/value.ts';
 
 /** What one evaluation may cost unless the caller says otherwise: Kubernetes' limit for a call. */
 const DEFAULT_CALL_LIMIT = 1_000_000;
+
+/** What an evaluation may cost before it counts as long: it then starts again in a form that can be interrupted. */
+const QUICK_COST = 5_000;
 
 /** An expression failed while it ran; the message is cel-go's. */
 export class EvaluationError extends Error {}
@@ -104,23 +108,76 @@ export class Program {
   }
 
   /**
-   * Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError.
+   * Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError;
+   * with a pace, also an evaluation that is Paused.
    */
-  evaluate(variables: Variables, budget?: CostBudget): Value {
-    forgetSizes();
+  evaluate(variables: Variables, budget?: CostBudget, pace?: Pace): Value {
     this.#compiled ??= compileExpression(this.#checked);
-    const { evaluate, slots } = this.#compiled;
     const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
-    const frame = new Frame(variables, slots, Math.min(this.#callLimit, left));
+    const scope = this.#callLimit <= left ? 'call' : 'budget';
+    const run: Run = { ...this.#compiled, variables, budget, limit: Math.min(this.#callLimit, left), scope };
+    if (pace === undefined || run.limit <= QUICK_COST) return evaluateWithin(run);
     try {
-      return evaluate(frame);
+      return evaluateIn(run, new Frame(variables, run.slots, QUICK_COST));
     } catch (error) {
-      if (error instanceof Failure) throw new EvaluationError(error.message);
-      if (error instanceof CostExceeded) throw new CostLimitError(this.#callLimit <= left ? 'call' : 'budget');
-      throw error;
-    } finally {
-      forgetSizes();
-      if (budget !== undefined) budget.used += frame.cost;
+      // A variable may be an evaluation of its own, which has paused.
+      if (!(error instanceof CostExceeded) && !(error instanceof Paused)) throw error;
     }
+    return new Paused(run, pace).resume();
+  }
+}
+
+/** An evaluation that has used up its turn. It is thrown, and its catcher resumes it in another turn. */
+export class Paused {
+  readonly #run: Run;
+  readonly #progress: Progress;
+
+  constructor(run: Run, pace: Pace) {
+    this.#run = run;
+    this.#progress = new Progress(pace);
+  }
+
+  /** Goes on with the evaluation, which may pause again. Throws what `Program.evaluate` does. */
+  resume(): Value {
+    this.#progress.rewind();
+    try {
+      return evaluateWithin(this.#run, this.#progress);
+    } catch (error) {
+      throw error instanceof Interrupted || error instanceof Paused ? this : error;
+    }
+  }
+}
+
+/** One evaluation of a program. */
+interface Run extends Compiled {
+  readonly variables: Variables;
+  readonly budget: CostBudget | undefined;
+  readonly limit: number;
+  /** What the limit is that of. */
+  readonly scope: CostLimitError['scope'];
+}
+
+function evaluateWithin(run: Run, progress?: Progress): Value {
+  const frame = new Frame(run.variables, run.slots, run.limit, progress);
+  try {
+    return evaluateIn(run, frame);
+  } catch (error) {
+    if (!(error instanceof CostExceeded)) throw error;
+    if (run.budget !== undefined) run.budget.used += frame.cost;
+    throw new CostLimitError(run.scope);
+  }
+}
+
+function evaluateIn({ evaluate, budget }: Run, frame: Frame): Value {
+  let isFinished = true;
+  forgetSizes();
+  try {
+    return evaluate(frame);
+  } catch (error) {
+    isFinished = error instanceof Failure;
+    throw error instanceof Failure ? new EvaluationError(error.message) : error;
+  } finally {
+    forgetSizes();
+    if (isFinished && budget !== undefined) budget.used += frame.cost;
   }
 }
