@@ -11,7 +11,6 @@ import {
 import type { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { Activation, type RequestValues } from '../expressions/activation.ts';
-import { whenDecided } from '../expressions/authorizer.ts';
 import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
 
@@ -101,13 +100,11 @@ class Run implements ValidationRun {
     const { variables, conditions, rules, annotations } = this.#policy;
     const activation = new Activation(values, param, variables);
     try {
-      const isMatch = whenDecided(() => matchesConditions(conditions, activation));
-      if (!(isMatch instanceof Promise ? await isMatch : isMatch)) return NOTHING;
+      if (conditions.length > 0 && !(await matchesConditions(conditions, activation))) return NOTHING;
       const decisions: Decision[] = [];
       for (const [index, rule] of rules.entries()) {
         if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
-        const found = whenDecided(() => this.#decide(rule, activation));
-        const decision = found instanceof Promise ? await found : found;
+        const decision = await this.#decide(rule, activation);
         if (decision) decisions.push({ index, ...decision });
       }
       if (annotations.length === 0) return decisions.length === 0 ? NOTHING : { ...NOTHING, decisions };
@@ -127,20 +124,20 @@ class Run implements ValidationRun {
   }
 
   /** Why a rule rejects the request; undefined when it does not. Throws OutOfBudget. */
-  #decide(rule: Rule, activation: Activation): Omit<Decision, 'index'> | undefined {
+  async #decide(rule: Rule, activation: Activation): Promise<Omit<Decision, 'index'> | undefined> {
     try {
-      if (evaluate(rule.compiled, activation, this.#validations) === true) return undefined;
+      if ((await evaluate(rule.compiled, activation, this.#validations)) === true) return undefined;
     } catch (error) {
       if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
       return this.#policy.ignoresFailures ? undefined : { message: error.message };
     }
-    return { message: this.#message(rule, activation), reason: rule.reason ?? 'Invalid' };
+    return { message: await this.#message(rule, activation), reason: rule.reason ?? 'Invalid' };
   }
 
-  #message({ messageExpression, message }: Rule, activation: Activation): string {
+  async #message({ messageExpression, message }: Rule, activation: Activation): Promise<string> {
     if (!messageExpression) return message;
     try {
-      const text = evaluate(messageExpression, activation, this.#validations);
+      const text = await evaluate(messageExpression, activation, this.#validations);
       return (typeof text === 'string' && usableMessage(text)) || message;
     } catch (error) {
       if (error instanceof OutOfBudget) return `failed messageExpression: ${error.message}`;
@@ -154,8 +151,7 @@ class Run implements ValidationRun {
     const failedAnnotations: Decision[] = [];
     for (const [index, { key, compiled }] of this.#policy.annotations.entries()) {
       try {
-        const found = whenDecided(() => evaluate(compiled, activation, this.#annotations));
-        const value: Value = found instanceof Promise ? await found : found;
+        const value: Value = await evaluate(compiled, activation, this.#annotations);
         const text = typeof value === 'string' ? value.trim() : '';
         if (text) annotations.push([key, text]);
       } catch (error) {
