@@ -113,17 +113,19 @@ export class Program {
    */
   evaluate(variables: Variables, budget?: CostBudget, pace?: Pace): Value {
     this.#compiled ??= compileExpression(this.#checked);
+    const compiled = this.#compiled;
     const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
-    const scope = this.#callLimit <= left ? 'call' : 'budget';
-    const run: Run = { ...this.#compiled, variables, budget, limit: Math.min(this.#callLimit, left), scope };
-    if (pace === undefined || run.limit <= QUICK_COST) return evaluateWithin(run);
-    try {
-      return evaluateIn(run, new Frame(variables, run.slots, QUICK_COST));
-    } catch (error) {
-      // A variable may be an evaluation of its own, which has paused.
-      if (!(error instanceof CostExceeded) && !(error instanceof Paused)) throw error;
+    const limit = Math.min(this.#callLimit, left);
+    if (pace !== undefined && limit > QUICK_COST) {
+      try {
+        return evaluateIn(compiled, new Frame(variables, compiled.slots, QUICK_COST), budget);
+      } catch (error) {
+        // A variable may be an evaluation of its own, which has paused.
+        if (!(error instanceof CostExceeded) && !(error instanceof Paused)) throw error;
+      }
     }
-    return new Paused(run, pace).resume();
+    const run = { compiled, variables, budget, limit, scope: this.#callLimit <= left ? 'call' : 'budget' } as const;
+    return pace === undefined ? evaluateWithin(run) : new Paused(run, pace).resume();
   }
 }
 
@@ -149,7 +151,8 @@ export class Paused {
 }
 
 /** One evaluation of a program. */
-interface Run extends Compiled {
+interface Run {
+  readonly compiled: Compiled;
   readonly variables: Variables;
   readonly budget: CostBudget | undefined;
   readonly limit: number;
@@ -157,18 +160,19 @@ interface Run extends Compiled {
   readonly scope: CostLimitError['scope'];
 }
 
-function evaluateWithin(run: Run, progress?: Progress): Value {
-  const frame = new Frame(run.variables, run.slots, run.limit, progress);
+function evaluateWithin({ compiled, variables, budget, limit, scope }: Run, progress?: Progress): Value {
+  const frame = new Frame(variables, compiled.slots, limit, progress);
   try {
-    return evaluateIn(run, frame);
+    return evaluateIn(compiled, frame, budget);
   } catch (error) {
     if (!(error instanceof CostExceeded)) throw error;
-    if (run.budget !== undefined) run.budget.used += frame.cost;
-    throw new CostLimitError(run.scope);
+    if (budget !== undefined) budget.used += frame.cost;
+    throw new CostLimitError(scope);
   }
 }
 
-function evaluateIn({ evaluate, budget }: Run, frame: Frame): Value {
+/** What an evaluation that was cut short has cost is not counted. */
+function evaluateIn({ evaluate }: Compiled, frame: Frame, budget: CostBudget | undefined): Value {
   let isFinished = true;
   forgetSizes();
   try {

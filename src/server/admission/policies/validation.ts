@@ -10,6 +10,7 @@ import {
 } from '../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import type { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
+import type { MaybeAsync } from '../../conversion/convert.ts';
 import { Activation, type RequestValues } from '../expressions/activation.ts';
 import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
@@ -25,6 +26,9 @@ export interface Decision {
   readonly message: string;
   readonly reason?: Reason | undefined;
 }
+
+/** Undefined: the rule accepts the request. */
+type Verdict = Omit<Decision, 'index'> | undefined;
 
 type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
 
@@ -104,7 +108,8 @@ class Run implements ValidationRun {
       const decisions: Decision[] = [];
       for (const [index, rule] of rules.entries()) {
         if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
-        const decision = await this.#decide(rule, activation);
+        const found = this.#decide(rule, activation);
+        const decision = found instanceof Promise ? await found : found;
         if (decision) decisions.push({ index, ...decision });
       }
       if (annotations.length === 0) return decisions.length === 0 ? NOTHING : { ...NOTHING, decisions };
@@ -124,14 +129,29 @@ class Run implements ValidationRun {
   }
 
   /** Why a rule rejects the request; undefined when it does not. Throws OutOfBudget. */
-  async #decide(rule: Rule, activation: Activation): Promise<Omit<Decision, 'index'> | undefined> {
+  #decide(rule: Rule, activation: Activation): MaybeAsync<Verdict> {
+    let value: MaybeAsync<Value>;
     try {
-      if ((await evaluate(rule.compiled, activation, this.#validations)) === true) return undefined;
+      value = evaluate(rule.compiled, activation, this.#validations);
     } catch (error) {
-      if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
-      return this.#policy.ignoresFailures ? undefined : { message: error.message };
+      return this.#failedRule(error);
+    }
+    // Most rules accept what they see, at once.
+    return value === true ? undefined : this.#judge(rule, activation, value);
+  }
+
+  async #judge(rule: Rule, activation: Activation, value: MaybeAsync<Value>): Promise<Verdict> {
+    try {
+      if ((await value) === true) return undefined;
+    } catch (error) {
+      return this.#failedRule(error);
     }
     return { message: await this.#message(rule, activation), reason: rule.reason ?? 'Invalid' };
+  }
+
+  #failedRule(error: unknown): Verdict {
+    if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
+    return this.#policy.ignoresFailures ? undefined : { message: error.message };
   }
 
   async #message({ messageExpression, message }: Rule, activation: Activation): Promise<string> {
