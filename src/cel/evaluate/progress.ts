@@ -6,7 +6,11 @@
  */
 import { Failure } from '../values/failure.ts';
 import type { Value } from '../values/value.ts';
-import type { Frame } from './frame.ts';
+
+/** What the evaluation has cost so far. */
+interface Metered {
+  cost: number;
+}
 
 /** Says when an evaluation has used up its turn. */
 export interface Pace {
@@ -47,7 +51,7 @@ export class Progress {
   }
 
   /** Evaluates a part, unless an earlier run has finished it. */
-  once(frame: Frame, evaluate: (part: Part) => Value): Value {
+  once(frame: Metered, evaluate: (part: Part) => Value): Value {
     const part = this.#begin();
     if (part.outcome === undefined) {
       try {
@@ -65,7 +69,7 @@ export class Progress {
   }
 
   /** The state of a part is complete: the parts inside it are not needed any more, and a run may be interrupted here. */
-  keep(frame: Frame, part: Part): void {
+  keep(frame: Metered, part: Part): void {
     part.cost = frame.cost;
     this.#parts.length = part.index + 1;
     this.#next = part.index + 1;
@@ -82,7 +86,7 @@ export class Progress {
     return part;
   }
 
-  #check(frame: Frame): void {
+  #check(frame: Metered): void {
     if (frame.cost - this.#checkedAt < COST_BETWEEN_CHECKS) return;
     this.#checkedAt = frame.cost;
     if (this.#pace.isSpent()) throw new Interrupted();

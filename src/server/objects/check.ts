@@ -1,12 +1,12 @@
 import { ApiError, qualified } from '../../base/errors.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { validateObjectMeta } from '../../kinds/shapes/meta/object-meta-rules.ts';
 import { type FieldError, under } from '../../schema/field-error.ts';
 import { dnsSubdomain, nameRule } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
-import type { Core } from '../core.ts';
 
 const anyName = nameRule(dnsSubdomain);
 const NONE: readonly never[] = Object.freeze([]);
@@ -21,7 +21,7 @@ interface Request {
 
 /** Validates an object that is about to be stored. Throws 422 with everything that is wrong. Undefined: there is nothing to wait for. */
 export function checkObject(
-  { turns }: Pick<Core, 'turns'>,
+  { turns }: { readonly turns: TurnBudget },
   kind: Kind,
   object: KubeObject,
   request: Request,
