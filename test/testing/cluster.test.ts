@@ -309,6 +309,23 @@ describe('snapshots', () => {
     expect(await cluster.get('configmap/m')).toEqual(applied);
   });
 
+  test('forks of one snapshot that do the same have the same history, whoever reads first', async () => {
+    const cluster = await start();
+    await cluster.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'own' } });
+    const snapshot = await cluster.snapshot();
+    const { spec, ...rest } = deployment(5);
+    const own = { ...template, spec: { ...template.spec, serviceAccountName: 'own' } };
+    const histories: unknown[] = [];
+    for (let round = 0; round < 3; round++) {
+      const fork = await start({ from: snapshot });
+      await fork.apply({ ...rest, spec: { ...spec, template: own } });
+      await fork.settle();
+      histories.push(await Promise.all((await pods(fork)).map((pod) => fork.history(pod))));
+    }
+    expect(histories[1]).toEqual(histories[0]);
+    expect(histories[2]).toEqual(histories[0]);
+  });
+
   test('a snapshot is saved to a file, and a cluster starts from it', async () => {
     const file = join(tmpdir(), 'saved.snapshot');
     const cluster = await start({ nodes: ['a', 'b'] });

@@ -41,6 +41,8 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
   }
 
   return {
+    listsAtOnce: true,
+
     async call(request): Promise<Answer> {
       const reply = await send(request);
       switch (reply.type) {

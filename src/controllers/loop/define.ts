@@ -4,6 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
+import type { InformerSelection } from '../../client/informer/informer-factory.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
@@ -84,6 +85,8 @@ export interface Feed {
 /** A kind whose changes wake other objects. */
 export interface Related {
   readonly kind: KindRef;
+  /** Follows only these objects of the kind: no others are known to the controller. Default: all. */
+  readonly selection?: InformerSelection;
   /** `namespace/name`, or the name for a cluster-scoped kind. */
   keysOf(object: any, listers: Listers): readonly string[];
   /** Whether an update is irrelevant. Default: none is. */

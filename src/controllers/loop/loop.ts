@@ -131,7 +131,9 @@ class ControllerLoop {
       ...also,
     ];
     // All informers exist before the first change is handled: it may need any of them.
-    for (const { kind } of sources) this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind));
+    for (const { kind, selection } of sources) {
+      this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind, selection));
+    }
     return sources.map((source) =>
       this.#informer(source.kind).onChange((change: Change<KubeObject>) => {
         if (change.type === 'add' && source.ignoresNew) return;

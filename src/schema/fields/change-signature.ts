@@ -2,7 +2,7 @@
  * The steps through what a write changed: writes that add, modify and remove the same fields take the same ones, so that
  * what `compareFields` finds is the same, too.
  */
-import { deepEqual, isTree } from '../../base/json/tree.ts';
+import { deepEqual, isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
 import { type AnySchema, type Container, containerOf, DEDUCED, isFreeForm } from './container.ts';
 import { byField, END, hasPlainKeys, itemSteps, LIST, MAP, walkOf } from './signature.ts';
@@ -138,14 +138,15 @@ function listCompare(schema: ListSchema): Compare {
   };
 }
 
-/** The place of the item that has the keys of another one. */
-function indexByKeys(keys: readonly string[]): (items: readonly any[], item: any) => number {
-  const hasKeysOf = (one: any, other: any) => {
-    for (const key of keys) if (one[key] !== other[key]) return false;
-    return true;
-  };
+/** The place of the item that has the keys of another one; all are known to have them. */
+function indexByKeys(keys: readonly string[]): (items: readonly unknown[], item: unknown) => number {
   return (items, item) => {
-    for (let i = 0; i < items.length; i++) if (hasKeysOf(items[i], item)) return i;
+    for (let i = 0; i < items.length; i++) if (haveSameKeys(items[i] as Tree, item as Tree, keys)) return i;
     return -1;
   };
+}
+
+function haveSameKeys(one: Tree, other: Tree, keys: readonly string[]): boolean {
+  for (const key of keys) if (one[key] !== other[key]) return false;
+  return true;
 }

@@ -2,6 +2,7 @@
  * What differs from object to object in the elements of list items: the address of a pod and the uid of an owner, which are
  * keys, and the range of addresses of a node, which is a value.
  */
+import { isTree } from '../../base/json/tree.ts';
 import type { ListSchema } from '../schema.ts';
 
 const KEYS: ReadonlySet<string> = new Set(['ip', 'uid']);
@@ -19,11 +20,11 @@ const KEY = new RegExp(`^${KEY_TEXT}$`);
 const RANGE = new RegExp(`^${RANGE_TEXT}$`);
 
 /** Finds the identifier of an item; undefined when it is told apart like any other. */
-export function identifierIn({ list, keys = [] }: ListSchema): ((item: any) => string | undefined) | undefined {
+export function identifierIn({ list, keys = [] }: ListSchema): ((item: unknown) => string | undefined) | undefined {
   if (list === 'set') return (item) => matching(item, RANGE);
   const [key, ...others] = list === 'map' ? keys : [];
   if (key === undefined || others.length > 0 || !KEYS.has(key)) return undefined;
-  return (item) => matching(item?.[key], KEY);
+  return (item) => (isTree(item) ? matching(item[key], KEY) : undefined);
 }
 
 function matching(value: unknown, pattern: RegExp): string | undefined {

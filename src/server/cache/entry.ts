@@ -43,6 +43,8 @@ export class Entry {
   #isUnreadable = false;
   /** Undefined as long as nobody has asked. */
   #mentionsInitializers: boolean | undefined;
+  /** The definition of which it is known that the bytes begin as its objects do. */
+  #headOf: Kind | undefined;
 
   constructor(
     readonly at: ObjectKey,
@@ -176,7 +178,10 @@ export class Entry {
   #isCurrent(kind: Kind): boolean {
     if (this.#damage || !this.#origin.isCurrent(kind, this.#writtenAt)) return false;
     // What this process wrote has its parts, and its head for certain.
-    return this.#parts !== undefined || hasHead(this.#stored, kind);
+    if (this.#parts !== undefined || this.#headOf === kind) return true;
+    if (!hasHead(this.#stored, kind)) return false;
+    this.#headOf = kind;
+    return true;
   }
 
   #inHub(kind: Kind): View {
@@ -193,9 +198,11 @@ export class Entry {
     const stored = this.#stored;
     this.#written = undefined;
     if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
-    const complete = (object: KubeObject) => this.#complete(object, kind, kind.hub);
-    if (written) return new View(this, kind, kind.hub, { object: complete(written), stored });
-    return new View(this, kind, kind.hub, { read: () => complete(parseStored(stored) as KubeObject), stored });
+    if (written) return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored });
+    const read = () => this.#complete(parseStored(stored) as KubeObject, kind, kind.hub);
+    // An object shows the revision of its entry.
+    const shared = this.#writtenAt === this.revision ? this.#origin.shared : undefined;
+    return new View(this, kind, kind.hub, { read, stored, shared });
   }
 
   #decoded(kind: Kind): KubeObject {

@@ -2,6 +2,7 @@ import { type Logger, silent } from '../../base/log.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Marks } from './own-image.ts';
 import { RecentBytes } from './recent-bytes.ts';
+import type { SharedObjects } from './shared-objects.ts';
 import type { UnreadableObject } from './unreadable.ts';
 
 /** Of objects as they were served, beside the stored bytes. */
@@ -11,6 +12,8 @@ const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 export interface Origin {
   /** Whether bytes written at this revision were written with this very definition: then they are served as they are. */
   isCurrent(kind: Kind, revision: number): boolean;
+  /** See `Marks`. */
+  readonly shared?: SharedObjects | undefined;
   /** Whether objects are frozen, so that a test finds the code that changes one. */
   readonly frozen: boolean;
   /** Keeps the bytes that were made to serve objects. */
@@ -35,6 +38,7 @@ export class Origins {
     const reported = new WeakSet<object>();
     this.stored = {
       frozen,
+      shared: marks?.shared,
       recent: new RecentBytes(MAX_RECENT_BYTES),
       isCurrent: (kind, revision) => marks?.isCurrent(kind, revision) ?? false,
       failed(error, entry) {
@@ -49,7 +53,7 @@ export class Origins {
   own(kind: Kind): Origin {
     let origin = this.#own.get(kind);
     if (!origin) {
-      origin = { ...this.stored, isCurrent: (asked) => asked === kind };
+      origin = { ...this.stored, isCurrent: (asked) => asked === kind, shared: undefined };
       this.#own.set(kind, origin);
     }
     return origin;

@@ -15,6 +15,7 @@ import {
 } from './encoding.ts';
 import type { ObjectKey } from './keys.ts';
 import type { KeptBytes, RecentBytes } from './recent-bytes.ts';
+import type { SharedObjects } from './shared-objects.ts';
 
 /** What a view is made from: an object, or a function that reads it when it is first needed. */
 export interface ViewContent {
@@ -22,6 +23,8 @@ export interface ViewContent {
   readonly read?: () => KubeObject;
   /** The bytes in the store, where they are what is served but for the splice. */
   readonly stored?: Buffer;
+  /** What other caches have read from these bytes. */
+  readonly shared?: SharedObjects | undefined;
 }
 
 /** The entry that a view shows. */
@@ -56,6 +59,7 @@ export class View implements Item {
   #object: KubeObject | undefined;
   readonly #read: (() => KubeObject) | undefined;
   readonly #stored: Buffer | undefined;
+  readonly #shared: SharedObjects | undefined;
   #json: KeptBytes | undefined;
   #metadata: Buffer | undefined;
   #encoded: { readonly encoding: ObjectEncoding; kept: KeptBytes }[] | undefined;
@@ -71,10 +75,11 @@ export class View implements Item {
     this.#object = content.object;
     this.#read = content.read;
     this.#stored = content.stored;
+    this.#shared = content.shared;
   }
 
   get object(): KubeObject {
-    this.#object ??= this.#read?.();
+    this.#object ??= this.#shared ? this.#shared.object(this.#stored!, this.#read!) : this.#read?.();
     return this.#object as KubeObject;
   }
 
@@ -96,8 +101,14 @@ export class View implements Item {
   /** The metadata alone: it is read from the bytes where nobody has asked for the object. */
   get metadata(): KubeObject['metadata'] {
     if (this.#object || !this.#stored) return this.object.metadata;
+    return this.#shared
+      ? this.#shared.metadata(this.#stored, () => this.#readMetadata(this.#stored!))
+      : this.#readMetadata(this.#stored);
+  }
+
+  #readMetadata(stored: Buffer): KubeObject['metadata'] {
     const start = headOf(this.kind, this.version).bytes.length - 1;
-    const json = this.#stored.toString('utf8', start, endOfStructure(this.#stored, start));
+    const json = stored.toString('utf8', start, endOfStructure(stored, start));
     const metadata = JSON.parse(json) as KubeObject['metadata'];
     unpackManagers({ metadata });
     metadata.selfLink = selfLinkOf(this.kind, this.version, this.entry.at);

@@ -8,12 +8,19 @@ import {
 } from '../../schema/selector/selector.ts';
 import type { Call } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';
+import type { ObjectKey } from '../cache/keys.ts';
 import type { Resource } from '../registry.ts';
 
 /** Fields that all kinds are selected by; they are the same in all versions. */
 const METADATA_FIELDS: Readonly<Record<string, (object: KubeObject) => string>> = {
   'metadata.name': ({ metadata }) => metadata.name ?? '',
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
+};
+
+/** The same, of the key of an object. */
+const KEY_FIELDS: Readonly<Record<string, (at: ObjectKey) => string>> = {
+  'metadata.name': ({ name }) => name,
+  'metadata.namespace': ({ namespace }) => namespace,
 };
 
 /** Which objects a list or a watch shows. */
@@ -31,12 +38,23 @@ export function selectionOf(resource: Resource, call: Call): Selection {
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const check = checkOf(resource, call);
   const reads = isAboutShown(resource, fieldSelector) ? resource : { kind, version: kind.hub };
+  const isNamed = keyCheckOf(fieldSelector, call.name);
   const isPlain = !labelSelector && !fieldSelector && !call.name;
   return {
     reads,
     // Without selectors, only objects with initializers have to be decoded, and those that may be unreadable.
-    matches: (entry) => (isPlain && entry.isKnownInitialized(kind)) || check(entry.view(reads).object),
+    matches: (entry) =>
+      (isPlain && entry.isKnownInitialized(kind)) || (isNamed(entry.at) && check(entry.view(reads).object)),
     text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
+  };
+}
+
+/** What a valid selection demands of names: an object with another one does not have to be decoded. */
+function keyCheckOf(fieldSelector: string, wanted: string | undefined): (at: ObjectKey) => boolean {
+  const requirements = parseFieldSelector(fieldSelector).filter(({ field }) => Object.hasOwn(KEY_FIELDS, field));
+  return (at) => {
+    if (wanted && at.name !== wanted) return false;
+    return requirements.every(({ field, op, value }) => (KEY_FIELDS[field]!(at) === value) === (op === '='));
   };
 }
 

@@ -29,7 +29,10 @@ export function clusterInfoController(options: ClusterInfoOptions): Controller {
     account: 'bootstrap-signer',
     watches: Namespace,
     also: [
-      related(ConfigMap, ({ metadata }) => (metadata.name === NAME && metadata.namespace === PUBLIC ? [PUBLIC] : [])),
+      {
+        ...related(ConfigMap, () => [PUBLIC]),
+        selection: { namespace: PUBLIC, fieldSelector: `metadata.name=${NAME}` },
+      },
       related(Secret, (secret) => (isBootstrapSecret(secret) ? [PUBLIC] : [])),
     ],
     plan: (namespace, world, now) => planClusterInfo(namespace, world, { ...options, now: now.getTime() }),

@@ -15,7 +15,12 @@ export function rootCaController(authority: string): Controller {
     name: 'root-ca',
     account: 'root-ca-cert-publisher',
     watches: Namespace,
-    also: [related(ConfigMap, ({ metadata }) => (metadata.name === NAME ? [metadata.namespace ?? ''] : []))],
+    also: [
+      {
+        ...related(ConfigMap, ({ metadata }) => [metadata.namespace ?? '']),
+        selection: { fieldSelector: `metadata.name=${NAME}` },
+      },
+    ],
     plan: (namespace, world) => planRootCa(namespace, world, authority),
   });
 }

@@ -131,14 +131,20 @@ function equip(core: Core, spec: PodSpec, account: ServiceAccount): void {
   }
 }
 
-const volumeNames = new WeakMap<ServiceAccount, string>();
+/** By cache: forks of a test cluster have accounts in common, and each draws its own names. */
+const volumeNames = new WeakMap<object, WeakMap<ServiceAccount, string>>();
 
 /** The same for all pods of an account, so that pods of one template can share their spec. */
-function volumeNameOf(core: Core, account: ServiceAccount): string {
-  let name = volumeNames.get(account);
+function volumeNameOf({ cache, random }: Core, account: ServiceAccount): string {
+  let known = volumeNames.get(cache);
+  if (!known) {
+    known = new WeakMap();
+    volumeNames.set(cache, known);
+  }
+  let name = known.get(account);
   if (name === undefined) {
-    name = VOLUME_PREFIX + nameSuffix(core.random);
-    volumeNames.set(account, name);
+    name = VOLUME_PREFIX + nameSuffix(random);
+    known.set(account, name);
   }
   return name;
 }
