@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compile, EvaluationError } from '../cel/program.ts';
+import { STRING } from '../cel/types/type.ts';
 import { AUTHORIZER_TYPE, AuthorizerValue } from './authorizer.ts';
 import { kubernetesEnvironment } from './environment.ts';
 
@@ -92,6 +93,13 @@ it.each([
   [`[].max() == 1`, 'max called on empty list'],
 ])('%s fails with the words of Kubernetes', (source, words) => {
   expect(failureOf(source)).toContain(words);
+});
+
+it('does not collect matches without end', () => {
+  const environment = kubernetesEnvironment().extend({ variables: { text: STRING } });
+  const program = compile(`text.findAll('a').size()`, environment);
+  expect(program.evaluate({ text: 'a'.repeat(50_000) })).toBe(50_000);
+  expect(() => program.evaluate({ text: 'a'.repeat(50_001) })).toThrow('more than 50000 matches');
 });
 
 it('asks who may do what', () => {

@@ -6,11 +6,17 @@ import { INT, listType, STRING } from '../cel/types/type.ts';
 import { fail } from '../cel/values/failure.ts';
 import { MATCHING } from './costs.ts';
 
+/** More matches of one call are an error: each takes about a microsecond, which costs do not say. */
+const MAX_MATCHES = 50_000;
+
 /** At most `limit` matches; all if it is negative. */
 function findAll(text: string, expression: string, limit: number | bigint): string[] {
   const found: string[] = [];
   const matcher = compiled(expression).matcher(text);
-  while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '');
+  while ((limit < 0 || found.length < limit) && matcher.find()) {
+    if (found.length === MAX_MATCHES) return fail(`the regular expression has more than ${MAX_MATCHES} matches`);
+    found.push(matcher.group() ?? '');
+  }
   return found;
 }
 

@@ -6,6 +6,7 @@ import type { Range } from './cost/range.ts';
 import type { Environment } from './environment.ts';
 import { type Compiled, compileExpression } from './evaluate/compile.ts';
 import { CostExceeded, Frame, type Variables } from './evaluate/frame.ts';
+import { Interrupted, type Pace, Progress } from './evaluate/progress.ts';
 import { formatIssue, type Issue } from './syntax/issues.ts';
 import { parse } from './syntax/parser.ts';
 import { sameType, type Type } from './types/type.ts';
@@ -15,6 +16,9 @@ import type { Value } from './values/value.ts';
 
 /** What one evaluation may cost unless the caller says otherwise: Kubernetes' limit for a call. */
 const DEFAULT_CALL_LIMIT = 1_000_000;
+
+/** What an evaluation may cost before it counts as long: it then starts again in a form that can be interrupted. */
+const QUICK_COST = 5_000;
 
 /** An expression failed while it ran; the message is cel-go's. */
 export class EvaluationError extends Error {}
@@ -104,23 +108,80 @@ export class Program {
   }
 
   /**
-   * Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError.
+   * Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError;
+   * with a pace, also an evaluation that is Paused.
    */
-  evaluate(variables: Variables, budget?: CostBudget): Value {
-    forgetSizes();
+  evaluate(variables: Variables, budget?: CostBudget, pace?: Pace): Value {
     this.#compiled ??= compileExpression(this.#checked);
-    const { evaluate, slots } = this.#compiled;
+    const compiled = this.#compiled;
     const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
-    const frame = new Frame(variables, slots, Math.min(this.#callLimit, left));
-    try {
-      return evaluate(frame);
-    } catch (error) {
-      if (error instanceof Failure) throw new EvaluationError(error.message);
-      if (error instanceof CostExceeded) throw new CostLimitError(this.#callLimit <= left ? 'call' : 'budget');
-      throw error;
-    } finally {
-      forgetSizes();
-      if (budget !== undefined) budget.used += frame.cost;
+    const limit = Math.min(this.#callLimit, left);
+    if (pace !== undefined && limit > QUICK_COST) {
+      try {
+        return evaluateIn(compiled, new Frame(variables, compiled.slots, QUICK_COST), budget);
+      } catch (error) {
+        // A variable may be an evaluation of its own, which has paused.
+        if (!(error instanceof CostExceeded) && !(error instanceof Paused)) throw error;
+      }
     }
+    const run = { compiled, variables, budget, limit, scope: this.#callLimit <= left ? 'call' : 'budget' } as const;
+    return pace === undefined ? evaluateWithin(run) : new Paused(run, pace).resume();
+  }
+}
+
+/** An evaluation that has used up its turn. It is thrown, and its catcher resumes it in another turn. */
+export class Paused {
+  readonly #run: Run;
+  readonly #progress: Progress;
+
+  constructor(run: Run, pace: Pace) {
+    this.#run = run;
+    this.#progress = new Progress(pace);
+  }
+
+  /** Goes on with the evaluation, which may pause again. Throws what `Program.evaluate` does. */
+  resume(): Value {
+    this.#progress.rewind();
+    try {
+      return evaluateWithin(this.#run, this.#progress);
+    } catch (error) {
+      throw error instanceof Interrupted || error instanceof Paused ? this : error;
+    }
+  }
+}
+
+/** One evaluation of a program. */
+interface Run {
+  readonly compiled: Compiled;
+  readonly variables: Variables;
+  readonly budget: CostBudget | undefined;
+  readonly limit: number;
+  /** What the limit is that of. */
+  readonly scope: CostLimitError['scope'];
+}
+
+function evaluateWithin({ compiled, variables, budget, limit, scope }: Run, progress?: Progress): Value {
+  const frame = new Frame(variables, compiled.slots, limit, progress);
+  try {
+    return evaluateIn(compiled, frame, budget);
+  } catch (error) {
+    if (!(error instanceof CostExceeded)) throw error;
+    if (budget !== undefined) budget.used += frame.cost;
+    throw new CostLimitError(scope);
+  }
+}
+
+/** What an evaluation that was cut short has cost is not counted. */
+function evaluateIn({ evaluate }: Compiled, frame: Frame, budget: CostBudget | undefined): Value {
+  let isFinished = true;
+  forgetSizes();
+  try {
+    return evaluate(frame);
+  } catch (error) {
+    isFinished = error instanceof Failure;
+    throw error instanceof Failure ? new EvaluationError(error.message) : error;
+  } finally {
+    forgetSizes();
+    if (isFinished && budget !== undefined) budget.used += frame.cost;
   }
 }

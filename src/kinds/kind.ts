@@ -7,6 +7,8 @@
  * that the server can hold kinds of different types in one list, and lets a hook declare only the part of the object that
  * it reads. The server only ever passes a hook objects of its own kind.
  */
+import type { DividedWork } from '../base/event-loop/in-turns.ts';
+import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
@@ -49,6 +51,14 @@ type Selectable<T = KubeObject> = Readonly<Record<string, { read(object: T): str
 type ObjectRule<T = KubeObject> = {
   rule(object: T, context: RuleContext<T, T>): readonly FieldError[];
 }['rule'];
+
+/** What checks of a whole object know that may take long. */
+export interface DividedRuleContext extends Pick<RuleContext<KubeObject, KubeObject>, 'old' | 'subresource'> {
+  /** The group and version of the request. */
+  readonly apiVersion?: string | undefined;
+  /** When it is spent, the check yields. */
+  readonly pace: Pick<TurnBudget, 'isSpent'>;
+}
 
 export interface VersionDefinition<T = KubeObject> {
   /** Top-level fields that this version describes differently from the stored one; the others are the same. */
@@ -113,6 +123,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   onStatusUpdate?(object: T, old: T, context?: HookContext): void;
   /** Checks over the whole object, after those of its fields. */
   readonly rules?: readonly ObjectRule<T>[];
+  /** The same for checks that clients define, and that may therefore take long. */
+  dividedRules?(object: T, context: DividedRuleContext): DividedWork<readonly FieldError[]>;
   /**
    * Warnings for the client about an object that is stored all the same; `old` is undefined for a new object. Called on
    * every write, so it must be cheap when there is nothing to warn of. `quiet` is a part of the object that is known to

@@ -42,6 +42,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/kinds/quota/pods.ts': { NO_STATUSES: 'one call' },
   'src/kinds/shapes/pod/resource-claims.ts': { NO_CLAIMS: 'one call' },
   'src/schema/json-document.ts': { '#own': 'one call' },
+  'src/server/admission/expressions/activation.ts': { '#paused': 'one call' },
   'src/server/admission/plugins/pod-security/evaluate.ts': { known: 'served kinds' },
   'src/server/admission/plugins/resource-quota/keyed-mutex.ts': { '#last': 'in progress' },
   'src/server/admission/reinvocation.ts': { '#asked': 'one call', '#again': 'one call' },

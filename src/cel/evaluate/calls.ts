@@ -94,7 +94,14 @@ function tested(frame: Frame, name: string, overload: Overload, values: Value[])
   return isAccepted ? invoke(frame, overload, values) : fail(noOverloadMessage(name, values));
 }
 
+/** Calls that may read whole values are not repeated when a long evaluation goes on after an interruption. */
 function invoke(frame: Frame, overload: Overload, values: Value[]): Value {
+  const { progress } = frame;
+  if (progress === undefined) return invokeNow(frame, overload, values);
+  return progress.once(frame, () => invokeNow(frame, overload, values));
+}
+
+function invokeNow(frame: Frame, overload: Overload, values: Value[]): Value {
   const { cost, costBefore } = overload;
   charge(frame, costBefore !== undefined ? costBefore(values) : cost === undefined ? 1 : 0);
   const result = overload.call(...values);
@@ -139,12 +146,16 @@ function compileEquality(compiler: Compiler, args: readonly Expression[], whenEq
   const left = compiler.compile(args[0]!);
   const right = compiler.compile(args[1]!);
   const compare = compiler.checked.typeOf(args[0]!).operators?.equal ?? equal;
-  return (frame) => {
-    const a = left(frame);
-    const b = right(frame);
+  const compareNow = (frame: Frame, a: Value, b: Value) => {
     const isScalar = typeof a !== 'object' && typeof a !== 'string';
     charge(frame, isScalar ? 1 : traversalCost(Math.min(costSizeOf(a), costSizeOf(b))));
     return metered(frame, a, b, compare) === whenEqual;
+  };
+  return (frame) => {
+    const a = left(frame);
+    const b = right(frame);
+    const { progress } = frame;
+    return progress === undefined ? compareNow(frame, a, b) : progress.once(frame, () => compareNow(frame, a, b));
   };
 }
 
@@ -162,10 +173,7 @@ function compileIn(compiler: Compiler, args: readonly Expression[]): Evaluator {
   // Lists of literals become sets in cel-go, which are free.
   const isFree = isConstant(args[1]!);
   const compare = itemTypeOf(compiler.checked.typeOf(args[1]!))?.operators?.equal ?? equal;
-  return (frame) => {
-    const value = item(frame);
-    const within = container(frame);
-    const set = within instanceof Optional ? (within.value ?? null) : within;
+  const findNow = (frame: Frame, value: Value, set: Value) => {
     if (Array.isArray(set)) {
       charge(frame, isFree ? 0 : set.length);
       return set.some((element: Value) => metered(frame, element, value, compare));
@@ -173,6 +181,13 @@ function compileIn(compiler: Compiler, args: readonly Expression[]): Evaluator {
     if (!isMap(set)) return noSuchOverload();
     charge(frame, 1);
     return mapGet(set, value) !== undefined;
+  };
+  return (frame) => {
+    const value = item(frame);
+    const within = container(frame);
+    const set = within instanceof Optional ? (within.value ?? null) : within;
+    const { progress } = frame;
+    return progress === undefined ? findNow(frame, value, set) : progress.once(frame, () => findNow(frame, value, set));
   };
 }
 

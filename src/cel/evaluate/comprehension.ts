@@ -9,8 +9,20 @@ import { coercionTo } from './coercion.ts';
 import type { Compiler } from './compiler.ts';
 import { charge, type Evaluator, type Frame } from './frame.ts';
 
-/** What a fold goes through, and where it puts each element. */
-type Iterate = (frame: Frame, step: (hasNext: boolean) => boolean) => void;
+/** What a fold does with the elements that it goes through. `State` is its accumulator, which is changed in place. */
+interface Steps<State> {
+  begin(frame: Frame): State;
+  /** Takes the element that the variables hold; returns whether to go on. */
+  step(frame: Frame, state: State, hasNext: boolean): boolean;
+  end(frame: Frame, state: State): Value;
+}
+
+/** What a fold goes through. */
+interface Range {
+  readonly values: Value;
+  /** The items of a list, or the keys of a map. */
+  readonly elements: readonly Value[];
+}
 
 export function compileComprehension(fold: Comprehension, compiler: Compiler): Evaluator {
   const range = compiler.compile(fold.range);
@@ -18,35 +30,80 @@ export function compileComprehension(fold: Comprehension, compiler: Compiler): E
   const accumulator = compiler.declare(fold.accumulator);
   const first = compiler.declare(fold.variable);
   const second = fold.variable2 === undefined ? undefined : compiler.declare(fold.variable2);
-  const iterate = iteration(fold, compiler, range, { first, second });
+  const bind = binding(fold, compiler, { first, second });
   const quantifier = quantifierOf(fold);
   const appended = appendedBy(fold);
   const variables = second === undefined ? 1 : 2;
   if (quantifier !== undefined) {
     const predicate = compiler.compile(quantifier.predicate);
     compiler.leave(variables + 1);
-    return quantify(iterate, predicate, quantifier.deciding);
+    return folding(range, bind, quantify(predicate, quantifier.deciding));
   }
   if (appended !== undefined) {
     const filter = appended.filter === undefined ? undefined : compiler.compile(appended.filter);
     const item = compiler.compile(appended.item);
     compiler.leave(variables + 1);
-    return collect(iterate, item, filter);
+    return folding(range, bind, collect(item, filter));
   }
   const condition = compiler.compile(fold.condition);
   const step = compiler.compile(fold.step);
   compiler.leave(variables);
   const result = compiler.compile(fold.result);
   compiler.leave(1);
-  return (frame) => {
-    frame.locals[accumulator] = initial(frame);
-    iterate(frame, () => {
+  return folding<{ value: Value }>(range, bind, {
+    begin: (frame) => ({ value: initial(frame) }),
+    step(frame, state) {
+      frame.locals[accumulator] = state.value;
       if (condition(frame) === false) return false;
-      frame.locals[accumulator] = step(frame);
+      state.value = step(frame);
       return true;
-    });
-    return result(frame);
+    },
+    end(frame, state) {
+      frame.locals[accumulator] = state.value;
+      return result(frame);
+    },
+  });
+}
+
+type Bind = (frame: Frame, range: Range, index: number) => void;
+
+function folding<State>(range: Evaluator, bind: Bind, steps: Steps<State>): Evaluator {
+  const inOneGo = (frame: Frame) => {
+    const state = steps.begin(frame);
+    const through = rangeOf(range(frame));
+    const { length } = through.elements;
+    for (let i = 0; i < length; i++) {
+      bind(frame, through, i);
+      if (!steps.step(frame, state, i + 1 < length)) break;
+    }
+    return steps.end(frame, state);
   };
+  return (frame) => {
+    const { progress } = frame;
+    if (progress === undefined) return inOneGo(frame);
+    return progress.once(frame, (part) => {
+      if (part.state === undefined) {
+        const state = steps.begin(frame);
+        part.state = { state, through: rangeOf(range(frame)), next: 0 };
+        progress.keep(frame, part);
+      } else frame.cost = part.cost;
+      const under = part.state as { readonly state: State; readonly through: Range; next: number };
+      const { length } = under.through.elements;
+      while (under.next < length) {
+        bind(frame, under.through, under.next);
+        const goesOn = steps.step(frame, under.state, under.next + 1 < length);
+        under.next = goesOn ? under.next + 1 : length;
+        progress.keep(frame, part);
+      }
+      return steps.end(frame, under.state);
+    });
+  };
+}
+
+function rangeOf(values: Value): Range {
+  if (Array.isArray(values)) return { values, elements: values };
+  if (!isMap(values)) return fail(`got '${typeNameOf(values)}', expected iterable type`);
+  return { values, elements: mapKeys(values) };
 }
 
 /** A map that the fold fills in place, so that each evaluation needs its own. */
@@ -54,40 +111,30 @@ function isEmptyMap(initial: Expression): boolean {
   return initial.kind === 'map' && initial.entries.length === 0;
 }
 
-function iteration(
+/** Puts an element of the range into the variables of the fold. */
+function binding(
   fold: Comprehension,
   compiler: Compiler,
-  range: Evaluator,
   { first, second }: { readonly first: number; readonly second: number | undefined },
-): Iterate {
+): Bind {
   const type = compiler.checked.typeOf(fold.range);
   const itemType = type.parameters[type.kind === 'map' ? 1 : 0];
   const coerce = itemType === undefined ? undefined : coercionTo(itemType);
-  return (frame, step) => {
-    const values = range(frame);
-    const { locals } = frame;
+  return ({ locals }, { values, elements }, index) => {
+    const element = elements[index]!;
     if (Array.isArray(values)) {
-      for (let i = 0; i < values.length; i++) {
-        const item = coerce === undefined ? values[i] : coerce(values[i]);
-        if (second === undefined) locals[first] = item;
-        else {
-          locals[first] = i;
-          locals[second] = item;
-        }
-        if (!step(i + 1 < values.length)) return;
+      const item = coerce === undefined ? element : coerce(element);
+      if (second === undefined) locals[first] = item;
+      else {
+        locals[first] = index;
+        locals[second] = item;
       }
       return;
     }
-    if (!isMap(values)) return fail(`got '${typeNameOf(values)}', expected iterable type`);
-    const keys = mapKeys(values);
-    for (let i = 0; i < keys.length; i++) {
-      locals[first] = keys[i];
-      if (second !== undefined) {
-        const value = mapGet(values, keys[i]!)!;
-        locals[second] = coerce === undefined ? value : coerce(value);
-      }
-      if (!step(i + 1 < keys.length)) return;
-    }
+    locals[first] = element;
+    if (second === undefined) return;
+    const value = mapGet(values as Parameters<typeof mapGet>[0], element)!;
+    locals[second] = coerce === undefined ? value : coerce(value);
   };
 }
 
@@ -112,31 +159,31 @@ function quantifierOf({
  * Goes on after errors, because a later element may decide. For each element, cel-go reads the accumulator twice and calls
  * @not_strictly_false, and for `exists` also `!`.
  */
-function quantify(iterate: Iterate, predicate: Evaluator, deciding: boolean): Evaluator {
+function quantify(predicate: Evaluator, deciding: boolean): Steps<{ result: boolean | Failure }> {
   const conditionCost = deciding ? 3 : 2;
-  return (frame) => {
-    let result: boolean | Failure = !deciding;
-    iterate(frame, (hasNext) => {
+  return {
+    begin: () => ({ result: !deciding }),
+    step(frame, state, hasNext) {
       charge(frame, conditionCost + SELECT_COST);
       try {
         const value = predicate(frame);
         if (value === deciding) {
-          result = deciding;
+          state.result = deciding;
           if (hasNext) charge(frame, conditionCost);
           return false;
         }
         if (value !== !deciding) noSuchOverload();
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        if (typeof result === 'boolean') result = error;
+        if (typeof state.result === 'boolean') state.result = error;
       }
       return true;
-    });
-    charge(frame, SELECT_COST);
-    // The type is widened, because assignments in the function above are not seen.
-    const decided = result as boolean | Failure;
-    if (decided instanceof Failure) throw decided;
-    return decided;
+    },
+    end(frame, { result }) {
+      charge(frame, SELECT_COST);
+      if (result instanceof Failure) throw result;
+      return result;
+    },
   };
 }
 
@@ -168,10 +215,10 @@ function appendedBy({
 /** For each item, cel-go reads the accumulator, makes a list and concatenates the two. */
 const APPEND_COST = SELECT_COST + LIST_COST + 1;
 
-function collect(iterate: Iterate, item: Evaluator, filter: Evaluator | undefined): Evaluator {
-  return (frame) => {
-    const items: Value[] = [];
-    iterate(frame, () => {
+function collect(item: Evaluator, filter: Evaluator | undefined): Steps<Value[]> {
+  return {
+    begin: () => [],
+    step(frame, items) {
       if (filter !== undefined) {
         const keep = filter(frame);
         if (keep === false) return true;
@@ -180,8 +227,10 @@ function collect(iterate: Iterate, item: Evaluator, filter: Evaluator | undefine
       items.push(item(frame));
       charge(frame, APPEND_COST);
       return true;
-    });
-    charge(frame, SELECT_COST);
-    return items;
+    },
+    end(frame, items) {
+      charge(frame, SELECT_COST);
+      return items;
+    },
   };
 }

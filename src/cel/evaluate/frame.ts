@@ -1,5 +1,6 @@
 /** The state of one evaluation. */
 import type { Value } from '../values/value.ts';
+import type { Progress } from './progress.ts';
 
 /** The evaluation has used up what it may cost. Nothing in an expression can absorb it. */
 export class CostExceeded {}
@@ -13,14 +14,17 @@ export class Frame {
   /** Variables of comprehensions, by slot; an accumulator may hold a Failure. */
   readonly locals: unknown[];
   readonly limit: number;
+  /** Undefined while the evaluation is not expected to take long. */
+  readonly progress: Progress | undefined;
   cost = 0;
   /** Counted by deep equality. */
   steps = 0;
 
-  constructor(variables: Variables, slots: number, limit: number) {
+  constructor(variables: Variables, slots: number, limit: number, progress?: Progress) {
     this.variables = variables;
     this.locals = slots === 0 ? NO_LOCALS : new Array(slots);
     this.limit = limit;
+    this.progress = progress;
   }
 }
 

@@ -7,7 +7,14 @@ import { decodeUnlimited } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Column } from '../columns/column.ts';
 import type { CustomResourceDefinition, CustomResourceVersion } from '../groups/apiextensions/definition-fields.ts';
-import { type AsyncConversion, type Kind, type KubeObject, objectSchema, type Version } from '../kind.ts';
+import {
+  type AsyncConversion,
+  type DividedRuleContext,
+  type Kind,
+  type KubeObject,
+  objectSchema,
+  type Version,
+} from '../kind.ts';
 import type { KindSubresources, ScaleDefinition } from '../subresources.ts';
 import { customColumns } from './columns.ts';
 import { jsonPath } from './json-path.ts';
@@ -52,13 +59,11 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
     ...(hasStatus ? { initialStatus: () => undefined } : {}),
     ...(options.isTerminating ? { verbs: VERBS_WHILE_TERMINATING } : {}),
     columns: hub.columns,
-    rules: [
-      (object: KubeObject, context: Parameters<typeof validateCustom>[2] & { apiVersion?: string | undefined }) => {
-        // What a webhook converts can only be checked in the stored version.
-        const version = options.conversion ? hub : (byName.get(context.apiVersion ?? '') ?? hub);
-        return version.validate(object, context);
-      },
-    ],
+    dividedRules: (object: KubeObject, context: DividedRuleContext) => {
+      // What a webhook converts can only be checked in the stored version.
+      const version = options.conversion ? hub : (byName.get(context.apiVersion ?? '') ?? hub);
+      return version.validate(object, context);
+    },
     ...(options.conversion ? { conversion: options.conversion } : {}),
     versions,
     hub,
@@ -157,7 +162,7 @@ class CustomVersion implements Version, ValidatedVersion {
   }
 
   /** `object` is in the stored version's shape. */
-  validate(object: KubeObject, context: Parameters<typeof validateCustom>[2]) {
+  validate(object: KubeObject, context: DividedRuleContext) {
     const { hub } = this.#options;
     if (!hub || deepEqual(hub.source, this.source)) return validateCustom(object, this, context);
     const own = (each: KubeObject) => ({ ...each, apiVersion: this.apiVersion });

@@ -1,12 +1,12 @@
 /** Checks objects of custom kinds against the schema of the version that a request used. */
 import { addAll } from '../../base/collections/add-all.ts';
+import type { DividedWork } from '../../base/event-loop/in-turns.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { embeddedErrors, listErrors } from '../../json-schema/structure.ts';
 import { validateValue } from '../../json-schema/validator.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
-import type { RuleContext } from '../../schema/schema.ts';
-import type { KubeObject } from '../kind.ts';
+import type { DividedRuleContext, KubeObject } from '../kind.ts';
 import type { ScaleDefinition } from '../subresources.ts';
 import { hasRules } from './rules/has-rules.ts';
 import { runRules } from './rules/run-rules.ts';
@@ -22,12 +22,15 @@ const BLOCKING: ReadonlySet<FieldError['reason']> = new Set([
   ...(['FieldValueTooMany', 'FieldValueTypeInvalid'] as const),
 ]);
 
-/** Everything that is wrong with an object, in the shape of the version. A write of the status checks the status only. */
-export function validateCustom(
+/**
+ * Everything that is wrong with an object, in the shape of the version. A write of the status checks the status only. Yields when
+ * the pace is spent.
+ */
+export function* validateCustom(
   object: KubeObject,
   { source, scale }: ValidatedVersion,
-  { old, subresource }: Pick<RuleContext<KubeObject, KubeObject>, 'old' | 'subresource'>,
-): FieldError[] {
+  { old, subresource, pace }: DividedRuleContext,
+): DividedWork<FieldError[]> {
   const found = subresource === 'status' ? statusErrors(object, old, source) : validateValue(source, object, old);
   if (scale) addAll(found, scaleErrors(object, scale, subresource));
   if (subresource !== 'status') {
@@ -36,7 +39,7 @@ export function validateCustom(
   }
   if (hasRules(source)) {
     if (found.some(({ reason }) => BLOCKING.has(reason))) found.push(UNCHECKED);
-    else addAll(found, runRules(source, object, old));
+    else addAll(found, yield* runRules(source, object, old, pace));
   }
   return found;
 }

@@ -10,7 +10,7 @@ import type { ObjectSchema } from '../schema.ts';
 export type Token = string | number | symbol;
 
 /** Where walks end that took the same steps. */
-export interface Signature<V> {
+interface Signature<V> {
   /** What is remembered; undefined until somebody sets it. */
   value: V | undefined;
 }

@@ -1,4 +1,6 @@
 import { ApiError, qualified } from '../../base/errors.ts';
+import { inTurns } from '../../base/event-loop/in-turns.ts';
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { validateObjectMeta } from '../../kinds/shapes/meta/object-meta-rules.ts';
 import { type FieldError, under } from '../../schema/field-error.ts';
@@ -17,9 +19,14 @@ interface Request {
   readonly checked?: object | undefined;
 }
 
-/** Validates an object that is about to be stored. Throws 422 with everything that is wrong. */
-export function checkObject(kind: Kind, object: KubeObject, request: Request): void {
-  const { old } = request;
+/** Validates an object that is about to be stored. Throws 422 with everything that is wrong. Undefined: there is nothing to wait for. */
+export function checkObject(
+  { turns }: { readonly turns: TurnBudget },
+  kind: Kind,
+  object: KubeObject,
+  request: Request,
+): Promise<void> | undefined {
+  const { old, subresource, apiVersion } = request;
   const meta = validateObjectMeta(object.metadata, {
     operation: old ? 'update' : 'create',
     old: old?.metadata,
@@ -27,20 +34,27 @@ export function checkObject(kind: Kind, object: KubeObject, request: Request): v
     namespaced: kind.scope === 'Namespaced',
     bareFinalizers: kind.bareFinalizers,
   });
-  checkContent(kind, object, request, meta.length > 0 ? under('metadata', meta) : NONE);
+  const errors = contentErrors(kind, object, request, meta.length > 0 ? under('metadata', meta) : NONE);
+  const work = kind.dividedRules?.(object, { old, subresource, apiVersion, pace: turns });
+  const more = work && inTurns(turns, work);
+  if (more instanceof Promise) return more.then((found) => refuse(kind, object, [...errors, ...found]));
+  refuse(kind, object, more && more.length > 0 ? [...errors, ...more] : errors);
+  return undefined;
 }
 
-/** The same without the metadata: for objects that are not stored and need no name. */
-export function checkContent(
+/** The same without the metadata and what takes long: for objects that are not stored and need no name. */
+export function checkContent(kind: Kind, object: KubeObject, request: Request): void {
+  refuse(kind, object, contentErrors(kind, object, request, NONE));
+}
+
+function contentErrors(
   kind: Kind,
   object: KubeObject,
-  request: Request,
-  meta: readonly FieldError[] = NONE,
-): void {
-  const { old, subresource, apiVersion, checked } = request;
-  const operation = old ? 'update' : 'create';
+  { old, subresource, apiVersion, checked }: Request,
+  meta: readonly FieldError[],
+): readonly FieldError[] {
   const context: RuleContext<KubeObject, KubeObject> = {
-    operation,
+    operation: old ? 'update' : 'create',
     old,
     subresource,
     apiVersion,
@@ -56,6 +70,10 @@ export function checkContent(
   add(validate(kind.hub.schema, object, context));
   const { rules = NONE } = kind;
   for (let i = 0; i < rules.length; i++) add(rules[i]!(object, context));
+  return errors;
+}
+
+function refuse(kind: Kind, object: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return;
   throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
 }

@@ -55,8 +55,8 @@ function generatedName(prefix: string, random: Random): string {
   return prefix.slice(0, MAX_LABEL_LENGTH - SUFFIX_LENGTH) + nameSuffix(random);
 }
 
-/** Everything between mutating and validating admission. */
-export function finishCreate(core: Core, draft: Draft): void {
+/** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
+export function finishCreate(core: Core, draft: Draft): Promise<void> | undefined {
   const { object, request } = draft;
   const { resource, call, notes } = request;
   const { kind, version } = resource;
@@ -66,8 +66,14 @@ export function finishCreate(core: Core, draft: Draft): void {
   const shared = core.specs.intern(kind, object);
   draft.shared = shared;
   const { apiVersion } = version;
-  checkObject(kind, object, { old: undefined, subresource: undefined, apiVersion, checked: shared?.spec });
-  draft.isQuiet = noteWarnings(kind, object, { notes, old: undefined, quiet: shared?.quiet });
+  const facts = { old: undefined, subresource: undefined, apiVersion, checked: shared?.spec };
+  const warn = () => {
+    draft.isQuiet = noteWarnings(kind, object, { notes, old: undefined, quiet: shared?.quiet });
+  };
+  const checking = checkObject(core, kind, object, facts);
+  if (checking) return checking.then(warn);
+  warn();
+  return undefined;
 }
 
 /** Throws AlreadyExists unless another generated name may be tried. */

@@ -35,7 +35,7 @@ export interface OwnWrites {
  */
 export async function writeOwn(core: Core, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {
   for (;;) {
-    const drafts = draftsOf(core, plan(), withoutAdmission);
+    const drafts = await draftsOf(core, plan(), withoutAdmission);
     if (drafts.length === 0) return;
     try {
       for (let at = 0; at < drafts.length; at += MAX_OBJECTS) {
@@ -51,23 +51,28 @@ export async function writeOwn(core: Core, { withoutAdmission, plan, marker }: O
 }
 
 /** A second write of the same object is left to the next plan: a commit takes each key once. */
-function draftsOf(core: Core, writes: readonly OwnWrite[], reason: string): Draft[] {
+async function draftsOf(core: Core, writes: readonly OwnWrite[], reason: string): Promise<Draft[]> {
   const drafts = new Map<string, Draft>();
   for (const write of writes) {
-    const draft = draftOfOwn(core, write, reason);
+    const draft = await draftOfOwn(core, write, reason);
     if (draft && !drafts.has(draft.at.key)) drafts.set(draft.at.key, draft);
   }
   return [...drafts.values()];
 }
 
 /** Undefined when there is nothing to write. */
-function draftOfOwn(core: Core, { kind, namespace, name, mutation }: OwnWrite, reason: string): Draft | undefined {
+async function draftOfOwn(
+  core: Core,
+  { kind, namespace, name, mutation }: OwnWrite,
+  reason: string,
+): Promise<Draft | undefined> {
   const resource = { kind, version: kind.hub };
   try {
     const call = callOf(kind, namespace, { name, mutation });
     const draft = draftOf(core, { resource, call, notes: new RequestNotes() }, mutation);
     if (draft instanceof Promise) throw new Error(`kind ${kind.kind} is converted asynchronously`);
-    finish(core, draft);
+    const finishing = finish(core, draft);
+    if (finishing) await finishing;
     return isUnchanged(draft) ? undefined : draft;
   } catch (error) {
     if (!isApiError(error)) throw error;

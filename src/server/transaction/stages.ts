@@ -60,11 +60,29 @@ export function isDry({ mutation, request }: Draft): boolean {
   return mutation.type === 'delete' ? mutation.plan.dryRun : isDryRun(request.call);
 }
 
-/** Everything between mutating and validating admission. Throws Invalid. */
-export function finish(core: Core, draft: Draft): void {
+/** Everything between mutating and validating admission. Throws Invalid. Undefined: there is nothing to wait for. */
+export function finish(core: Core, draft: Draft): Promise<void> | undefined {
+  const finishing = finishObject(core, draft);
+  if (finishing) return finishing.then(() => finishRemoval(core, draft));
+  finishRemoval(core, draft);
+  return undefined;
+}
+
+function finishObject(core: Core, draft: Draft): Promise<void> | undefined {
+  const { mutation } = draft;
+  switch (mutation.type) {
+    case 'create':
+      return finishCreate(core, draft);
+    case 'update':
+      return finishUpdate(core, draft, mutation.part);
+    case 'delete':
+      return undefined;
+  }
+}
+
+/** A change may leave nothing that keeps the object. */
+function finishRemoval(core: Core, draft: Draft): void {
   const { mutation, request, object, old } = draft;
-  if (mutation.type === 'create') finishCreate(core, draft);
-  if (mutation.type === 'update') finishUpdate(core, draft, mutation.part);
   const { kind } = request.resource;
   if (mutation.type === 'create' || !isDeletable(kind, object)) return;
   draft.isRemoval = true;

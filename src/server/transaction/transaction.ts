@@ -52,7 +52,8 @@ export async function transact(
       const admitting = admission?.admit();
       if (admitting) await admitting;
       if (admission?.object) draft.object = admission.object;
-      finish(core, draft);
+      const finishing = finish(core, draft);
+      if (finishing) await finishing;
       const validating = admission?.validate();
       if (validating) await validating;
       return withoutCommit(core, draft) ?? (await commit(core, draft, admitted ?? admission));

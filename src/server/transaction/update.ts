@@ -42,8 +42,8 @@ function setManagers(object: KubeObject, entries: readonly ManagedFieldsEntry[] 
   if (entries?.length) object.metadata.managedFields = entries as ManagedFieldsEntry[];
 }
 
-/** Everything between mutating and validating admission. */
-export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): void {
+/** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
+export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): Promise<void> | undefined {
   const { object, request } = draft;
   const { resource, call, notes } = request;
   const { kind, version } = resource;
@@ -56,8 +56,11 @@ export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): void 
   draft.allocated = core.allocation.onWrite(kind, object, old);
   shareUnchanged(asTree(object), asTree(old));
   const subresource = isStatus ? 'status' : call.subresource;
-  checkObject(kind, object, { old, subresource, apiVersion: version.apiVersion });
-  noteWarnings(kind, object, { notes, old, status: isStatus });
+  const warn = () => void noteWarnings(kind, object, { notes, old, status: isStatus });
+  const checking = checkObject(core, kind, object, { old, subresource, apiVersion: version.apiVersion });
+  if (checking) return checking.then(warn);
+  warn();
+  return undefined;
 }
 
 /** Whether an update leaves everything as it was, the stored bytes included. */

@@ -1,6 +1,8 @@
 /** Runs the rules of a schema on an object. */
+import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual, isTree, type Tree } from '../../../base/json/tree.ts';
-import { CostBudget, CostLimitError, EvaluationError, type Program } from '../../../cel/program.ts';
+import type { Pace } from '../../../cel/evaluate/progress.ts';
+import { CostBudget, CostLimitError, EvaluationError, Paused, type Program } from '../../../cel/program.ts';
 import { Optional, type Value } from '../../../cel/values/value.ts';
 import {
   itemsOf,
@@ -18,21 +20,30 @@ import { failure } from './rule-failure.ts';
 
 /** What all rules of an object may cost together. */
 const MAX_OBJECT_COST = 10_000_000;
+const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** Everything that the rules of a kind's schema say against an object. */
-export function runRules(schema: JsonSchema, object: unknown, old: unknown): FieldError[] {
-  const run = new Run();
-  try {
-    run.visit(schema, { value: object, old, path: '', isUnchanged: unchanged(object, old), isRoot: true });
-  } catch (stop) {
-    if (!(stop instanceof Stop)) throw stop;
+/** Units between two looks at the clock, where rules are cheap: about a millisecond. */
+const COST_BETWEEN_CHECKS = 10_000;
+
+/** Everything that the rules of a kind's schema say against an object. Yields when the pace is spent. */
+export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pace: Pace): DividedWork<FieldError[]> {
+  const run = new Run(pace);
+  const place = { value: object, old, path: '', isUnchanged: unchanged(object, old), isRoot: true };
+  for (const check of checksOf(schema, place)) {
+    if (run.hasWorked() && pace.isSpent()) yield;
+    yield* run.check(check);
+    if (run.isStopped) break;
   }
   return run.errors;
 }
 
-/** Ends a run whose budget is used up. */
-class Stop {}
+/** A rule, and the value that it is about. */
+interface Check {
+  readonly compiled: CompiledRule;
+  readonly schema: JsonSchema;
+  readonly place: Place;
+}
 
 interface Place {
   readonly value: unknown;
@@ -66,44 +77,62 @@ function rulesOf(schema: JsonSchema, isRoot: boolean): readonly CompiledRule[] {
   return rules;
 }
 
+/** The rules that concern a value and what it contains, in order. */
+function* checksOf(schema: JsonSchema, place: Place): Generator<Check> {
+  if (place.value === null || place.value === undefined || !hasRules(schema)) return;
+  for (const compiled of rulesOf(schema, place.isRoot === true)) yield { compiled, schema, place };
+  if (Array.isArray(place.value)) yield* checksOfItems(schema, place.value, place);
+  else if (isTree(place.value)) yield* checksOfFields(schema, place.value, place);
+}
+
+function* checksOfItems(schema: JsonSchema, list: readonly unknown[], place: Place): Generator<Check> {
+  const items = itemsOf(schema);
+  if (!items || !hasRules(items)) return;
+  const { old, path, isUnchanged } = place;
+  const { 'x-kubernetes-list-type': type, 'x-kubernetes-list-map-keys': keys = [] } = schema;
+  const before = type === 'map' && Array.isArray(old) ? byKeys(old, keys) : undefined;
+  for (const [index, value] of list.entries()) {
+    const was = isTree(value) ? before?.get(keysText(value, keys)) : undefined;
+    const same = was === undefined ? isUnchanged : unchanged(value, was);
+    yield* checksOf(items, { value, old: was, path: `${path}[${index}]`, isUnchanged: same });
+  }
+}
+
+function* checksOfFields(schema: JsonSchema, tree: Tree, { old, path, isUnchanged }: Place): Generator<Check> {
+  const values = valuesOf(schema);
+  const before = isTree(old) ? old : undefined;
+  for (const [key, value] of Object.entries(tree)) {
+    const inner = propertyOf(schema, key);
+    const next = inner ?? values;
+    if (!next || !hasRules(next)) continue;
+    const was = before && Object.hasOwn(before, key) ? before[key] : undefined;
+    const same = was === undefined ? isUnchanged : unchanged(value, was);
+    const at = inner ? (path ? `${path}.${key}` : key) : `${path}[${key}]`;
+    yield* checksOf(next, { value, old: was, path: at, isUnchanged: same });
+  }
+}
+
 class Run {
   readonly errors: FieldError[] = [];
+  /** Whether no further rule is to be checked. */
+  isStopped = false;
+  readonly #pace: Pace;
   readonly #budget = new CostBudget(MAX_OBJECT_COST);
+  #checkedAt = 0;
 
-  visit(schema: JsonSchema, place: Place): void {
-    if (place.value === null || place.value === undefined || !hasRules(schema)) return;
-    for (const rule of rulesOf(schema, place.isRoot === true)) this.#check(rule, schema, place);
-    if (Array.isArray(place.value)) this.#items(schema, place.value, place);
-    else if (isTree(place.value)) this.#fields(schema, place.value, place);
+  constructor(pace: Pace) {
+    this.#pace = pace;
   }
 
-  #items(schema: JsonSchema, list: readonly unknown[], { old, path, isUnchanged }: Place): void {
-    const items = itemsOf(schema);
-    if (!items || !hasRules(items)) return;
-    const { 'x-kubernetes-list-type': type, 'x-kubernetes-list-map-keys': keys = [] } = schema;
-    const before = type === 'map' && Array.isArray(old) ? byKeys(old, keys) : undefined;
-    list.forEach((value, index) => {
-      const was = isTree(value) ? before?.get(keysText(value, keys)) : undefined;
-      const same = was === undefined ? isUnchanged : unchanged(value, was);
-      this.visit(items, { value, old: was, path: `${path}[${index}]`, isUnchanged: same });
-    });
+  /** Whether so much was evaluated since the last time that others may have to wait. */
+  hasWorked(): boolean {
+    const { used } = this.#budget;
+    if (used - this.#checkedAt < COST_BETWEEN_CHECKS) return false;
+    this.#checkedAt = used;
+    return true;
   }
 
-  #fields(schema: JsonSchema, tree: Tree, { old, path, isUnchanged }: Place): void {
-    const values = valuesOf(schema);
-    const before = isTree(old) ? old : undefined;
-    for (const [key, value] of Object.entries(tree)) {
-      const inner = propertyOf(schema, key);
-      const next = inner ?? values;
-      if (!next || !hasRules(next)) continue;
-      const was = before && Object.hasOwn(before, key) ? before[key] : undefined;
-      const same = was === undefined ? isUnchanged : unchanged(value, was);
-      const at = inner ? (path ? `${path}.${key}` : key) : `${path}[${key}]`;
-      this.visit(next, { value, old: was, path: at, isUnchanged: same });
-    }
-  }
-
-  #check(compiled: CompiledRule, schema: JsonSchema, place: Place): void {
+  *check({ compiled, schema, place }: Check): DividedWork<void> {
     const { rule, program, error, usesOldSelf } = compiled;
     const field = place.path || '<nil>';
     const wrong = (detail: string) => void this.errors.push(invalid(field, schema.type ?? '', detail));
@@ -112,22 +141,19 @@ class Run {
     const isOptional = rule.optionalOldSelf === true;
     const old = place.old === null ? undefined : place.old;
     if (usesOldSelf && old === undefined && !isOptional) return;
-    if (this.#budget.used >= this.#budget.limit) this.#exhausted(field, schema);
+    if (this.#budget.used >= this.#budget.limit) return this.#stop(field, schema, OUT_OF_BUDGET);
     const self = place.value as Value;
     const variables = {
       self,
       ...(usesOldSelf || compiled.message ? { oldSelf: oldSelf(old as Value, isOptional) } : {}),
     };
     try {
-      if (program.evaluate(variables, this.#budget) === true) return;
+      if ((yield* this.#evaluate(program, variables)) === true) return;
     } catch (failed) {
       if (!(failed instanceof EvaluationError)) throw failed;
       if (failed instanceof CostLimitError) {
-        if (failed.scope === 'budget') this.#exhausted(field, schema);
-        wrong(
-          `'${failed.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown(rule)}`,
-        );
-        throw new Stop();
+        const callLimit = `'${failed.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown(rule)}`;
+        return this.#stop(field, schema, failed.scope === 'budget' ? OUT_OF_BUDGET : callLimit);
       }
       const text = failed.message.startsWith('no such overload')
         ? `'${failed.message}': call arguments did not match a supported operator, function or macro signature for rule: ${shown(rule)}`
@@ -135,31 +161,28 @@ class Run {
       wrong(text);
       return;
     }
-    this.#report(compiled, schema, place, variables);
+    yield* this.#report({ compiled, schema, place }, variables);
   }
 
-  #report(compiled: CompiledRule, schema: JsonSchema, place: Place, variables: Readonly<Record<string, Value>>): void {
+  *#report({ compiled, schema, place }: Check, variables: Readonly<Record<string, Value>>): DividedWork<void> {
     const { rule, message, usesOldSelf } = compiled;
     // What an update leaves as it was may fail.
     if (!usesOldSelf && place.isUnchanged()) return;
     const at = failure.pathOf(schema, rule, place.path);
-    const stop = (detail: string) => {
-      this.errors.push(invalid(at, schema.type ?? '', detail));
-      throw new Stop();
-    };
-    const made = message && this.#message(message, variables, stop);
+    const made = message && (yield* this.#message(message, variables, (detail) => this.#stop(at, schema, detail)));
+    if (this.isStopped) return;
     const detail = made ?? (rule.message ? rule.message.trim() : `failed rule: ${shown(rule)}`);
     this.errors.push(failure.errorOf(schema, rule, { field: at, value: place.value, detail }));
   }
 
   /** Undefined where the expression makes no message that can be shown. */
-  #message(
+  *#message(
     program: Program,
     variables: Readonly<Record<string, Value>>,
     stop: (detail: string) => void,
-  ): string | undefined {
+  ): DividedWork<string | undefined> {
     try {
-      const value = program.evaluate(variables, this.#budget);
+      const value = yield* this.#evaluate(program, variables);
       const text = typeof value === 'string' ? value.trim() : '';
       return text === '' || text.includes('\n') || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? undefined : text;
     } catch (failed) {
@@ -175,10 +198,22 @@ class Run {
     }
   }
 
-  #exhausted(field: string, schema: JsonSchema): never {
-    const detail = 'validation failed due to running out of cost budget, no further validation rules will be run';
+  *#evaluate(program: Program, variables: Readonly<Record<string, Value>>): DividedWork<Value> {
+    let run = () => program.evaluate(variables, this.#budget, this.#pace);
+    for (;;) {
+      try {
+        return run();
+      } catch (paused) {
+        if (!(paused instanceof Paused)) throw paused;
+        run = () => paused.resume();
+      }
+      yield;
+    }
+  }
+
+  #stop(field: string, schema: JsonSchema, detail: string): void {
     this.errors.push(invalid(field, schema.type ?? '', detail));
-    throw new Stop();
+    this.isStopped = true;
   }
 }
 

@@ -1,5 +1,6 @@
+import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import type { Variables } from '../../../cel/evaluate/frame.ts';
-import { type CostBudget, CostLimitError, EvaluationError } from '../../../cel/program.ts';
+import { type CostBudget, CostLimitError, EvaluationError, Paused } from '../../../cel/program.ts';
 import { Failure } from '../../../cel/values/failure.ts';
 import { MapValue } from '../../../cel/values/map.ts';
 import type { Value } from '../../../cel/values/value.ts';
@@ -24,10 +25,15 @@ export interface RequestContext {
 export class RequestValues {
   readonly #context: RequestContext;
   #described: Value | undefined;
+  #namespace: Value | undefined;
   #authorizer: AuthorizerVariables | undefined;
 
   constructor(context: RequestContext) {
     this.#context = context;
+  }
+
+  get turns(): TurnBudget {
+    return this.#context.core.turns;
   }
 
   get object(): Value {
@@ -43,11 +49,12 @@ export class RequestValues {
     return this.#described;
   }
 
-  /** Null for objects without a namespace, also for namespaces themselves. */
+  /** Null for objects without a namespace, also for namespaces themselves. It stays the same while evaluations are paused. */
   get namespaceObject(): Value {
     const { core, request } = this.#context;
     if (!request.namespace || request.kind === Namespace) return null;
-    return (objectNamed(core, Namespace, '', request.namespace) as unknown as Value | undefined) ?? null;
+    this.#namespace ??= objectNamed(core, Namespace, '', request.namespace) as unknown as Value | undefined;
+    return this.#namespace ?? null;
   }
 
   get authorizer(): AuthorizerVariables {
@@ -63,12 +70,18 @@ export class Activation {
   readonly params: Value;
   readonly variables: Value;
   #budget: CostBudget | undefined;
+  /** Variables of the policy whose evaluation has paused. */
+  readonly #paused = new Map<NamedExpression, Paused>();
 
   /** `expressions`: the variables of a policy. */
   constructor(values: RequestValues, params: KubeObject | null, expressions: readonly NamedExpression[] = []) {
     this.#values = values;
     this.params = params as unknown as Value;
     this.variables = new LazyVariables(expressions, (each) => this.#evaluate(each));
+  }
+
+  get turns(): TurnBudget {
+    return this.#values.turns;
   }
 
   get object(): Value {
@@ -102,13 +115,16 @@ export class Activation {
   }
 
   /** Evaluates a variable of the policy. */
-  #evaluate({ name, compiled }: NamedExpression): Value | Failure {
+  #evaluate(variable: NamedExpression): Value | Failure {
+    const { name, compiled } = variable;
     const { program } = compiled;
     const head = `composited variable ${JSON.stringify(name)} fails to`;
     if (!program) return new Failure(`${head} compile: ${compiled.error}`);
     try {
-      return program.evaluate(this as unknown as Variables, this.#budget);
+      const paused = this.#paused.get(variable);
+      return paused ? paused.resume() : program.evaluate(this as unknown as Variables, this.#budget, this.turns);
     } catch (error) {
+      if (error instanceof Paused) this.#paused.set(variable, error);
       const isSpent = error instanceof CostLimitError && error.scope === 'budget';
       if (isSpent || !(error instanceof EvaluationError)) throw error;
       return new Failure(`${head} evaluate: ${error.message}`);

@@ -4,7 +4,6 @@ import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { ALLOW, type Attributes, type Decision, NO_OPINION, NO_RULES } from '../../authz/authorizer.ts';
 import type { AdmissionRequest } from '../request.ts';
 import { Activation, type RequestContext, RequestValues } from './activation.ts';
-import { whenDecided } from './authorizer.ts';
 import { matchesConditions } from './match-conditions.ts';
 
 const user = { name: 'ann', groups: ['dev'] };
@@ -27,7 +26,7 @@ async function ask(expression: string, answer: (asked: Attributes) => Decision |
   };
   const context = { core: { authorizer }, request } as unknown as RequestContext;
   const activation = new Activation(new RequestValues(context), null);
-  const isTrue = await whenDecided(() => matchesConditions([compileMatchCondition(expression, false)], activation));
+  const isTrue = await matchesConditions([compileMatchCondition(expression, false)], activation);
   return { isTrue, asked };
 }
 

@@ -12,7 +12,7 @@ export interface AuthorizerVariables {
 }
 
 /** Ends an evaluation that needs a decision which has to be waited for. Nothing in an expression can absorb it. */
-class Undecided {
+export class Undecided {
   readonly decision: Promise<unknown>;
 
   constructor(decision: Promise<unknown>) {
@@ -37,16 +37,6 @@ export function authorizerOf(authorizer: Authorizer, request: AdmissionRequest):
   };
   const value = new AuthorizerValue(authorize);
   return { authorizer: value, requestResource: value.check(resourceOf(request)) };
-}
-
-/** Evaluates something, and evaluates it again when a decision had to be waited for. */
-export function whenDecided<T>(evaluate: () => T): T | Promise<T> {
-  try {
-    return evaluate();
-  } catch (error) {
-    if (!(error instanceof Undecided)) throw error;
-    return error.decision.then(() => whenDecided(evaluate));
-  }
 }
 
 const userOf = ({ user }: AdmissionRequest, other: AuthorizationUser | undefined): User =>

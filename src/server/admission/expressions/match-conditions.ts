@@ -7,13 +7,13 @@ import { ExpressionFailed, evaluate, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget }
  * Whether all conditions are true. One that is false decides, whatever the others are. Throws ExpressionFailed when some fail
  * and none is false.
  */
-export function matchesConditions(conditions: readonly Compiled[], activation: Activation): boolean {
+export async function matchesConditions(conditions: readonly Compiled[], activation: Activation): Promise<boolean> {
   if (conditions.length === 0) return true;
   const budget = new CostBudget(MATCH_CONDITIONS_COST_BUDGET);
   const problems = new Set<string>();
   for (const condition of conditions) {
     try {
-      if (evaluate(condition, activation, budget) === false) return false;
+      if ((await evaluate(condition, activation, budget)) === false) return false;
     } catch (error) {
       if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
       problems.add(error.message);

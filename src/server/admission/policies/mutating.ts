@@ -6,7 +6,6 @@ import type { KubeObject, Version } from '../../../kinds/kind.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import type { Core } from '../../core.ts';
 import { Activation, RequestValues } from '../expressions/activation.ts';
-import { whenDecided } from '../expressions/authorizer.ts';
 import { ExpressionFailed } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
 import { type AdmittedForm, formOf, fromForm } from '../form.ts';
@@ -88,7 +87,7 @@ async function mutate(
   };
   let { form, activation } = await prepare();
   try {
-    if (!(await whenDecided(() => matchesConditions(compiled.conditions, activation)))) return false;
+    if (!(await matchesConditions(compiled.conditions, activation))) return false;
   } catch (error) {
     if (!(error instanceof ExpressionFailed)) throw error;
     failed(error.message);
@@ -118,7 +117,7 @@ interface Application {
 /** Returns whether the object was changed. */
 async function apply(request: AdmissionRequest, { mutator, form, activation }: Application): Promise<boolean> {
   const subject = { schema: schemaOf(request, form.version), object: form.object! };
-  const mutated = await whenDecided(() => mutator(subject, activation));
+  const mutated = await mutator(subject, activation);
   if (deepEqual(mutated, form.object)) return false;
   request.replace(await fromForm(request, form.version, mutated));
   return true;

@@ -34,8 +34,8 @@ interface Subject {
   readonly object: KubeObject;
 }
 
-/** Returns the changed object. Throws ExpressionFailed. */
-export type Mutator = (subject: Subject, activation: Activation) => unknown;
+/** Resolves with the changed object. Rejects with ExpressionFailed. */
+export type Mutator = (subject: Subject, activation: Activation) => Promise<unknown>;
 
 export function compileMutations({ spec }: MutatingAdmissionPolicy): CompiledMutations {
   const { variables = [], mutations = [], matchConditions = [], paramKind } = spec;
@@ -53,9 +53,9 @@ function mutatorOf(compiler: PolicyCompiler, { patchType, applyConfiguration: ap
   const expression = ((isPatch ? jsonPatch : apply)?.expression ?? '').trim();
   const compiled = isPatch ? compiler.jsonPatch(expression) : compiler.applyConfiguration(expression);
   const change = isPatch ? patched : merged;
-  return (subject, activation) => {
+  return async (subject, activation) => {
     if (!compiled.program) throw new ExpressionFailed(compiled.error);
-    const value = evaluate(compiled, activation, new CostBudget(POLICY_COST_BUDGET));
+    const value = await evaluate(compiled, activation, new CostBudget(POLICY_COST_BUDGET));
     try {
       return change(subject, value);
     } catch (error) {

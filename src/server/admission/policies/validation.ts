@@ -10,8 +10,8 @@ import {
 } from '../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import type { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
+import type { MaybeAsync } from '../../conversion/convert.ts';
 import { Activation, type RequestValues } from '../expressions/activation.ts';
-import { whenDecided } from '../expressions/authorizer.ts';
 import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
 
@@ -26,6 +26,9 @@ export interface Decision {
   readonly message: string;
   readonly reason?: Reason | undefined;
 }
+
+/** Undefined: the rule accepts the request. */
+type Verdict = Omit<Decision, 'index'> | undefined;
 
 type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
 
@@ -101,12 +104,11 @@ class Run implements ValidationRun {
     const { variables, conditions, rules, annotations } = this.#policy;
     const activation = new Activation(values, param, variables);
     try {
-      const isMatch = whenDecided(() => matchesConditions(conditions, activation));
-      if (!(isMatch instanceof Promise ? await isMatch : isMatch)) return NOTHING;
+      if (conditions.length > 0 && !(await matchesConditions(conditions, activation))) return NOTHING;
       const decisions: Decision[] = [];
       for (const [index, rule] of rules.entries()) {
         if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
-        const found = whenDecided(() => this.#decide(rule, activation));
+        const found = this.#decide(rule, activation);
         const decision = found instanceof Promise ? await found : found;
         if (decision) decisions.push({ index, ...decision });
       }
@@ -127,20 +129,35 @@ class Run implements ValidationRun {
   }
 
   /** Why a rule rejects the request; undefined when it does not. Throws OutOfBudget. */
-  #decide(rule: Rule, activation: Activation): Omit<Decision, 'index'> | undefined {
+  #decide(rule: Rule, activation: Activation): MaybeAsync<Verdict> {
+    let value: MaybeAsync<Value>;
     try {
-      if (evaluate(rule.compiled, activation, this.#validations) === true) return undefined;
+      value = evaluate(rule.compiled, activation, this.#validations);
     } catch (error) {
-      if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
-      return this.#policy.ignoresFailures ? undefined : { message: error.message };
+      return this.#failedRule(error);
     }
-    return { message: this.#message(rule, activation), reason: rule.reason ?? 'Invalid' };
+    // Most rules accept what they see, at once.
+    return value === true ? undefined : this.#judge(rule, activation, value);
   }
 
-  #message({ messageExpression, message }: Rule, activation: Activation): string {
+  async #judge(rule: Rule, activation: Activation, value: MaybeAsync<Value>): Promise<Verdict> {
+    try {
+      if ((await value) === true) return undefined;
+    } catch (error) {
+      return this.#failedRule(error);
+    }
+    return { message: await this.#message(rule, activation), reason: rule.reason ?? 'Invalid' };
+  }
+
+  #failedRule(error: unknown): Verdict {
+    if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
+    return this.#policy.ignoresFailures ? undefined : { message: error.message };
+  }
+
+  async #message({ messageExpression, message }: Rule, activation: Activation): Promise<string> {
     if (!messageExpression) return message;
     try {
-      const text = evaluate(messageExpression, activation, this.#validations);
+      const text = await evaluate(messageExpression, activation, this.#validations);
       return (typeof text === 'string' && usableMessage(text)) || message;
     } catch (error) {
       if (error instanceof OutOfBudget) return `failed messageExpression: ${error.message}`;
@@ -154,8 +171,7 @@ class Run implements ValidationRun {
     const failedAnnotations: Decision[] = [];
     for (const [index, { key, compiled }] of this.#policy.annotations.entries()) {
       try {
-        const found = whenDecided(() => evaluate(compiled, activation, this.#annotations));
-        const value: Value = found instanceof Promise ? await found : found;
+        const value: Value = await evaluate(compiled, activation, this.#annotations);
         const text = typeof value === 'string' ? value.trim() : '';
         if (text) annotations.push([key, text]);
       } catch (error) {

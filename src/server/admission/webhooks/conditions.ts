@@ -1,7 +1,6 @@
 import type { Version } from '../../../kinds/kind.ts';
 import type { Core } from '../../core.ts';
 import { Activation, RequestValues } from '../expressions/activation.ts';
-import { whenDecided } from '../expressions/authorizer.ts';
 import { ExpressionFailed } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
 import { readOnlyForm } from '../form.ts';
@@ -23,7 +22,7 @@ export async function meetsConditions(
   const form = await readOnlyForm(request, version, request.operation === 'CREATE' && !request.object?.metadata.uid);
   const activation = new Activation(new RequestValues({ core, request, form }), null);
   try {
-    return await whenDecided(() => matchesConditions(conditions, activation));
+    return await matchesConditions(conditions, activation);
   } catch (error) {
     if (!(error instanceof ExpressionFailed)) throw error;
     const { name, failurePolicy } = registered.webhook;

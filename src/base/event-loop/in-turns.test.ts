@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { inTurns } from './in-turns.ts';
+
+it('returns what work makes that never yields', () => {
+  const nextTurn = () => expect.fail('waited');
+  // biome-ignore lint/correctness/useYield: work that is done at once
+  const work = (function* (): Generator<void, number> {
+    return 1;
+  })();
+  expect(inTurns({ nextTurn }, work)).toBe(1);
+});
+
+it('waits for a turn whenever the work yields', async () => {
+  let turns = 0;
+  const nextTurn = async () => void turns++;
+  const seen: number[] = [];
+  const work = (function* (): Generator<void, string> {
+    for (let i = 0; i < 3; i++) {
+      seen.push(turns);
+      yield;
+    }
+    return 'done';
+  })();
+  expect(await inTurns({ nextTurn }, work)).toBe('done');
+  expect(seen).toEqual([0, 1, 2]);
+});
+
+it('rejects with the error of the work', async () => {
+  const work = (function* (): Generator<void, string> {
+    yield;
+    throw new Error('broken');
+  })();
+  await expect(inTurns({ nextTurn: async () => undefined }, work)).rejects.toThrow('broken');
+});

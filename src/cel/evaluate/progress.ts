@@ -1,0 +1,94 @@
+/**
+ * What an evaluation has done so far, so that it can be interrupted and go on later. After an interruption the expression is
+ * evaluated from its beginning, but its long parts (folds, and functions that read whole values) are not: those that were
+ * finished return what is kept of them, and folds go on with the element at which they were interrupted. What is evaluated
+ * again is bounded by the length of the expression, not by the size of values.
+ */
+import { Failure } from '../values/failure.ts';
+import type { Value } from '../values/value.ts';
+
+/** What the evaluation has cost so far. */
+interface Metered {
+  cost: number;
+}
+
+/** Says when an evaluation has used up its turn. */
+export interface Pace {
+  isSpent(): boolean;
+}
+
+/** Ends a run of an evaluation that has used up its turn. Nothing in an expression can absorb it. */
+export class Interrupted {}
+
+/** Units between two looks at the clock. Most take some 50 ns each, conversions of times 2 µs. */
+const COST_BETWEEN_CHECKS = 1_000;
+
+/** A long part of an expression that was begun. Those that its evaluation contains follow it in the list of parts. */
+export interface Part {
+  readonly index: number;
+  /** The cost of the whole evaluation when the part ended or, while it is under way, when its state was kept. */
+  cost: number;
+  outcome: Value | Failure | undefined;
+  /** Where a fold is; undefined before it has evaluated what it goes through. */
+  state: unknown;
+}
+
+export class Progress {
+  readonly #pace: Pace;
+  /** In the order in which they were begun; those inside a part that has ended are forgotten. */
+  readonly #parts: Part[] = [];
+  /** Which part comes next in this run. */
+  #next = 0;
+  #checkedAt = 0;
+
+  constructor(pace: Pace) {
+    this.#pace = pace;
+  }
+
+  /** The evaluation starts again from the beginning of the expression. */
+  rewind(): void {
+    this.#next = 0;
+  }
+
+  /** Evaluates a part, unless an earlier run has finished it. */
+  once(frame: Metered, evaluate: (part: Part) => Value): Value {
+    const part = this.#begin();
+    if (part.outcome === undefined) {
+      try {
+        this.#check(frame);
+        part.outcome = evaluate(part);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        part.outcome = error;
+      }
+      this.keep(frame, part);
+    }
+    frame.cost = part.cost;
+    if (part.outcome instanceof Failure) throw part.outcome;
+    return part.outcome;
+  }
+
+  /** The state of a part is complete: the parts inside it are not needed any more, and a run may be interrupted here. */
+  keep(frame: Metered, part: Part): void {
+    part.cost = frame.cost;
+    this.#parts.length = part.index + 1;
+    this.#next = part.index + 1;
+    if (part.outcome === undefined) this.#check(frame);
+  }
+
+  #begin(): Part {
+    const index = this.#next++;
+    let part = this.#parts[index];
+    if (part === undefined) {
+      part = { index, cost: 0, outcome: undefined, state: undefined };
+      this.#parts.push(part);
+    }
+    return part;
+  }
+
+  #check(frame: Metered): void {
+    if (frame.cost - this.#checkedAt < COST_BETWEEN_CHECKS) return;
+    this.#checkedAt = frame.cost;
+    if (this.#pace.isSpent()) throw new Interrupted();
+  }
+}
