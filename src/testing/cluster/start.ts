@@ -29,8 +29,12 @@ const MAX_CERTIFICATE_MS = 365 * DAY_MS;
 /** Watches are long, like leases: a component watches every kind, and starting again takes longer than what an hour shows. */
 const MIN_WATCH_MS = 7 * DAY_MS;
 
+/** So are the pauses between bookmarks: every watch would get one for each minute in which anything happens. */
+const BOOKMARK_DELAY_MS = DAY_MS;
+
 const SERVER_OPTIONS = {
   minWatchMs: MIN_WATCH_MS,
+  bookmarkDelayMs: BOOKMARK_DELAY_MS,
   kinds: allKinds,
   authorization: ['Node', 'RBAC'],
   garbageCollection: true,
