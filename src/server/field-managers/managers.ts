@@ -58,7 +58,7 @@ export function listManagers(managers: Managers): ManagedFieldsEntry[] | undefin
   );
 }
 
-function compareManagers(a: Manager, b: Manager): number {
+export function compareManagers(a: Listed, b: Listed): number {
   return (
     compareText(a.operation, b.operation) ||
     (a.time === b.time ? 0 : secondsOf(a) - secondsOf(b)) ||
@@ -68,11 +68,13 @@ function compareManagers(a: Manager, b: Manager): number {
   );
 }
 
+type Listed = Omit<Manager, 'fields'>;
+
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function secondsOf({ time }: Manager): number {
+export function secondsOf({ time }: Pick<Manager, 'time'>): number {
   return time ? Math.floor(Date.parse(time) / 1000) : 0;
 }
 
