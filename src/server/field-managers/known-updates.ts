@@ -8,7 +8,7 @@ import { ChangeSignatures } from '../../schema/fields/change-signature.ts';
 import { internSet, type SetTemplate } from '../managed-fields/interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from '../managed-fields/managed-entry.ts';
 import { MAX_UPDATE_MANAGERS } from './cap.ts';
-import { compareManagers, type Manager, type Managers, readManagers } from './managers.ts';
+import { compareEntries, type Manager, type Managers, readManagers } from './managers.ts';
 import { afterUpdate, type Change, type Updater } from './update.ts';
 
 type Entries = readonly ManagedFieldsEntry[];
@@ -22,9 +22,15 @@ interface Outcome {
 interface KnownManager extends Omit<Manager, 'fields' | 'time'> {
   /** The manager of before whose time it keeps; undefined for the time of the write. */
   readonly timeOf: number | undefined;
+  /** Whether it keeps its fields, too. */
+  readonly isKept: boolean;
   readonly template: SetTemplate;
   /** Which of the identifiers its set mentions; undefined for none. */
   readonly identifier: number | undefined;
+  /** What the manager of the write got last: many objects are written in one second. */
+  last:
+    | { readonly time: string; readonly identifier: string | undefined; readonly entry: ManagedFieldsEntry }
+    | undefined;
 }
 
 const MAX_SIGNATURES_BYTES = 8 * 1024 * 1024;
@@ -123,17 +129,31 @@ function knownManager(
   const identifier = own.length === 0 ? undefined : identifiers.indexOf(own[0]!);
   if (own.length > 1 || identifier === -1) return undefined;
   const timeOf = time === NOW ? undefined : [...before.keys()].indexOf(name);
-  return { manager, operation, apiVersion, subresource, timeOf, template, identifier };
+  const isKept = before.get(name)?.fields === fields;
+  return { manager, operation, apiVersion, subresource, timeOf, isKept, template, identifier, last: undefined };
 }
 
-function listed(
-  managers: readonly KnownManager[],
-  { live, identifiers, now }: { readonly live: Entries; readonly identifiers: readonly string[]; readonly now: string },
-): Entries {
-  const options = managers.map(({ manager, operation, apiVersion, subresource, timeOf, template, identifier }) => {
-    const time = timeOf === undefined ? now : live[timeOf]!.time;
-    const set = { template, identifiers: identifier === undefined ? NO_IDENTIFIERS : [identifiers[identifier]!] };
-    return { manager, operation, apiVersion, subresource, time, set };
-  });
-  return options.sort(compareManagers).map(managedEntry);
+function listed(managers: readonly KnownManager[], write: Write): Entries {
+  const entries = managers.map((known) => entryOf(known, write));
+  return entries.length > 1 ? entries.sort(compareEntries) : entries;
+}
+
+interface Write {
+  readonly live: Entries;
+  readonly identifiers: readonly string[];
+  readonly now: string;
+}
+
+function entryOf(known: KnownManager, { live, identifiers, now }: Write): ManagedFieldsEntry {
+  const { timeOf, isKept, last } = known;
+  const before = timeOf === undefined ? undefined : live[timeOf]!;
+  if (before && isKept) return before;
+  const identifier = known.identifier === undefined ? undefined : identifiers[known.identifier]!;
+  if (!before && last?.time === now && last.identifier === identifier) return last.entry;
+  const { manager, operation, apiVersion, subresource, template } = known;
+  const set = { template, identifiers: identifier === undefined ? NO_IDENTIFIERS : [identifier] };
+  const time = before ? before.time : now;
+  const entry = Object.freeze(managedEntry({ manager, operation, apiVersion, subresource, time, set }));
+  if (!before) known.last = { time: now, identifier, entry };
+  return entry;
 }
