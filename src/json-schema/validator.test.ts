@@ -130,6 +130,14 @@ describe('what an update leaves as it was is not complained about', () => {
     expect(messages(schema, { name: 'long', map: [{ key: 'b' }, item] }, { name: 'long', map: [item] })).toEqual([]);
   });
 
+  it('in a list with keys whose items are in another order', () => {
+    const keyed = { ...schema.properties!.map!, maxItems: 1 };
+    const [a, b] = [{ key: 'a' }, { key: 'b', text: 'b' }];
+    expect(messages(keyed, [b, a], [a, b])).toEqual([]);
+    expect(messages(keyed, [b, { key: 'a', text: 'a' }], [a, b])).toHaveLength(1);
+    expect(messages({ ...keyed, 'x-kubernetes-list-type': 'atomic' }, [b, a], [a, b])).toHaveLength(1);
+  });
+
   it('but what changes is, and so is an item of a list without keys', () => {
     expect(messages(schema, { name: 'longer' }, { name: 'long' })).toHaveLength(1);
     expect(messages(schema, { list: ['long', 'a'] }, { list: ['long'] })).toHaveLength(1);

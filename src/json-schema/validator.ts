@@ -18,6 +18,7 @@ import {
 } from '../schema/field-error.ts';
 import { formatOf } from './formats.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
+import { sameValue } from './same-value.ts';
 
 /** After this many errors nothing more is checked. */
 const MAX_ERRORS = 1000;
@@ -43,18 +44,18 @@ const checks = new WeakMap<JsonSchema, Check>();
 function checkOf(schema: JsonSchema): Check {
   let check = checks.get(schema);
   if (!check) {
-    check = ratcheting(compile(schema));
+    check = ratcheting(schema, compile(schema));
     checks.set(schema, check);
   }
   return check;
 }
 
-function ratcheting(check: Check): Check {
+function ratcheting(schema: JsonSchema, check: Check): Check {
   return (value, old, path, run) => {
     const before = run.found.length;
     if (before >= MAX_ERRORS) return;
     check(value, old, path, run);
-    if (run.found.length > before && old !== undefined && deepEqual(value, old)) run.found.length = before;
+    if (run.found.length > before && old !== undefined && sameValue(schema, value, old)) run.found.length = before;
   };
 }
 

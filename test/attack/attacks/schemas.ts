@@ -27,7 +27,7 @@ export const hostileSchemas: Attack = {
   async run({ admin }) {
     const text = { type: 'string' };
     await define(admin, 'wide', { type: 'object', properties: fieldsOf(LARGE_BODY_BYTES / 35, text) });
-    await define(admin, 'deep', nested(5_000, text));
+    await define(admin, 'deep', nested(1_000, text));
     const pattern = { type: 'string', pattern: '(a{0,500}b{0,500}){0,2}' };
     await define(admin, 'patterns', { type: 'object', properties: fieldsOf(5_000, pattern) });
     const different = (i: number) => ({ type: 'string', pattern: `^(a|b|c){1,300}${i}$` });

@@ -17,11 +17,14 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'nested-lists': () => '['.repeat(3 * MB),
   'not-base64': () => ({ allowed: true, patchType: 'JSONPatch', patch: '*'.repeat(3 * MB) }),
   'large-value': () => jsonPatch({ op: 'add', path: '/data', value: { a: 'a'.repeat(2 * MB) } }),
-  'many-operations': () => operations(50_000, (i) => ({ op: 'add', path: `/metadata/annotations/a${i}`, value: '' })),
-  'many-tests': () => operations(60_000, () => ({ op: 'test', path: '/metadata/name', value: 'a' })),
-  'deep-values': () =>
-    jsonPatch({ op: 'add', path: '/data', value: JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`) }),
-  copies: () => operations(64, (i) => ({ op: 'copy', from: '/data', path: `/data/a${i}` })),
+  'many-operations': () => operations(10_000, (i) => ({ op: 'add', path: `/metadata/annotations/a${i}`, value: '' })),
+  'many-tests': () => operations(10_000, () => ({ op: 'test', path: '/data/a', value: 'a'.repeat(1_000) })),
+  'deep-values': () => {
+    const value = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`;
+    const patch = Buffer.from(`[{"op":"add","path":"/data","value":${value}}]`).toString('base64');
+    return { allowed: true, patchType: 'JSONPatch', patch };
+  },
+  copies: () => operations(8, (i) => ({ op: 'copy', from: '/data', path: `/data/a${i}` })),
   'many-warnings': () => ({ allowed: true, warnings: Array.from({ length: 200_000 }, () => 'a warning') }),
   'long-message': () => ({ allowed: true, status: { message: 'a'.repeat(3 * MB) } }),
   'many-annotations': () => ({

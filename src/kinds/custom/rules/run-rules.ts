@@ -1,6 +1,6 @@
 /** Runs the rules of a schema on an object. */
 import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
-import { deepEqual, isTree, type Tree } from '../../../base/json/tree.ts';
+import { isTree, type Tree } from '../../../base/json/tree.ts';
 import type { Pace } from '../../../cel/evaluate/progress.ts';
 import { CostBudget, CostLimitError, EvaluationError, Paused, type Program } from '../../../cel/program.ts';
 import { Optional, type Value } from '../../../cel/values/value.ts';
@@ -11,11 +11,11 @@ import {
   type ValidationRule,
   valuesOf,
 } from '../../../json-schema/json-schema.ts';
+import { keysText, sameValue } from '../../../json-schema/same-value.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
-import { keysText } from './list-types.ts';
 import { failure } from './rule-failure.ts';
 
 /** What all rules of an object may cost together. */
@@ -29,7 +29,7 @@ const COST_BETWEEN_CHECKS = 10_000;
 /** Everything that the rules of a kind's schema say against an object. Yields when the pace is spent. */
 export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pace: Pace): DividedWork<FieldError[]> {
   const run = new Run(pace);
-  const place = { value: object, old, path: '', isUnchanged: unchanged(object, old), isRoot: true };
+  const place = { value: object, old, path: '', isUnchanged: unchanged(schema, object, old), isRoot: true };
   for (const check of checksOf(schema, place)) {
     if (run.hasWorked() && pace.isSpent()) yield;
     yield* run.check(check);
@@ -55,11 +55,11 @@ interface Place {
   readonly isRoot?: boolean;
 }
 
-function unchanged(value: unknown, old: unknown): () => boolean {
+function unchanged(schema: JsonSchema, value: unknown, old: unknown): () => boolean {
   if (old === undefined) return () => false;
   let known: boolean | undefined;
   return () => {
-    known ??= deepEqual(value, old);
+    known ??= sameValue(schema, value, old);
     return known;
   };
 }
@@ -93,7 +93,7 @@ function* checksOfItems(schema: JsonSchema, list: readonly unknown[], place: Pla
   const before = type === 'map' && Array.isArray(old) ? byKeys(old, keys) : undefined;
   for (const [index, value] of list.entries()) {
     const was = isTree(value) ? before?.get(keysText(value, keys)) : undefined;
-    const same = was === undefined ? isUnchanged : unchanged(value, was);
+    const same = was === undefined ? isUnchanged : unchanged(items, value, was);
     yield* checksOf(items, { value, old: was, path: `${path}[${index}]`, isUnchanged: same });
   }
 }
@@ -106,7 +106,7 @@ function* checksOfFields(schema: JsonSchema, tree: Tree, { old, path, isUnchange
     const next = inner ?? values;
     if (!next || !hasRules(next)) continue;
     const was = before && Object.hasOwn(before, key) ? before[key] : undefined;
-    const same = was === undefined ? isUnchanged : unchanged(value, was);
+    const same = was === undefined ? isUnchanged : unchanged(next, value, was);
     const at = inner ? (path ? `${path}.${key}` : key) : `${path}[${key}]`;
     yield* checksOf(next, { value, old: was, path: at, isUnchanged: same });
   }
