@@ -13,7 +13,7 @@ import {
 } from '../../../json-schema/json-schema.ts';
 import { keysText, sameValue } from '../../../json-schema/same-value.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
-import { type CompiledRule, compileRules } from './compile-rule.ts';
+import { type LazyRule, lazyRules } from './compile-rule.ts';
 import { declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
 import { failure } from './rule-failure.ts';
@@ -31,7 +31,7 @@ export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pac
   const run = new Run(pace);
   const place = { value: object, old, path: '', isUnchanged: unchanged(schema, object, old), isRoot: true };
   for (const check of checksOf(schema, place)) {
-    if (run.hasWorked() && pace.isSpent()) yield;
+    if ((run.hasWorked() || !check.rule.isCompiled) && pace.isSpent()) yield;
     yield* run.check(check);
     if (run.isStopped) break;
   }
@@ -40,7 +40,7 @@ export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pac
 
 /** A rule, and the value that it is about. */
 interface Check {
-  readonly compiled: CompiledRule;
+  readonly rule: LazyRule;
   readonly schema: JsonSchema;
   readonly place: Place;
 }
@@ -64,15 +64,15 @@ function unchanged(schema: JsonSchema, value: unknown, old: unknown): () => bool
   };
 }
 
-const compiled = new WeakMap<JsonSchema, readonly CompiledRule[]>();
+const known = new WeakMap<JsonSchema, readonly LazyRule[]>();
 
-function rulesOf(schema: JsonSchema, isRoot: boolean): readonly CompiledRule[] {
-  let rules = compiled.get(schema);
+function rulesOf(schema: JsonSchema, isRoot: boolean): readonly LazyRule[] {
+  let rules = known.get(schema);
   if (!rules) {
     const { 'x-kubernetes-validations': written = [] } = schema;
     const declared = written.length > 0 ? declaredType(schema, isRoot || undefined) : undefined;
-    rules = declared ? compileRules(written, declared) : [];
-    compiled.set(schema, rules);
+    rules = declared ? lazyRules(written, declared) : [];
+    known.set(schema, rules);
   }
   return rules;
 }
@@ -80,7 +80,7 @@ function rulesOf(schema: JsonSchema, isRoot: boolean): readonly CompiledRule[] {
 /** The rules that concern a value and what it contains, in order. */
 function* checksOf(schema: JsonSchema, place: Place): Generator<Check> {
   if (place.value === null || place.value === undefined || !hasRules(schema)) return;
-  for (const compiled of rulesOf(schema, place.isRoot === true)) yield { compiled, schema, place };
+  for (const rule of rulesOf(schema, place.isRoot === true)) yield { rule, schema, place };
   if (Array.isArray(place.value)) yield* checksOfItems(schema, place.value, place);
   else if (isTree(place.value)) yield* checksOfFields(schema, place.value, place);
 }
@@ -132,7 +132,9 @@ class Run {
     return true;
   }
 
-  *check({ compiled, schema, place }: Check): DividedWork<void> {
+  *check(check: Check): DividedWork<void> {
+    const { schema, place } = check;
+    const { compiled } = check.rule;
     const { rule, program, error, usesOldSelf } = compiled;
     const field = place.path || '<nil>';
     const wrong = (detail: string) => void this.errors.push(invalid(field, schema.type ?? '', detail));
@@ -161,11 +163,12 @@ class Run {
       wrong(text);
       return;
     }
-    yield* this.#report({ compiled, schema, place }, variables);
+    yield* this.#report(check, variables);
   }
 
-  *#report({ compiled, schema, place }: Check, variables: Readonly<Record<string, Value>>): DividedWork<void> {
-    const { rule, message, usesOldSelf } = compiled;
+  *#report(check: Check, variables: Readonly<Record<string, Value>>): DividedWork<void> {
+    const { schema, place } = check;
+    const { rule, message, usesOldSelf } = check.rule.compiled;
     // What an update leaves as it was may fail.
     if (!usesOldSelf && place.isUnchanged()) return;
     const at = failure.pathOf(schema, rule, place.path);
