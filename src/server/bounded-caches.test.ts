@@ -1,6 +1,6 @@
 /** What the server remembers under keys that clients choose is limited in bytes; `test/architecture` has the list. */
 import { describe, expect, it } from 'vitest';
-import { heapUsed } from '../../test/support/heap.ts';
+import { bytesUsed } from '../../test/support/heap.ts';
 import { silent as log } from '../base/log.ts';
 import { canonicalQuantity, parseQuantity } from '../base/quantity.ts';
 import { systemClock as clock } from '../base/time/clock.ts';
@@ -20,11 +20,6 @@ const long = (i: number, length = HEADER_LENGTH) => `${i}${'x'.repeat(length)}`;
 const authenticate = createAuthenticator({ clock, tokens: [], anonymous: true });
 const webhook = new Webhook({ clock, log, post: async () => ({ allowed: true }) });
 const verified = verifiedTokens<object>();
-
-/** The bytes in use, of the heap and of buffers. */
-function bytesUsed(): number {
-  return heapUsed() + process.memoryUsage().arrayBuffers;
-}
 
 describe('a cache that clients fill stays small', () => {
   it.each<[string, (i: number) => unknown]>([

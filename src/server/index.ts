@@ -85,6 +85,8 @@ export interface ServerOptions {
   readonly flowControl?: FlowControlSettings | undefined;
   /** How long watches without `timeoutSeconds` run: at least this long, and up to twice as long; default: 30 minutes. */
   readonly minWatchMs?: number | undefined;
+  /** How long after a change watches that asked for bookmarks get one; default: a minute. */
+  readonly bookmarkDelayMs?: number | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
   /** Wraps what performs calls, those from the network included: for tests. */
@@ -166,7 +168,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   await cache.start();
   const times = new RevisionTimes({ clock, revision: cache.revision, milliseconds: historyMilliseconds });
   cache.onTurn(() => times.note(cache.revision));
-  const watches = new Watches({ cache, clock, registry, log, monitor });
+  const watches = new Watches({ cache, clock, registry, log, monitor, bookmarkDelayMs: options.bookmarkDelayMs });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;

@@ -9,9 +9,12 @@ import type * as Testing from './index.ts';
 declare const TESTING_BUNDLE_NAME: string;
 
 const bundle = join(__dirname, TESTING_BUNDLE_NAME);
-/** Needed only once a cluster is served, and several milliseconds of a start. */
-const NETWORK = ['http', 'http2', 'https', 'net', 'tls', 'zlib', 'worker_threads'].map((name) => `node:${name}`);
-const require = requireLater(createRequire(bundle), NETWORK);
+/** Needed only once a cluster is served or signs something, and several milliseconds of a start. */
+const SELDOM = ['http', 'http2', 'https', 'net', 'tls', 'zlib', 'worker_threads', 'crypto'];
+const require = requireLater(
+  createRequire(bundle),
+  SELDOM.map((name) => `node:${name}`),
+);
 const { clusterFactory } = runBundle(bundle, readBundle(bundle), require) as typeof Testing;
 
 export const Cluster: ClusterFactory = clusterFactory(`${bundle}.image`);

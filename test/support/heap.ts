@@ -12,3 +12,9 @@ export function heapUsed(): number {
   collect();
   return process.memoryUsage().heapUsed;
 }
+
+/** The same with what buffers hold. Another thread frees those after a collection; the next one waits for it. */
+export function bytesUsed(): number {
+  heapUsed();
+  return heapUsed() + process.memoryUsage().arrayBuffers;
+}

@@ -33,9 +33,11 @@ export class PlannerWorld implements Listers {
   apply(plan: Plan): void {
     for (const action of plan) {
       switch (action.type) {
-        case 'create':
-          this.put(action.kind, action.object);
+        case 'create': {
+          const created = this.put(action.kind, action.object);
+          if (action.followedBy) this.apply([action.followedBy(created)]);
           break;
+        }
         case 'update':
         case 'updateStatus':
         case 'updateSubresource':

@@ -33,14 +33,19 @@ export function requireLater(require: NodeJS.Require, names: readonly string[]):
 }
 
 function loadedLater(load: () => object): object {
+  let loaded: object | undefined;
+  const exported = () => {
+    loaded ??= load();
+    return loaded;
+  };
   return new Proxy(
     {},
     {
-      get: (_, key) => Reflect.get(load(), key),
-      has: (_, key) => key in load(),
-      ownKeys: () => Reflect.ownKeys(load()),
+      get: (_, key) => Reflect.get(exported(), key),
+      has: (_, key) => key in exported(),
+      ownKeys: () => Reflect.ownKeys(exported()),
       getOwnPropertyDescriptor: (_, key) => {
-        const value = Reflect.getOwnPropertyDescriptor(load(), key);
+        const value = Reflect.getOwnPropertyDescriptor(exported(), key);
         return value && { ...value, configurable: true };
       },
     },

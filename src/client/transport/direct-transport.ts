@@ -113,7 +113,11 @@ function copy(value: unknown): unknown {
   const out: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const field = (value as Record<string, unknown>)[key];
-    if (field !== undefined) put(out, key, copy(field));
+    if (field === undefined) continue;
+    const copied = typeof field === 'object' ? copy(field) : field;
+    // The common case is kept fast: every write of a component is copied.
+    if (key === '__proto__') put(out, key, copied);
+    else out[key] = copied;
   }
   return out;
 }

@@ -4,7 +4,7 @@ import { type TestObject, testKind } from '../../../test/support/scripted-api.ts
 import { ApiError } from '../../base/errors.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { type ApiAction, type Performer, performAll } from './perform.ts';
-import { create, deleteCollection } from './plan.ts';
+import { create, createFollowed, deleteCollection } from './plan.ts';
 
 const Member = testKind<TestObject>('members', 'Member', 'Namespaced');
 
@@ -78,6 +78,18 @@ describe('the actions of a plan', () => {
     await scene.perform(actions, 10);
     expect(scene.calls).toBe(500);
     expect(Math.max(...scene.begun.values())).toBeLessThanOrEqual(10);
+  });
+
+  it('can be followed by others that need what was created', async () => {
+    const scene = new Scene();
+    const seen: unknown[] = [];
+    const followedBy = (created: object) => {
+      seen.push(created);
+      return deleteCollection(Member, 'x');
+    };
+    await scene.perform([createFollowed(Member, { metadata: { namespace: 'x' } as any }, { followedBy }) as ApiAction]);
+    expect(seen).toEqual([{ metadata: {} }]);
+    expect(scene.calls).toBe(2);
   });
 
   it('stop after the first failure, apart from deletions of collections, which are all tried', async () => {

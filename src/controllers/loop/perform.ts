@@ -61,13 +61,15 @@ export function isApiAction(action: Action): action is ApiAction {
 }
 
 async function attempt(action: ApiAction, performer: Performer): Promise<void> {
+  let next: Action | undefined;
   try {
-    await perform(action, performer);
+    next = await perform(action, performer);
   } catch (error) {
     const { signal, record } = performer;
     if (!signal.aborted) recordOutcome(action, (report) => report.failed?.(error as Error), record);
     throw new ActionFailure(action, error as Error);
   }
+  if (next && isApiAction(next)) await attempt(next, performer);
 }
 
 function recordOutcome(
@@ -80,11 +82,12 @@ function recordOutcome(
   if (content) record(report.about, content);
 }
 
-async function perform(action: ApiAction, performer: Performer): Promise<void> {
+/** Resolves with the action that follows, if there is one. */
+async function perform(action: ApiAction, performer: Performer): Promise<Action | undefined> {
   const { client, listerOf, signal, onWrite, record } = performer;
   if (action.type === 'event') {
     record(action.object, action);
-    return;
+    return undefined;
   }
   const { kind } = action;
   const resource = client.of<KubeObject>(kind);
@@ -95,14 +98,14 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
   switch (action.type) {
     case 'create': {
       const created = await resource.create(action.object, { signal }).catch(unlessTerminating);
-      if (!created) return;
+      if (!created) return undefined;
       version(created);
       recordOutcome(action, (report) => report.done?.(created.metadata.name ?? ''), record);
-      return;
+      return action.followedBy?.(created);
     }
     case 'update':
       version(await resource.update(action.object, { signal }));
-      return;
+      return undefined;
     case 'patch': {
       const { name = '', namespace } = action.object.metadata;
       const objects = resource.in(namespace);
@@ -111,18 +114,18 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
           ? await objects.patchStatus(name, action.patch, { signal })
           : await objects.patch(name, action.patch, { signal }),
       );
-      return;
+      return undefined;
     }
     case 'updateStatus':
       if (!isStatusKnown(action.object, listerOf(kind)))
         version(await resource.updateStatus(action.object, { signal }));
-      return;
+      return undefined;
     case 'updateSubresource': {
       const { name = '', namespace } = action.object.metadata ?? {};
       const body = { apiVersion: kind.hub.apiVersion, kind: kind.kind, ...action.object };
       version(await resource.in(namespace).subresource(name, action.subresource).update(body, { signal }));
       recordOutcome(action, (report) => report.done?.(name), record);
-      return;
+      return undefined;
     }
     case 'delete': {
       const { name = '', namespace, uid } = action.object.metadata;
@@ -133,11 +136,11 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
         .then(() => false, whenGone);
       onWrite({ type: 'deletion', kind, object: action.object });
       if (!isGone) recordOutcome(action, (report) => report.done?.(name), record);
-      return;
+      return undefined;
     }
     case 'deleteCollection':
       await resource.in(action.namespace).deleteCollection({ ...action.options, signal });
-      return;
+      return undefined;
   }
 }
 

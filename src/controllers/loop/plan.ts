@@ -10,7 +10,14 @@ type Sent = Draft<KubeObject>;
 
 export type Action =
   /** Consecutive creates run concurrently, in growing batches; the first failure stops them. */
-  | { readonly type: 'create'; readonly kind: KindRef; readonly object: Sent; readonly report?: EventReport }
+  | {
+      readonly type: 'create';
+      readonly kind: KindRef;
+      readonly object: Sent;
+      readonly report?: EventReport;
+      /** Returns the action that follows, for which the created object has to be known. */
+      readonly followedBy?: (created: any) => Action;
+    }
   /** Carries the object's `resourceVersion`, so that a plan from an old state fails and is made again. */
   | { readonly type: 'update'; readonly kind: KindRef; readonly object: Sent }
   /** Concurrent like creates. */
@@ -87,6 +94,12 @@ export const create = <T>(kind: KindRef<T>, object: Draft<T>, report?: EventRepo
   object: object as Sent,
   ...(report ? { report } : {}),
 });
+
+export const createFollowed = <T>(
+  kind: KindRef<T>,
+  object: Draft<T>,
+  options: { readonly report?: EventReport; readonly followedBy: (created: DeepReadonly<T>) => Action },
+): Action => ({ type: 'create', kind, object: object as Sent, ...options });
 
 export const update = <T>(kind: KindRef<T>, object: Draft<T>): Action => ({
   type: 'update',

@@ -20,6 +20,21 @@ it.each(Object.entries(keys))('%s: a signature is verified by its own public key
   }
 });
 
+it('a key that is given as a function is made once, with the first token', () => {
+  let made = 0;
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const sign = jwtSigner(() => {
+    made++;
+    return privateKey;
+  });
+  expect(made).toBe(0);
+  for (const sub of ['a', 'b']) {
+    expect(isSignedBy(parseJwt(sign({ sub }))!, publicKey)).toBe(true);
+    expect(sign({ sub })).toBe(jwtSigner(privateKey)({ sub }));
+  }
+  expect(made).toBe(1);
+});
+
 it('keys of other types cannot sign tokens', () => {
   expect(() => algorithmOf(generateKeyPairSync('x25519').publicKey)).toThrow('x25519');
 });

@@ -17,11 +17,12 @@ interface Algorithm {
   readonly hash: string | null;
   /** The curve, for `ec`. */
   readonly curve?: string;
-  readonly padding?: number;
+  /** Whether the padding is salted (PSS), for `rsa`. */
+  readonly isSalted?: boolean;
 }
 
 const rsa = (hash: string): Algorithm => ({ key: 'rsa', hash });
-const salted = (hash: string): Algorithm => ({ key: 'rsa', hash, padding: constants.RSA_PKCS1_PSS_PADDING });
+const salted = (hash: string): Algorithm => ({ key: 'rsa', hash, isSalted: true });
 const ec = (hash: string, curve: string): Algorithm => ({ key: 'ec', hash, curve });
 
 const algorithms: ReadonlyMap<string, Algorithm> = new Map([
@@ -65,8 +66,20 @@ export function isSignedBy({ alg, signed, signature }: Jwt, key: KeyObject): boo
   return verify(algorithm.hash, signed, { key, ...settingsOf(algorithm) }, signature);
 }
 
+/** A private key, or a function that makes it when the first token is signed. */
+export type SigningKey = KeyObject | (() => KeyObject);
+
 /** Signs claims with a private key. The header has the id of its public key. */
-export function jwtSigner(key: KeyObject): (claims: Claims) => string {
+export function jwtSigner(key: SigningKey): (claims: Claims) => string {
+  if (typeof key !== 'function') return signerWith(key);
+  let signer: ((claims: Claims) => string) | undefined;
+  return (claims) => {
+    signer ??= signerWith(key());
+    return signer(claims);
+  };
+}
+
+function signerWith(key: KeyObject): (claims: Claims) => string {
   const publicKey = createPublicKey(key);
   const alg = algorithmOf(publicKey);
   const algorithm = algorithms.get(alg)!;
@@ -98,8 +111,8 @@ export function millisecondsOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value * 1000 : undefined;
 }
 
-function settingsOf({ key, padding }: Algorithm): object {
-  if (padding) return { padding, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+function settingsOf({ key, isSalted }: Algorithm): object {
+  if (isSalted) return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
   // JWS concatenates the two numbers of a signature; OpenSSL's default is DER.
   return key === 'ec' ? { dsaEncoding: 'ieee-p1363' } : {};
 }

@@ -1,5 +1,4 @@
-import type { KeyObject } from 'node:crypto';
-import { jwtSigner } from './jwt.ts';
+import { jwtSigner, type SigningKey } from './jwt.ts';
 import { LEGACY_ISSUER } from './service-account-tokens.ts';
 
 /** The account and Secret that a legacy token is for. */
@@ -11,7 +10,7 @@ export interface LegacyTokenRequest {
 }
 
 /** Signs tokens that are kept in Secrets and are valid as long as the Secret and the account exist. */
-export function legacyTokenSigner(key: KeyObject): (request: LegacyTokenRequest) => Promise<string> {
+export function legacyTokenSigner(key: SigningKey): (request: LegacyTokenRequest) => Promise<string> {
   const sign = jwtSigner(key);
   return async ({ namespace, name, uid, secretName }) =>
     sign({

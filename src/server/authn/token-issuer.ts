@@ -1,6 +1,5 @@
-import type { KeyObject } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
-import { jwtSigner } from './jwt.ts';
+import { jwtSigner, type SigningKey } from './jwt.ts';
 
 /** Issues service account tokens that are bound to a time, audiences and possibly an object. */
 export interface TokenIssuer {
@@ -36,7 +35,7 @@ export interface BoundToken {
 }
 
 export interface TokenIssuerOptions {
-  readonly key: KeyObject;
+  readonly key: SigningKey;
   /** The issuer's URL. */
   readonly issuer: string;
   readonly audiences: readonly string[];

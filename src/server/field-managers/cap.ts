@@ -2,7 +2,7 @@ import { union } from '../../schema/fields/field-set.ts';
 import { compareText, identifierOf, type Manager, type Managers, secondsOf } from './managers.ts';
 
 /** More managers that update are merged, the oldest first. Those that apply are all kept. */
-const MAX_UPDATE_MANAGERS = 10;
+export const MAX_UPDATE_MANAGERS = 10;
 const OLD_UPDATES_MANAGER = 'ancient-changes';
 
 /** Merges the oldest managers of each version when there are too many. */

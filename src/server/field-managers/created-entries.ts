@@ -10,13 +10,16 @@ import { withoutMetadata } from './update.ts';
 
 const MAX_SIGNATURES_BYTES = 8 * 1024 * 1024;
 
+/** What is the same for all objects with the same fields. */
 interface Created {
+  /** With the identifier of the object that it was made for, which is replaced by that of another object. */
   readonly set: InternedSet | undefined;
   /** What the object before got. */
   last: CreatedEntries | undefined;
 }
 
 interface CreatedEntries extends Creator {
+  readonly identifier: string | undefined;
   readonly entries: readonly ManagedFieldsEntry[];
 }
 
@@ -33,16 +36,19 @@ const signatures = new Signatures<Created>(MAX_SIGNATURES_BYTES);
  * nothing. It is looked up by the signature of the object, because most objects have the fields of one that was created before.
  */
 export function createdEntries(kind: Kind, version: Version, object: unknown, creator: Creator) {
-  const signature = signatures.of(version, object);
-  signature.value ??= { set: computed(kind, version, object as KubeObject), last: undefined };
-  const { set, last } = signature.value;
+  const found = signatures.of(version, object);
+  const known = found?.signature.value ?? { set: computed(kind, version, object as KubeObject), last: undefined };
+  if (found) found.signature.value = known;
+  const { set, last } = known;
   if (!set) return undefined;
   const { manager, time } = creator;
-  if (last?.manager === manager && last.time === time) return last.entries;
+  const identifier = set.identifiers.length > 0 ? found?.identifier : undefined;
+  if (last?.manager === manager && last.time === time && last.identifier === identifier) return last.entries;
   const { apiVersion } = version;
-  const entry = managedEntry({ manager, operation: 'Update', apiVersion, subresource: '', time, set });
+  const own = identifier === undefined ? set : { template: set.template, identifiers: [identifier] };
+  const entry = managedEntry({ manager, operation: 'Update', apiVersion, subresource: '', time, set: own });
   const entries = sharedEntries([entry]);
-  signature.value.last = { manager, time, entries };
+  known.last = { manager, time, identifier, entries };
   return entries;
 }
 

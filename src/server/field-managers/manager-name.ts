@@ -41,7 +41,10 @@ function printable(text: string): string {
   return name;
 }
 
-const COMPONENTS: Readonly<Record<string, string>> = { 'system:apiserver': 'kube-apiserver' };
+const COMPONENTS: Readonly<Record<string, string>> = {
+  'system:apiserver': 'kube-apiserver',
+  'system:simulated-nodes': 'simulated-nodes',
+};
 
 /** Components of this process send no User-Agent. They go by the names that they have in other clusters. */
 function componentOf(user: string): string {

@@ -52,19 +52,20 @@ export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Manag
 /** The managers as `managedFields` lists them; undefined when there are none. */
 export function listManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
-  const listed = [...managers.values()].sort(compareManagers);
-  return listed.map(({ manager, operation, apiVersion, subresource, time, fields }) =>
+  const entries = [...managers.values()].map(({ manager, operation, apiVersion, subresource, time, fields }) =>
     managedEntry({ manager, operation, apiVersion, subresource, time, set: internSet(fields) }),
   );
+  return entries.sort(compareEntries);
 }
 
-function compareManagers(a: Manager, b: Manager): number {
+/** The order of `managedFields`. */
+export function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   return (
-    compareText(a.operation, b.operation) ||
+    compareText(a.operation!, b.operation!) ||
     (a.time === b.time ? 0 : secondsOf(a) - secondsOf(b)) ||
-    compareText(a.manager, b.manager) ||
-    compareText(a.apiVersion, b.apiVersion) ||
-    compareText(a.subresource, b.subresource)
+    compareText(a.manager ?? '', b.manager ?? '') ||
+    compareText(a.apiVersion!, b.apiVersion!) ||
+    compareText(a.subresource ?? '', b.subresource ?? '')
   );
 }
 
@@ -72,7 +73,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function secondsOf({ time }: Manager): number {
+export function secondsOf({ time }: Pick<ManagedFieldsEntry, 'time'>): number {
   return time ? Math.floor(Date.parse(time) / 1000) : 0;
 }
 

@@ -5,6 +5,7 @@ import type { Entry } from '../cache/entry.ts';
 import { fromHub } from '../conversion/convert.ts';
 import { type ManagedFieldsEntry, sameEntries } from '../managed-fields/managed-entry.ts';
 import { createdEntries } from './created-entries.ts';
+import { knownUpdate } from './known-updates.ts';
 import { managerOf } from './manager-name.ts';
 import { listManagers, type Managers, NO_MANAGERS, readManagers } from './managers.ts';
 import { ownableFields } from './reset-fields.ts';
@@ -61,8 +62,6 @@ export function trackUpdate(request: ApiRequest, { current, old, object, given, 
   const { managedFields: live } = old.metadata;
   // Requests that create something at an object, such as a binding, have no manager.
   if (call.verb === 'create') return live;
-  const managers = call.subresource ? (readManagers(live) ?? NO_MANAGERS) : managersAsked(given, live);
-  if (managers.size === 0) return undefined;
   const { kind } = resource;
   const version = trackedVersion(kind, resource.version);
   const isHub = version === kind.hub;
@@ -77,6 +76,10 @@ export function trackUpdate(request: ApiRequest, { current, old, object, given, 
     ownable: (asked: Version) => ownableFields(kind, asked, subresource),
   };
   const updater = { manager: managerOf(call), apiVersion: version.apiVersion, subresource, time: now() };
+  const known = live && (subresource || isKept(given, live)) ? knownUpdate(change, live, updater) : undefined;
+  if (known) return known;
+  const managers = subresource ? (readManagers(live) ?? NO_MANAGERS) : managersAsked(given, live);
+  if (managers.size === 0) return undefined;
   const next = afterUpdate(change, managers, updater);
   return next === managers && isKept(given, live) ? live : listManagers(next);
 }

@@ -5,6 +5,7 @@
 import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
 import { deepFreeze } from '../../base/json/tree.ts';
 import { type FieldSet, sorted } from '../../schema/fields/field-set.ts';
+import { IDENTIFIERS_IN_JSON } from '../../schema/fields/identifier.ts';
 
 /** The JSON of a set, in the order of `fieldsV1`, divided where identifiers were. */
 export interface SetTemplate {
@@ -41,8 +42,6 @@ let lastId = 0;
 /** Stands for an identifier in the text of a template. JSON never contains it. */
 export const IDENTIFIER = '\u0001';
 const NO_IDENTIFIERS: readonly string[] = Object.freeze([]);
-/** Keys of list items that differ from object to object. */
-const IDENTIFYING = /(?<=k:\{\\"(?:ip|uid)\\":\\")[-.:0-9A-Za-z]+(?=\\"\})/g;
 
 /** The shared form of a set. */
 export function internSet(fields: FieldSet): InternedSet {
@@ -70,9 +69,9 @@ function ordered(fields: FieldSet): InternedSet {
 }
 
 function divided(json: string): { readonly text: string; readonly identifiers: readonly string[] } {
-  const identifiers = json.includes('\\"}') ? json.match(IDENTIFYING) : undefined;
+  const identifiers = json.includes(':\\"') ? json.match(IDENTIFIERS_IN_JSON) : undefined;
   if (!identifiers) return { text: json, identifiers: NO_IDENTIFIERS };
-  return { text: json.replace(IDENTIFYING, IDENTIFIER), identifiers: [...identifiers] };
+  return { text: json.replace(IDENTIFIERS_IN_JSON, IDENTIFIER), identifiers: [...identifiers] };
 }
 
 /** The template with this text. */
@@ -92,6 +91,13 @@ export function jsonOf({ template, identifiers }: InternedSet): string {
     json += identifier + texts[index + 1]!;
   });
   return json;
+}
+
+export function sameSet(a: InternedSet, b: InternedSet): boolean {
+  // A template that was forgotten may have been made again.
+  const isSameTemplate =
+    a.template === b.template || a.template.texts.join(IDENTIFIER) === b.template.texts.join(IDENTIFIER);
+  return isSameTemplate && a.identifiers.join() === b.identifiers.join();
 }
 
 /** `fieldsV1` as JSON. */

@@ -2,7 +2,7 @@
 import { deepEqual } from '../../base/json/tree.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { FieldSet } from '../../schema/fields/field-set.ts';
-import { fieldsOf, type InternedSet } from './interned-sets.ts';
+import { fieldsOf, type InternedSet, sameSet } from './interned-sets.ts';
 
 export type ManagedFieldsEntry = NonNullable<ObjectMeta['managedFields']>[number];
 
@@ -90,8 +90,5 @@ function sameEntry(a: ManagedFieldsEntry, b: ManagedFieldsEntry, ignoreTime: boo
 function sameFields(a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean {
   const one = setOf(a);
   const other = setOf(b);
-  if (one?.template !== undefined && one.template === other?.template) {
-    return one.identifiers.join() === other.identifiers.join();
-  }
-  return deepEqual(a.fieldsV1, b.fieldsV1);
+  return one && other ? sameSet(one, other) : deepEqual(a.fieldsV1, b.fieldsV1);
 }

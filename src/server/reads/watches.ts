@@ -11,8 +11,7 @@ import type { Selection } from './selection.ts';
 import { WatchBacklogs } from './watch-backlogs.ts';
 import type { Channel, Member } from './watch-channel.ts';
 
-/** How long after a change clients that asked for bookmarks get one. */
-const BOOKMARK_DELAY_MS = 60_000;
+const DEFAULT_BOOKMARK_DELAY_MS = 60_000;
 
 /** As the watchdog names it. */
 const DELIVERY: Work = { work: 'watch events', describe: () => ({}) };
@@ -23,6 +22,8 @@ export interface WatchesOptions {
   readonly registry: Registry;
   readonly log: Logger;
   readonly monitor: WorkMonitor;
+  /** How long after a change clients that asked for bookmarks get one. */
+  readonly bookmarkDelayMs?: number | undefined;
 }
 
 interface OpenChannel {
@@ -36,6 +37,7 @@ export class Watches {
   readonly #clock: Clock;
   readonly #registry: Registry;
   readonly #monitor: WorkMonitor;
+  readonly #bookmarkDelayMs: number;
   /** By resource, and by namespace and selectors. */
   readonly #channels = new Map<Resource, Map<string, OpenChannel>>();
   readonly #members = new Set<Member>();
@@ -44,7 +46,8 @@ export class Watches {
   /** What waits for the clients of all watches. */
   readonly backlogs: WatchBacklogs;
 
-  constructor({ cache, clock, registry, log, monitor }: WatchesOptions) {
+  constructor({ cache, clock, registry, log, monitor, bookmarkDelayMs }: WatchesOptions) {
+    this.#bookmarkDelayMs = bookmarkDelayMs ?? DEFAULT_BOOKMARK_DELAY_MS;
     this.#monitor = monitor;
     this.backlogs = new WatchBacklogs({ clock, log });
     this.#cache = cache;
@@ -117,7 +120,7 @@ export class Watches {
       for (const channel of dirty) channel.deliver();
     }
     if (this.#members.size === 0) return;
-    this.#bookmarks ??= this.#clock.timer(BOOKMARK_DELAY_MS, () => {
+    this.#bookmarks ??= this.#clock.timer(this.#bookmarkDelayMs, () => {
       this.#bookmarks = undefined;
       for (const member of [...this.#members]) member.bookmark();
     });

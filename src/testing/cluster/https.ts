@@ -41,7 +41,7 @@ export async function serve({ server, keys, clock, random }: ServeOptions): Prom
   const audiences = [TOKEN_ISSUER];
   const tokens = [
     bootstrapTokens({ find, clock }),
-    new ServiceAccountTokens({ keys: [createPublicKey(keys.tokens)], issuers: audiences, audiences, clock, find }),
+    new ServiceAccountTokens({ keys: [createPublicKey(keys.tokenKey())], issuers: audiences, audiences, clock, find }),
   ];
   server.identifyBy(createIdentify(tokens, audiences));
   const serving = issueLeaf(keys, random, { subject: SERVER, usage: 'server', names: [HOST, 'localhost'] });
@@ -50,13 +50,13 @@ export async function serve({ server, keys, clock, random }: ServeOptions): Prom
     documents: [historyDocument(server)],
     // Connections belong to the machine; requests read the cluster's time.
     clock: systemClock,
-    tls: { ...serving, ca: keys.authority.certificate },
+    tls: { ...serving, ca: keys.certificate },
     authenticate: createAuthenticator({ clock, tokens, anonymous: true }),
   });
   const { port } = await http.listen(0, HOST);
   const admin = issueLeaf(keys, random, { subject: ADMIN, usage: 'client' });
   return {
-    kubeconfig: kubeconfigOf({ server: `https://${HOST}:${port}`, ca: keys.authority.certificate, ...admin }),
+    kubeconfig: kubeconfigOf({ server: `https://${HOST}:${port}`, ca: keys.certificate, ...admin }),
     close: () => http.close(),
   };
 }

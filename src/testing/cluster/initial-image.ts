@@ -9,26 +9,37 @@ import type { StoreImage } from '../../store/memory/memory-store.ts';
 /** The time at which clusters start, unless a test gives another one. */
 export const DEFAULT_START = Date.parse('2030-01-01T00:00:00Z');
 
+/** What all clusters begin with. */
+export interface InitialState {
+  readonly image: StoreImage;
+  /** Of the certificate authority, as PEM: the image has it, too. */
+  readonly certificate: string;
+}
+
 interface ImageSource {
-  /** Makes the image for a time. */
-  readonly create: (now: number) => Promise<StoreImage>;
+  /** Makes it for a time. */
+  readonly create: (now: number) => Promise<InitialState>;
   /** Where the build has saved it. */
   readonly file: string | undefined;
 }
 
-let made: Promise<StoreImage> | undefined;
+let made: Promise<InitialState> | undefined;
 
-export async function initialImage(now: number, source: ImageSource): Promise<StoreImage> {
+export async function initialImage(now: number, source: ImageSource): Promise<InitialState> {
   made ??= load(source);
-  return movedTo(now, await made);
+  const { image, certificate } = await made;
+  return { image: movedTo(now, image), certificate };
 }
 
 export async function saveInitialImage(file: string, create: ImageSource['create']): Promise<void> {
-  await writeImage(file, { image: await create(DEFAULT_START), about: {} });
+  const { image, certificate } = await create(DEFAULT_START);
+  await writeImage(file, { image, about: { certificate } });
 }
 
-async function load({ file, create }: ImageSource): Promise<StoreImage> {
-  return file === undefined ? create(DEFAULT_START) : (await readImage(file)).image;
+async function load({ file, create }: ImageSource): Promise<InitialState> {
+  if (file === undefined) return create(DEFAULT_START);
+  const { image, about } = await readImage(file);
+  return { image, certificate: about.certificate as string };
 }
 
 /** Everything in the image happened at its time, so the same image at another time differs by that one text. */

@@ -8,11 +8,14 @@ import { type Identity, issue, newIssuer, type Subject } from '../../base/x509/c
 
 export const TOKEN_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
+/** Keys are made when they are first used: loading what makes them takes a tenth of the start of a process. */
 export interface ClusterKeys {
+  /** The certificate of the authority, as PEM. */
+  readonly certificate: string;
   /** Signs serving and client certificates. */
-  readonly authority: Identity;
+  authorityKey(): KeyObject;
   /** Signs tokens of service accounts. */
-  readonly tokens: KeyObject;
+  tokenKey(): KeyObject;
 }
 
 /** An Ed25519 key in PKCS #8, but for its last 32 bytes. */
@@ -22,20 +25,33 @@ const AUTHORITY: Subject = { commonName: 'quarterdeck-test-ca' };
 /** Clients check certificates by the time of their machine, which may be far from that of the cluster. */
 const ALWAYS = { notBefore: Date.UTC(2000), notAfter: Date.UTC(2099) };
 
-const KEY_SEED = 1;
+const AUTHORITY_SEED = 1;
+const TOKEN_SEED = 2;
 let keys: ClusterKeys | undefined;
 
-/** Made once in a process, which takes some milliseconds. */
-export function clusterKeys(): ClusterKeys {
-  keys ??= createKeys(new SeededRandom(KEY_SEED));
+/** Made once in a process. `certificate`: that of the authority, where the build has saved it. */
+export function clusterKeys(certificate?: string): ClusterKeys {
+  keys ??= {
+    certificate: certificate ?? newAuthority().certificate,
+    authorityKey: () => newAuthority().key,
+    tokenKey: once(() => newKey(new SeededRandom(TOKEN_SEED))),
+  };
   return keys;
 }
 
-function createKeys(random: Random): ClusterKeys {
+const newAuthority = once((): Identity => {
+  const random = new SeededRandom(AUTHORITY_SEED);
   const key = newKey(random);
   const request = { subject: AUTHORITY, publicKey: createPublicKey(key), usage: 'authority', ...ALWAYS } as const;
-  const certificate = issue(request, newIssuer(AUTHORITY, key), random);
-  return { authority: { certificate, key }, tokens: newKey(random) };
+  return { certificate: issue(request, newIssuer(AUTHORITY, key), random), key };
+});
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function newKey(random: Random): KeyObject {
@@ -50,9 +66,9 @@ export interface LeafOptions {
 }
 
 /** A certificate with its key, both as PEM, that is valid at any time. */
-export function issueLeaf({ authority }: ClusterKeys, random: Random, options: LeafOptions) {
+export function issueLeaf({ authorityKey }: ClusterKeys, random: Random, options: LeafOptions) {
   const key = newKey(random);
   const request = { ...options, publicKey: createPublicKey(key), ...ALWAYS };
-  const issuer = newIssuer(AUTHORITY, authority.key);
+  const issuer = newIssuer(AUTHORITY, authorityKey());
   return { cert: issue(request, issuer, random), key: key.export({ type: 'pkcs8', format: 'pem' }) as string };
 }

@@ -18,7 +18,7 @@ import type { ClusterOptions } from '../contract.ts';
 import { type StoreGate, storeGate } from '../faults/store-gate.ts';
 import { ADMIN } from '../objects/client.ts';
 import { startControllers, startNodes, startScheduler } from './components.ts';
-import { DEFAULT_START, initialImage } from './initial-image.ts';
+import { DEFAULT_START, type InitialState, initialImage } from './initial-image.ts';
 import { type ClusterKeys, clusterKeys, TOKEN_ISSUER } from './keys.ts';
 import { ClusterSnapshot, type ClusterState } from './snapshot.ts';
 
@@ -29,8 +29,12 @@ const MAX_CERTIFICATE_MS = 365 * DAY_MS;
 /** Watches are long, like leases: a component watches every kind, and starting again takes longer than what an hour shows. */
 const MIN_WATCH_MS = 7 * DAY_MS;
 
+/** So are the pauses between bookmarks: every watch would get one for each minute in which anything happens. */
+const BOOKMARK_DELAY_MS = DAY_MS;
+
 const SERVER_OPTIONS = {
   minWatchMs: MIN_WATCH_MS,
+  bookmarkDelayMs: BOOKMARK_DELAY_MS,
   kinds: allKinds,
   authorization: ['Node', 'RBAC'],
   garbageCollection: true,
@@ -43,6 +47,8 @@ type Beginning = Omit<ClusterState, 'image'> & {
   readonly image: StoreImage | undefined;
   /** Whether another release may have saved it. */
   readonly isFromFile?: boolean;
+  /** See `clusterKeys`. */
+  readonly certificate?: string | undefined;
 };
 
 /** What a test cluster consists of. */
@@ -67,7 +73,7 @@ export async function startParts(options: ClusterOptions, imageFile?: string): P
 }
 
 /** What the store of every new cluster contains: that of one without nodes in which nothing more happens. */
-export async function createInitialImage(now: number): Promise<StoreImage> {
+export async function createInitialImage(now: number): Promise<InitialState> {
   const parts = await startFrom({
     seed: IMAGE_SEED,
     random: IMAGE_SEED,
@@ -78,14 +84,14 @@ export async function createInitialImage(now: number): Promise<StoreImage> {
   });
   const image = parts.store.image();
   await parts.stop();
-  return image;
+  return { image, certificate: parts.keys.certificate };
 }
 
 async function startFrom(beginning: Beginning): Promise<Parts> {
   const { seed, nodes, simulation, image } = beginning;
   const ownImage = beginning.isFromFile ? undefined : image;
   const clock = new ControlledClock(beginning.now);
-  const keys = clusterKeys();
+  const keys = clusterKeys(beginning.certificate);
   const random = new SeededRandom(beginning.random);
   const store = new MemoryStore({ clock, image, historyMilliseconds: Number.POSITIVE_INFINITY });
   const gate = storeGate(store);
@@ -96,16 +102,19 @@ async function startFrom(beginning: Beginning): Promise<Parts> {
     // An image of this release has them.
     defaultRoles: ownImage === undefined,
     ownUntil: ownImage?.revision,
-    tokenIssuer: createTokenIssuer({ key: keys.tokens, issuer: TOKEN_ISSUER, audiences: [TOKEN_ISSUER], random }),
+    tokenIssuer: createTokenIssuer({ key: keys.tokenKey, issuer: TOKEN_ISSUER, audiences: [TOKEN_ISSUER], random }),
     intercept: (handle) => faults.intercept(activity.counted(handle)),
   });
   const component = { server, clock, random, log: silent, directFor: server.direct };
-  const { certificate: authority } = keys.authority;
   const stops = [
     startControllers(component, {
-      authority,
-      mintToken: legacyTokenSigner(keys.tokens),
-      signCertificate: signingAuthority({ ...keys.authority, maxLifetime: MAX_CERTIFICATE_MS, clock, random }),
+      authority: keys.certificate,
+      mintToken: legacyTokenSigner(keys.tokenKey),
+      signCertificate: (request) => {
+        const { certificate } = keys;
+        const options = { certificate, key: keys.authorityKey(), maxLifetime: MAX_CERTIFICATE_MS, clock, random };
+        return signingAuthority(options)(request);
+      },
     }),
     startScheduler(component),
   ];
@@ -130,8 +139,8 @@ async function beginningOf(options: ClusterOptions, imageFile: string | undefine
     const seed = seedOf(options.seed);
     const simulation = options.simulation ?? {};
     const now = timeOf(options.now);
-    const image = await initialImage(now, { create: createInitialImage, file: imageFile });
-    return { seed, random: seed, now, nodes: nodeNames(options.nodes), simulation, image };
+    const initial = await initialImage(now, { create: createInitialImage, file: imageFile });
+    return { seed, random: seed, now, nodes: nodeNames(options.nodes), simulation, ...initial };
   }
   if (typeof from === 'string') return { ...(await ClusterSnapshot.load(from)).state, isFromFile: true };
   if (from instanceof ClusterSnapshot) return from.state;

@@ -70,6 +70,12 @@ class World extends PlannerWorld {
   }
 }
 
+/** The first actions of a plan; the last one is not followed by another. */
+const beginningOf = (plan: Plan, count: number) =>
+  plan
+    .filter(changes)
+    .slice(0, count)
+    .map((action, index) => (index === count - 1 ? { ...action, followedBy: undefined } : action)) as Plan;
 const changes = ({ type }: Action) => type !== 'requeueAfter' && type !== 'event';
 const wait = (plan: Plan) => plan.flatMap((action) => (action.type === 'requeueAfter' ? [action.milliseconds] : []))[0];
 const eventReasons = (plan: Plan) => plan.flatMap((action) => (action.type === 'event' ? [action.reason] : []));
@@ -105,7 +111,7 @@ describe('planCronJob', () => {
           if (isNoted && what === 'deleted') world.delete(Job, job);
           else if (job && (what === 'Complete' || what === 'Failed')) world.end(job, what);
           for (const cut of cuts) {
-            world.apply(world.plan().filter(changes).slice(0, cut));
+            world.apply(beginningOf(world.plan(), cut));
             check();
           }
         }
@@ -168,6 +174,21 @@ describe('planCronJob', () => {
     expect(eventReasons(world.plan())).toEqual(['UnparseableSchedule']);
     world.cronJob({ timeZone: 'Nowhere' });
     expect(eventReasons(world.plan())).toEqual(['UnknownTimeZone']);
+  });
+
+  it('records the Job that it starts, and the time of the run, in one write', () => {
+    const world = new World();
+    world.cronJob();
+    world.now = begin + 5 * MINUTE_MS;
+    const plan = world.plan().filter(changes);
+    expect(plan.map(({ type }) => type)).toEqual(['create']);
+    world.apply(plan);
+    const [job] = world.jobs;
+    expect(world.current.status).toMatchObject({
+      active: [{ name: job.metadata.name, uid: job.metadata.uid }],
+      lastScheduleTime: '2030-01-01T00:05:00Z',
+    });
+    expect(world.plan().filter(changes)).toEqual([]);
   });
 
   it('updates its status from its Jobs although the next cannot be started', () => {

@@ -51,17 +51,19 @@ export function planCronJob(cronJob: SeenCronJob | undefined, world: World, now:
   if (!cronJob) return [];
   const jobs = world.of(Job).controlledBy(cronJob.metadata.uid ?? '');
   const seen = statusFromJobs(cronJob, jobs, world.observed.gone);
-  const start = startOf(cronJob, seen.status, { of: world.of, since: world.observed.since, now: now.getTime() });
+  // If starting failed before, the status is not written with it, but ahead of it.
+  const isRecorded = !world.failures.some(isAboutStart);
+  const options = { of: world.of, since: world.observed.since, now: now.getTime(), isRecorded };
+  const start = startOf(cronJob, seen.status, options);
   const outdated = cronJob.metadata.deletionTimestamp ? [] : beyondHistory(cronJob, jobs);
   const rest = [...seen.events, ...outdated.map((job) => removeJob(cronJob, job))];
-  // If starting failed before, the status is not written ahead of it.
-  return world.failures.some(isAboutStart)
-    ? [...written(cronJob, seen.status), ...rest, ...start.actions]
-    : [...start.actions, ...written(cronJob, start.status), ...rest];
+  return isRecorded
+    ? [...start.actions, ...written(cronJob, start.status), ...rest]
+    : [...written(cronJob, seen.status), ...rest, ...start.actions];
 }
 
-function written(cronJob: SeenCronJob, status: Status): readonly Action[] {
-  if (deepEqual(status, cronJob.status)) return [];
+function written(cronJob: SeenCronJob, status: Status | undefined): readonly Action[] {
+  if (!status || deepEqual(status, cronJob.status)) return [];
   return [updateStatus(CronJob, { ...cronJob, status } as unknown as Draft<CronJob>)];
 }
 

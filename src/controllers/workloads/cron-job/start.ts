@@ -1,14 +1,22 @@
 /** Starts the run of a CronJob that is due. */
 
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
-import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { isTimeZone, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, event, eventContent, requeueAfter } from '../../loop/plan.ts';
+import {
+  type Action,
+  create,
+  createFollowed,
+  event,
+  eventContent,
+  requeueAfter,
+  updateStatus,
+} from '../../loop/plan.ts';
 import { type Due, dueRun } from './due.ts';
-import { jobName, newJob, removeJob } from './jobs.ts';
+import { jobName, newJob, referenceTo, removeJob } from './jobs.ts';
 import { nextRun } from './next-run.ts';
 
 type SeenCronJob = DeepReadonly<CronJob>;
@@ -22,12 +30,14 @@ export interface StartOptions {
   /** Runs before this time are not started, in milliseconds. */
   readonly since: number;
   readonly now: number;
+  /** Whether the Job that is started is recorded at once, in the status of the CronJob as it is now. */
+  readonly isRecorded: boolean;
 }
 
 interface StartPlan {
   readonly actions: readonly Action[];
-  /** The status if the actions succeed. */
-  readonly status: Status;
+  /** The status if the actions succeed; undefined where they write it. */
+  readonly status: Status | undefined;
 }
 
 /** Starts the run that is due, and plans again for the next one. */
@@ -58,7 +68,7 @@ export function startOf(cronJob: SeenCronJob, status: Status, options: StartOpti
   const zoned = `CRON_TZ or TZ used in schedule "${schedule}" is not officially supported, ${more}`;
   const warnings = schedule.includes('TZ') ? [warn('UnsupportedSchedule', zoned)] : [];
   const again = Number.isFinite(due.next) ? [requeueAfter(due.next - now)] : [];
-  const run = runDue(cronJob, status, { due, deadline, of });
+  const run = runDue(cronJob, status, { due, deadline, of, isRecorded: options.isRecorded });
   return { status: run.status, actions: [...warnings, ...run.actions, ...again] };
 }
 
@@ -73,9 +83,11 @@ interface Circumstances {
   readonly due: Due;
   readonly deadline: number;
   readonly of: Listers['of'];
+  readonly isRecorded: boolean;
 }
 
-function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Circumstances): StartPlan {
+function runDue(cronJob: SeenCronJob, status: Status, circumstances: Circumstances): StartPlan {
+  const { due, deadline, of, isRecorded } = circumstances;
   const { namespace } = cronJob.metadata;
   const { run, missed } = due;
   const warn = (reason: string, message: string) => event(cronJob, 'Warning', reason, message);
@@ -103,16 +115,18 @@ function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Cir
     done: (name: string) => eventContent('Normal', 'SuccessfulCreate', `Created job ${name}`),
     failed: ({ message }: Error) => eventContent('Warning', 'FailedCreate', `Error creating job: ${message}`),
   };
+  const job = newJob(cronJob, run);
+  const record = (created: DeepReadonly<Job>) => {
+    const now = [...(isReplacing ? [] : active), referenceTo(created)];
+    const next = { ...status, active: now, lastScheduleTime: timestamp(run) };
+    return updateStatus(CronJob, { ...cronJob, status: next } as unknown as Draft<CronJob>);
+  };
   return {
-    status: {
-      ...status,
-      ...(isReplacing ? { active: undefined } : {}),
-      lastScheduleTime: timestamp(run),
-    } as Status,
+    status: undefined,
     actions: [
       ...warnings,
-      ...replaced.map((job) => removeJob(cronJob, job)),
-      create(Job, newJob(cronJob, run), report),
+      ...replaced.map((each) => removeJob(cronJob, each)),
+      isRecorded ? createFollowed(Job, job, { report, followedBy: record }) : create(Job, job, report),
     ],
   };
 }

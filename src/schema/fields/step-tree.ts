@@ -1,0 +1,122 @@
+/**
+ * Something that is remembered for everything with the same fields, whatever the values are. It is found by a walk along the
+ * tree of all walks before it: the names of fields and the keys of list items lead from node to node, so that nothing is
+ * copied or hashed where the fields are known. That costs a twentieth of making a set of them.
+ */
+import { MAX_SHARE } from '../../base/collections/bounded-map.ts';
+import type { ObjectSchema } from '../schema.ts';
+
+/** A step of a walk. What is no name or key is a symbol, because those may be any text. */
+export type Token = string | number | symbol;
+
+/** Where walks end that took the same steps. */
+interface Signature<V> {
+  /** What is remembered; undefined until somebody sets it. */
+  value: V | undefined;
+}
+
+export interface Found<V> {
+  readonly signature: Signature<V>;
+  /** The identifier that the walk came across, which is no part of the signature. */
+  readonly identifier: string | undefined;
+}
+
+class Node<V> implements Signature<V> {
+  value: V | undefined = undefined;
+  /** The step that was taken last from here: most objects are like the one before. */
+  next: Node<V> | undefined = undefined;
+  others: Map<Token, Node<V>> | undefined = undefined;
+
+  constructor(readonly token: Token) {}
+}
+
+export type AnyNode = Node<unknown>;
+
+/** What a walk is given to move with. */
+export interface Steps {
+  to(at: AnyNode, token: Token): AnyNode;
+  /** A step that is the same whatever the identifier is. */
+  toIdentifier(at: AnyNode, identifier: string): AnyNode;
+}
+
+/** What has a schema, such as the version of a kind. Nothing is shared between two of them. */
+export interface Described {
+  readonly schema: ObjectSchema;
+}
+
+const START = Symbol('start');
+const IDENTIFIER = Symbol('identifier');
+
+/** Where a walk ends that finds nothing. Nothing leads there, and every step from there leads back. */
+export const NOWHERE: AnyNode = new Node<never>(START);
+
+/** Memory of a node with its place among the steps from another one. */
+const NODE_BYTES = 200;
+
+export class StepTree<V> implements Steps {
+  readonly #maxBytes: number;
+  #roots = new WeakMap<Described, Node<V>>();
+  #bytes = 0;
+  /** Up to which a walk may add nodes: one object does not displace all others. */
+  #walkLimit = 0;
+  #identifier: string | undefined;
+
+  /** When clients send more than `maxBytes` of different fields, everything is forgotten. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Estimated memory. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Where a walk ends; undefined when nothing can be remembered for it. */
+  find(described: Described, walk: (at: AnyNode, steps: Steps) => AnyNode): Found<V> | undefined {
+    if (this.#bytes > this.#maxBytes) {
+      this.#roots = new WeakMap();
+      this.#bytes = 0;
+    }
+    let root = this.#roots.get(described);
+    if (!root) {
+      root = new Node(START);
+      this.#roots.set(described, root);
+    }
+    this.#walkLimit = this.#bytes + this.#maxBytes * MAX_SHARE;
+    this.#identifier = undefined;
+    const end = walk(root, this);
+    return end === NOWHERE ? undefined : { signature: end as Node<V>, identifier: this.#identifier };
+  }
+
+  to(at: AnyNode, token: Token): AnyNode {
+    const { next } = at;
+    return next !== undefined && next.token === token ? next : this.#other(at as Node<V>, token);
+  }
+
+  /** Of several identifiers, the order would count: sets of fields are sorted by them. */
+  toIdentifier(at: AnyNode, identifier: string): AnyNode {
+    if (this.#identifier !== undefined) return NOWHERE;
+    this.#identifier = identifier;
+    return this.to(at, IDENTIFIER);
+  }
+
+  #other(at: Node<V>, token: Token): AnyNode {
+    if (at === NOWHERE) return NOWHERE;
+    at.others ??= new Map();
+    let next = at.others.get(token);
+    if (!next) {
+      if (this.#bytes > this.#walkLimit) return NOWHERE;
+      const own = typeof token === 'string' ? internalized(token) : token;
+      next = new Node(own);
+      at.others.set(own, next);
+      this.#bytes += NODE_BYTES + (typeof own === 'string' ? own.length * 2 : 0);
+    }
+    at.next = next;
+    return next;
+  }
+}
+
+/** The string as V8 keeps names of properties: a copy of its own, which is compared with other names by reference. */
+function internalized(text: string): string {
+  return Object.keys({ [text]: true })[0]!;
+}
