@@ -125,7 +125,8 @@ function managedFields(entries: ObjectMeta['managedFields'] = []): FieldError[] 
   const found: FieldError[] = [];
   entries.forEach((entry, index) => {
     const errors = managedFieldsEntry(entry);
-    if (errors.length > 0) found.push(...under(`managedFields[${index}]`, errors));
+    if (errors.length === 0) return;
+    for (const error of under(`managedFields[${index}]`, errors)) found.push(error);
   });
   return found;
 }
