@@ -236,7 +236,7 @@ function defaultErrors(schema: JsonSchema, path: string, inMetadata: boolean): F
   if (schema.default !== undefined && !inMetadata) {
     const at = `${path}.default`;
     if (!isPruned(schema)) found.push(invalid(at, schema.default, 'must not have unknown fields'));
-    addAll(found, under(at, validateValue(schema, schema.default, undefined, '')));
+    addAll(found, under(at, validateValue(schema, { value: schema.default })));
   }
   const items = itemsOf(schema);
   if (items) addAll(found, defaultErrors(items, `${path}.items`, inMetadata));

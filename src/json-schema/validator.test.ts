@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from './json-schema.ts';
-import { validateValue } from './validator.ts';
+import { patternLimitErrors } from './pattern-limits.ts';
+import { validateInTurns, validateValue } from './validator.ts';
 
 const messages = (schema: JsonSchema, value: unknown, old?: unknown, path = 'spec') =>
-  validateValue(schema, value, old, path).map(({ field, message }) => `${field}: ${message}`);
+  validateValue(schema, { value, old, path }).map(({ field, message }) => `${field}: ${message}`);
 
 describe('values are refused in the words of Kubernetes', () => {
   it.each<[name: string, schema: JsonSchema, value: unknown, expected: string[]]>([
@@ -130,6 +131,14 @@ describe('what an update leaves as it was is not complained about', () => {
     expect(messages(schema, { name: 'long', map: [{ key: 'b' }, item] }, { name: 'long', map: [item] })).toEqual([]);
   });
 
+  it('in a list with keys whose items are in another order', () => {
+    const keyed = { ...schema.properties!.map!, maxItems: 1 };
+    const [a, b] = [{ key: 'a' }, { key: 'b', text: 'b' }];
+    expect(messages(keyed, [b, a], [a, b])).toEqual([]);
+    expect(messages(keyed, [b, { key: 'a', text: 'a' }], [a, b])).toHaveLength(1);
+    expect(messages({ ...keyed, 'x-kubernetes-list-type': 'atomic' }, [b, a], [a, b])).toHaveLength(1);
+  });
+
   it('but what changes is, and so is an item of a list without keys', () => {
     expect(messages(schema, { name: 'longer' }, { name: 'long' })).toHaveLength(1);
     expect(messages(schema, { list: ['long', 'a'] }, { list: ['long'] })).toHaveLength(1);
@@ -140,4 +149,37 @@ describe('what an update leaves as it was is not complained about', () => {
 it('a pattern that would backtrack for ever in JavaScript takes time linear in the text', () => {
   const schema: JsonSchema = { type: 'string', pattern: '^(a+)+$' };
   expect(messages(schema, `${'a'.repeat(50_000)}b`)).toHaveLength(1);
+});
+
+it('a validation with many patterns yields when its turn is spent, and finds the same', () => {
+  const list: JsonSchema = { type: 'array', items: { type: 'string', pattern: '^a+$' } };
+  const schema: JsonSchema = { type: 'object', properties: { a: list, b: { allOf: [list], not: list } } };
+  const texts = Array.from({ length: 500 }, (_, i) => (i % 7 === 0 ? 'b' : 'a'.repeat(i)));
+  const value = { a: texts, b: texts };
+  const work = validateInTurns(schema, { value }, { isSpent: () => true });
+  let turns = 0;
+  let step = work.next();
+  while (!step.done) {
+    turns++;
+    step = work.next();
+  }
+  expect(step.value).toEqual(validateValue(schema, { value }));
+  expect(turns).toBeGreaterThan(30);
+});
+
+it('a validation with few patterns does not ask whether its turn is spent', () => {
+  const schema: JsonSchema = { type: 'array', items: { type: 'string', pattern: '^a+$' } };
+  const work = validateInTurns(schema, { value: ['a', 'b'] }, { isSpent: () => expect.fail('asked') });
+  expect(work.next()).toMatchObject({ done: true, value: [{ field: '[1]' }] });
+});
+
+it('the patterns of a definition may not become too large when they are compiled', () => {
+  const fields = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [`f${i}`, { type: 'string', pattern: `(a|b){1,500}${i}` }]),
+    );
+  const schema = (count: number): JsonSchema => ({ type: 'object', properties: fields(count) as never });
+  expect(patternLimitErrors([schema(50)], 'spec')).toEqual([]);
+  expect(patternLimitErrors([schema(50), schema(50), schema(50)], 'spec')).toEqual([]);
+  expect(patternLimitErrors([schema(100)], 'spec')).toMatchObject([{ reason: 'FieldValueForbidden', field: 'spec' }]);
 });

@@ -5,8 +5,9 @@
  * What an update leaves as it was is not complained about (ratcheting), as far as a value can be found in the old object.
  */
 
+import type { DividedWork } from '../base/event-loop/in-turns.ts';
+import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
-import { matchesAnywhere, regularExpression } from '../base/regular-expression.ts';
 import {
   type FieldError,
   invalid,
@@ -18,6 +19,8 @@ import {
 } from '../schema/field-error.ts';
 import { formatOf } from './formats.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
+import { PatternMatches, TurnSpent } from './pattern-matches.ts';
+import { sameValue } from './same-value.ts';
 
 /** After this many errors nothing more is checked. */
 const MAX_ERRORS = 1000;
@@ -26,16 +29,43 @@ interface Run {
   readonly found: FieldError[];
   /** How many schemas were applied: of several alternatives, the one that fits most of the value is reported. */
   applied: number;
+  readonly patterns: PatternMatches;
 }
 
 /** Adds the errors of a value. `old` is what the update replaces; undefined where that is not known. */
 type Check = (value: unknown, old: unknown, path: string, run: Run) => void;
 
-/** All errors of a value; `path` is where it stands, '' for the object itself. */
-export function validateValue(schema: JsonSchema, value: unknown, old?: unknown, path = ''): FieldError[] {
-  const run: Run = { found: [], applied: 0 };
+/** A value with what it replaces, if that is known; `path` is where it stands, '' for the object itself. */
+export interface Validated {
+  readonly value: unknown;
+  readonly old?: unknown;
+  readonly path?: string;
+}
+
+/** All errors of a value. */
+export function validateValue(schema: JsonSchema, validated: Validated, patterns = new PatternMatches()): FieldError[] {
+  const { value, old, path = '' } = validated;
+  const run: Run = { found: [], applied: 0, patterns };
   checkOf(schema)(value, old, path, run);
   return run.found;
+}
+
+/** The same, which yields when the pace is spent. */
+export function* validateInTurns(
+  schema: JsonSchema,
+  validated: Validated,
+  pace: Pick<TurnBudget, 'isSpent'>,
+): DividedWork<FieldError[]> {
+  const patterns = new PatternMatches(pace);
+  for (;;) {
+    try {
+      return validateValue(schema, validated, patterns);
+    } catch (error) {
+      if (!(error instanceof TurnSpent)) throw error;
+    }
+    yield;
+    patterns.rewind();
+  }
 }
 
 const checks = new WeakMap<JsonSchema, Check>();
@@ -43,18 +73,18 @@ const checks = new WeakMap<JsonSchema, Check>();
 function checkOf(schema: JsonSchema): Check {
   let check = checks.get(schema);
   if (!check) {
-    check = ratcheting(compile(schema));
+    check = ratcheting(schema, compile(schema));
     checks.set(schema, check);
   }
   return check;
 }
 
-function ratcheting(check: Check): Check {
+function ratcheting(schema: JsonSchema, check: Check): Check {
   return (value, old, path, run) => {
     const before = run.found.length;
     if (before >= MAX_ERRORS) return;
     check(value, old, path, run);
-    if (run.found.length > before && old !== undefined && deepEqual(value, old)) run.found.length = before;
+    if (run.found.length > before && old !== undefined && sameValue(schema, value, old)) run.found.length = before;
   };
 }
 
@@ -106,8 +136,7 @@ function strings(schema: JsonSchema): Check | undefined {
   const { maxLength, minLength, pattern, format, type } = schema;
   const isFormat = format && (!type || type === 'string') ? formatOf(format) : undefined;
   if (maxLength === undefined && minLength === undefined && !pattern && !isFormat) return undefined;
-  const expression = pattern ? regularExpression(pattern) : undefined;
-  return (value, _old, path, { found }) => {
+  return (value, _old, path, { found, patterns }) => {
     if (typeof value !== 'string') return;
     const field = fieldPath(path);
     if (maxLength !== undefined && value.length > maxLength && countCharacters(value) > maxLength) {
@@ -116,7 +145,7 @@ function strings(schema: JsonSchema): Check | undefined {
     if (minLength !== undefined && (value.length < minLength || countCharacters(value) < minLength)) {
       found.push(invalid(field, value, bodyText(path, `should be at least ${minLength} chars long`)));
     }
-    if (expression && !matchesAnywhere(expression, value)) {
+    if (pattern && !patterns.isMatch(pattern, value)) {
       found.push(invalid(field, value, bodyText(path, `should match '${pattern}'`)));
     }
     if (isFormat && !isFormat(value)) {
@@ -250,7 +279,7 @@ function compositions({ allOf, anyOf, oneOf, not }: JsonSchema): Check | undefin
     const { found } = run;
     const name = JSON.stringify(path);
     const attempt = (schema: JsonSchema): Run => {
-      const tried: Run = { found: [], applied: 0 };
+      const tried: Run = { found: [], applied: 0, patterns: run.patterns };
       checkOf(schema)(value, old, path, tried);
       return tried;
     };

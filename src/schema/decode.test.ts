@@ -335,3 +335,16 @@ describe('for any JSON', () => {
     );
   });
 });
+
+it('decodes objects with hundreds of fields like others', () => {
+  const names = Array.from({ length: 500 }, (_, i) => `field${i}`);
+  const Wide = s.object('Wide', {
+    ...Object.fromEntries(names.map((name) => [name, s.int32()])),
+    __proto: s.string(),
+    last: s.enum(['a', 'b'], { default: 'a' }),
+  }) as ObjectSchema;
+  const input = { ...Object.fromEntries(names.map((name, i) => [name, i])), __proto: 'p', other: 1 };
+  const { other, ...expected } = input;
+  expect(decode(Wide, input)).toEqual({ ...expected, last: 'a' });
+  expect(() => decode(Wide, { field499: 'text' })).toThrow('Wide.field499');
+});

@@ -148,11 +148,17 @@ const mismatchCode = (code: Code, schema: Schema): string =>
     ? `return ${code.constant(decodeAny)}(input);`
     : `throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`;
 
+/** Objects with more fields find them by number. No built-in kind has as many. */
+const MAX_NAMED_CASES = 128;
+
 function objectDecode(schema: ObjectSchema): Decode {
   const { name, fields, preserveUnknown } = schema;
   const code = new Code();
   const known = code.constant(new Set(Object.keys(fields)));
   const entries = Object.entries(fields);
+  // V8 compares with one name after the other, but jumps to numbers.
+  const isWide = entries.length > MAX_NAMED_CASES;
+  const position = isWide ? code.constant(new Map(entries.map(([field], index) => [field, index]))) : '';
   code.add(
     `if (!${code.constant(isTree)}(input)) ${mismatchCode(code, schema)}`,
     "const out = {}; let v, at = '';",
@@ -166,8 +172,10 @@ function objectDecode(schema: ObjectSchema): Decode {
     '  }',
     '  if (from !== undefined && v === from[key]) { out[key] = v; continue; }',
     '  at = key;',
-    '  switch (key) {',
-    ...entries.map(([field, schema]) => `case ${quote(field)}: ${fieldCode(code, field, schema)} break;`),
+    `  switch (${isWide ? `${position}.get(key)` : 'key'}) {`,
+    ...entries.map(([field, schema], index) => {
+      return `case ${isWide ? index : quote(field)}: ${fieldCode(code, field, schema)} break;`;
+    }),
     preserveUnknown
       ? `    default: ${code.constant(put)}(out, key, ${code.constant(decodeAny)}(v));`
       : '    default: if (drops !== undefined) drops.any = true;',

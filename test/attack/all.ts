@@ -12,9 +12,11 @@ import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
 import { randomRequests } from './attacks/random-requests.ts';
 import { hostileRules } from './attacks/rules.ts';
+import { hostileSchemas } from './attacks/schemas.ts';
 import { servicePorts } from './attacks/service-ports.ts';
 import { unfinishedBodies, unfinishedHeaders, unreadLists } from './attacks/slow-clients.ts';
 import { stalledWatches } from './attacks/stalled-watches.ts';
+import { hostileWebhooks } from './attacks/webhooks.ts';
 import { largestWorkloads, listsTimesLists, simulationAnnotations } from './attacks/workloads.ts';
 
 export const attacks: readonly Attack[] = [
@@ -28,6 +30,8 @@ export const attacks: readonly Attack[] = [
   longSelectors,
   longReviewGroups,
   hostileRules,
+  hostileSchemas,
+  hostileWebhooks,
   bigRole,
   oddRoleNames,
   longLists,

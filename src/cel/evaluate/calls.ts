@@ -12,6 +12,7 @@ import { Optional, type Value } from '../values/value.ts';
 import { coercionTo } from './coercion.ts';
 import type { Compiler } from './compiler.ts';
 import { isConstant } from './constants.ts';
+import { declaredTypeOf } from './declared-type.ts';
 import { charge, type Evaluator, type Frame } from './frame.ts';
 
 export function compileCall(call: Call, compiler: Compiler): Evaluator {
@@ -132,7 +133,7 @@ function accepts(type: Type, value: Value): boolean {
 
 /** A sum whose left operand may have a type with its own. Costs are the same. */
 function compileSum(compiler: Compiler, call: Call, args: readonly Expression[]): Evaluator {
-  const add = compiler.checked.typeOf(args[0]!).operators?.add;
+  const add = declaredTypeOf(compiler.checked, args[0]!).operators?.add;
   const overload = compiler.checked.overloadsOf(call).find(({ id }) => id === 'add_list');
   if (!add || !overload) return compileOverloads(compiler, call, args);
   return dispatched(
@@ -145,7 +146,7 @@ function compileSum(compiler: Compiler, call: Call, args: readonly Expression[])
 function compileEquality(compiler: Compiler, args: readonly Expression[], whenEqual: boolean): Evaluator {
   const left = compiler.compile(args[0]!);
   const right = compiler.compile(args[1]!);
-  const compare = compiler.checked.typeOf(args[0]!).operators?.equal ?? equal;
+  const compare = declaredTypeOf(compiler.checked, args[0]!).operators?.equal ?? equal;
   const compareNow = (frame: Frame, a: Value, b: Value) => {
     const isScalar = typeof a !== 'object' && typeof a !== 'string';
     charge(frame, isScalar ? 1 : traversalCost(Math.min(costSizeOf(a), costSizeOf(b))));
@@ -172,7 +173,7 @@ function compileIn(compiler: Compiler, args: readonly Expression[]): Evaluator {
   const container = compiler.compile(args[1]!);
   // Lists of literals become sets in cel-go, which are free.
   const isFree = isConstant(args[1]!);
-  const compare = itemTypeOf(compiler.checked.typeOf(args[1]!))?.operators?.equal ?? equal;
+  const compare = itemTypeOf(declaredTypeOf(compiler.checked, args[1]!))?.operators?.equal ?? equal;
   const findNow = (frame: Frame, value: Value, set: Value) => {
     if (Array.isArray(set)) {
       charge(frame, isFree ? 0 : set.length);

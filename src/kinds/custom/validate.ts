@@ -4,7 +4,7 @@ import type { DividedWork } from '../../base/event-loop/in-turns.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { embeddedErrors, listErrors } from '../../json-schema/structure.ts';
-import { validateValue } from '../../json-schema/validator.ts';
+import { validateInTurns } from '../../json-schema/validator.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { DividedRuleContext, KubeObject } from '../kind.ts';
 import type { ScaleDefinition } from '../subresources.ts';
@@ -31,7 +31,9 @@ export function* validateCustom(
   { source, scale }: ValidatedVersion,
   { old, subresource, pace }: DividedRuleContext,
 ): DividedWork<FieldError[]> {
-  const found = subresource === 'status' ? statusErrors(object, old, source) : validateValue(source, object, old);
+  const found = yield* subresource === 'status'
+    ? statusErrors(object, old, source, pace)
+    : validateInTurns(source, { value: object, old }, pace);
   if (scale) addAll(found, scaleErrors(object, scale, subresource));
   if (subresource !== 'status') {
     addAll(found, embeddedErrors(source, object));
@@ -50,13 +52,15 @@ const UNCHECKED = invalid(
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 );
 
-function statusErrors(
+function* statusErrors(
   object: KubeObject & { status?: unknown },
   old: (KubeObject & { status?: unknown }) | undefined,
   source: JsonSchema,
-) {
+  pace: DividedRuleContext['pace'],
+): DividedWork<FieldError[]> {
   const schema = source.properties?.status;
-  return schema && object.status !== undefined ? validateValue(schema, object.status, old?.status, 'status') : [];
+  if (!schema || object.status === undefined) return [];
+  return yield* validateInTurns(schema, { value: object.status, old: old?.status, path: 'status' }, pace);
 }
 
 const MAX_INT32 = 2 ** 31 - 1;

@@ -38,10 +38,27 @@ export const hostileRules: Attack = {
     await define(admin, 'nested', { list: LIST }, [{ rule: nested }]);
     const limited = { list: { ...LIST, maxItems: 1_000 } };
     await define(admin, 'slow', limited, [{ rule: 'self.list.all(x, self.list.all(y, x + y >= 0))' }]);
+    const costly = [
+      'self.list.all(x, self.list.all(y, timestamp("2024-01-01T00:00:00Z").getHours("Europe/Berlin") >= 0))',
+      'self.list.all(x, self.list.all(y, self.list[-1] == 0 || x + y >= 0))',
+      'self.list.all(x, self.list.all(y, semver("1.2.3").isLessThan(semver("1.2.4"))))',
+    ];
+    const few = { list: { ...LIST, maxItems: 400 } };
+    await define(
+      admin,
+      'costly',
+      few,
+      costly.map((rule) => ({ rule })),
+    );
     const list = Array.from({ length: 1_000 }, (_, i) => i);
     for (let i = 0; i < OBJECTS; i++) {
       const body = { apiVersion: `${GROUP}/v1`, kind: 'slow', metadata: { name: `slow-${i}` }, spec: { list } };
       await admin.send('POST', `/apis/${GROUP}/v1/slow`, { body });
     }
+    const long = list.slice(0, 400);
+    const writes = Array.from({ length: 4 }, (_, i) => ({
+      ...{ apiVersion: `${GROUP}/v1`, kind: 'costly', metadata: { name: `costly-${i}` }, spec: { list: long } },
+    }));
+    await Promise.all(writes.map((body) => admin.send('POST', `/apis/${GROUP}/v1/costly`, { body })));
   },
 };

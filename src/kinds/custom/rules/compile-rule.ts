@@ -20,8 +20,29 @@ export interface CompiledRule {
   readonly usesOldSelf: boolean;
 }
 
-/** Compiles all rules of one schema. */
-export function compileRules(rules: readonly ValidationRule[], { type }: DeclaredType): CompiledRule[] {
+/** A rule that is compiled when it is first needed: a schema may have hundreds. */
+export class LazyRule {
+  readonly #rule: ValidationRule;
+  readonly #environment: () => Environment;
+  #compiled: CompiledRule | undefined;
+
+  constructor(rule: ValidationRule, environment: () => Environment) {
+    this.#rule = rule;
+    this.#environment = environment;
+  }
+
+  get isCompiled(): boolean {
+    return this.#compiled !== undefined;
+  }
+
+  get compiled(): CompiledRule {
+    this.#compiled ??= compileRule(this.#rule, this.#environment());
+    return this.#compiled;
+  }
+}
+
+/** The rules of one schema. */
+export function lazyRules(rules: readonly ValidationRule[], { type }: DeclaredType): LazyRule[] {
   let plain: Environment | undefined;
   let optional: Environment | undefined;
   const environmentFor = ({ optionalOldSelf }: ValidationRule) => {
@@ -32,7 +53,7 @@ export function compileRules(rules: readonly ValidationRule[], { type }: Declare
     plain ??= environmentOf(type, type);
     return plain;
   };
-  return rules.map((rule) => compileRule(rule, environmentFor(rule)));
+  return rules.map((rule) => new LazyRule(rule, () => environmentFor(rule)));
 }
 
 const environmentOf = (self: Type, oldSelf: Type) =>

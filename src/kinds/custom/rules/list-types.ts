@@ -2,13 +2,14 @@
  * Operators of values that contain lists with a list type: sets and lists with keys are equal in any order, and `+` merges
  * them. A value is compared by the schema of the left operand, as in Kubernetes.
  */
-import { isTree, type Tree } from '../../../base/json/tree.ts';
+import { isTree } from '../../../base/json/tree.ts';
 import type { Operators } from '../../../cel/types/type.ts';
 import { equal, type StepCounter } from '../../../cel/values/equality.ts';
 import { isMap, mapGet, mapSize } from '../../../cel/values/map.ts';
 import { numericValue } from '../../../cel/values/numbers.ts';
 import type { Value } from '../../../cel/values/value.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from '../../../json-schema/json-schema.ts';
+import { keysText } from '../../../json-schema/same-value.ts';
 
 /** The operators of a schema's values; undefined where they are those of the language. */
 export function listTypeOperators(schema: JsonSchema): Operators | undefined {
@@ -134,9 +135,4 @@ function merged(a: readonly Value[], b: readonly Value[], keys: readonly string[
     else result[position] = item;
   }
   return result;
-}
-
-/** What identifies an item of a list with keys. */
-export function keysText(item: unknown, keys: readonly string[]): string {
-  return JSON.stringify(isTree(item) ? keys.map((key) => (item as Tree)[key] ?? null) : null);
 }

@@ -2,7 +2,7 @@
 import { itemsOf, type JsonSchema, type ValidationRule, valuesOf } from '../../../json-schema/json-schema.ts';
 import { propertyPath } from '../../../json-schema/structural-rules.ts';
 import { type FieldError, forbidden, invalid, invalidGoValue } from '../../../schema/field-error.ts';
-import { type CompiledRule, compileRules } from './compile-rule.ts';
+import { type CompiledRule, lazyRules } from './compile-rule.ts';
 import { type DeclaredType, declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
 import { costMessage, MAX_RULE_COST, maxChildren, maxCost, maxOccurrences, TotalCost, times } from './rule-costs.ts';
@@ -62,7 +62,7 @@ function check(schema: JsonSchema, rules: readonly ValidationRule[], level: Leve
     found.push({ reason: 'InternalError', field: at, message: `Internal error: ${why}` });
     return;
   }
-  compileRules(rules, declared).forEach((compiled, i) => {
+  lazyRules(rules, declared).forEach(({ compiled }, i) => {
     compiledErrors(compiled, { declared, level, path: `${at}[${i}]` }, { total, found });
   });
 }

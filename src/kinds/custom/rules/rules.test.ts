@@ -165,6 +165,15 @@ describe('lists with a list type', () => {
     expect(checked(schema, { set: ['1', '2'], map: [a] }, { set: ['2', '3'], map: [b] })).toHaveLength(1);
   });
 
+  it('keep their type behind dyn()', () => {
+    const spec = { set: ['a', 'b'], map: [{ name: 'a', tags: ['x', 'y'] }] };
+    expect(holds(`dyn(self.set) == ['b', 'a']`, spec)).toBe(true);
+    expect(holds(`dyn(self).set == dyn(['b', 'a'])`, spec)).toBe(true);
+    expect(holds(`dyn(self).map[0].tags == ['y', 'x']`, spec)).toBe(true);
+    expect(holds(`dyn(self.set) + ['b', 'c'] == ['a', 'b', 'c']`, spec)).toBe(true);
+    expect(holds(`dyn(self.atomic) == ['b', 'a']`, { atomic: ['a', 'b'] })).toBe(false);
+  });
+
   it('are merged by a sum, which is again of the type', () => {
     expect(holds(`self.set + ['b', 'c'] == ['c', 'b', 'a']`, { set: ['a', 'b'] })).toBe(true);
     expect(holds(`(self.set + ['b', 'c'])[2] == 'c'`, { set: ['a', 'b'] })).toBe(true);
@@ -259,6 +268,20 @@ describe('an update', () => {
         'oldSelf cannot be used on the uncorrelatable portion of the schema within schema.properties[spec].properties[list]',
       ),
     ]);
+  });
+
+  it('may reorder a list with keys that a rule refuses', () => {
+    const item: JsonSchema = { type: 'object', required: ['name'], properties: { name: STRING, size: INTEGER } };
+    const map: JsonSchema = {
+      ...{ type: 'array', maxItems: 10, items: item, 'x-kubernetes-validations': [{ rule: 'self.size() > 5' }] },
+      ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+    };
+    const [a, b] = [{ name: 'a', size: 1 }, { name: 'b' }];
+    expect(checked(kind({ map }), { map: [b, a] }, { map: [a, b] })).toEqual([]);
+    expect(checked(kind({ map }), { map: [b, { ...a, size: 2 }] }, { map: [a, b] })).toHaveLength(1);
+    expect(checked(kind({ map }), { map: [b] }, { map: [a, b] })).toHaveLength(1);
+    const list: JsonSchema = { ...map, 'x-kubernetes-list-type': 'atomic' };
+    expect(checked(kind({ list }), { list: [b, a] }, { list: [a, b] })).toHaveLength(1);
   });
 
   it('may leave a value that a rule refuses', () => {

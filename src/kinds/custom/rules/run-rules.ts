@@ -1,6 +1,6 @@
 /** Runs the rules of a schema on an object. */
 import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
-import { deepEqual, isTree, type Tree } from '../../../base/json/tree.ts';
+import { isTree, type Tree } from '../../../base/json/tree.ts';
 import type { Pace } from '../../../cel/evaluate/progress.ts';
 import { CostBudget, CostLimitError, EvaluationError, Paused, type Program } from '../../../cel/program.ts';
 import { Optional, type Value } from '../../../cel/values/value.ts';
@@ -11,11 +11,11 @@ import {
   type ValidationRule,
   valuesOf,
 } from '../../../json-schema/json-schema.ts';
+import { keysText, sameValue } from '../../../json-schema/same-value.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
-import { type CompiledRule, compileRules } from './compile-rule.ts';
+import { type LazyRule, lazyRules } from './compile-rule.ts';
 import { declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
-import { keysText } from './list-types.ts';
 import { failure } from './rule-failure.ts';
 
 /** What all rules of an object may cost together. */
@@ -29,9 +29,9 @@ const COST_BETWEEN_CHECKS = 10_000;
 /** Everything that the rules of a kind's schema say against an object. Yields when the pace is spent. */
 export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pace: Pace): DividedWork<FieldError[]> {
   const run = new Run(pace);
-  const place = { value: object, old, path: '', isUnchanged: unchanged(object, old), isRoot: true };
+  const place = { value: object, old, path: '', isUnchanged: unchanged(schema, object, old), isRoot: true };
   for (const check of checksOf(schema, place)) {
-    if (run.hasWorked() && pace.isSpent()) yield;
+    if ((run.hasWorked() || !check.rule.isCompiled) && pace.isSpent()) yield;
     yield* run.check(check);
     if (run.isStopped) break;
   }
@@ -40,7 +40,7 @@ export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pac
 
 /** A rule, and the value that it is about. */
 interface Check {
-  readonly compiled: CompiledRule;
+  readonly rule: LazyRule;
   readonly schema: JsonSchema;
   readonly place: Place;
 }
@@ -55,24 +55,24 @@ interface Place {
   readonly isRoot?: boolean;
 }
 
-function unchanged(value: unknown, old: unknown): () => boolean {
+function unchanged(schema: JsonSchema, value: unknown, old: unknown): () => boolean {
   if (old === undefined) return () => false;
   let known: boolean | undefined;
   return () => {
-    known ??= deepEqual(value, old);
+    known ??= sameValue(schema, value, old);
     return known;
   };
 }
 
-const compiled = new WeakMap<JsonSchema, readonly CompiledRule[]>();
+const known = new WeakMap<JsonSchema, readonly LazyRule[]>();
 
-function rulesOf(schema: JsonSchema, isRoot: boolean): readonly CompiledRule[] {
-  let rules = compiled.get(schema);
+function rulesOf(schema: JsonSchema, isRoot: boolean): readonly LazyRule[] {
+  let rules = known.get(schema);
   if (!rules) {
     const { 'x-kubernetes-validations': written = [] } = schema;
     const declared = written.length > 0 ? declaredType(schema, isRoot || undefined) : undefined;
-    rules = declared ? compileRules(written, declared) : [];
-    compiled.set(schema, rules);
+    rules = declared ? lazyRules(written, declared) : [];
+    known.set(schema, rules);
   }
   return rules;
 }
@@ -80,7 +80,7 @@ function rulesOf(schema: JsonSchema, isRoot: boolean): readonly CompiledRule[] {
 /** The rules that concern a value and what it contains, in order. */
 function* checksOf(schema: JsonSchema, place: Place): Generator<Check> {
   if (place.value === null || place.value === undefined || !hasRules(schema)) return;
-  for (const compiled of rulesOf(schema, place.isRoot === true)) yield { compiled, schema, place };
+  for (const rule of rulesOf(schema, place.isRoot === true)) yield { rule, schema, place };
   if (Array.isArray(place.value)) yield* checksOfItems(schema, place.value, place);
   else if (isTree(place.value)) yield* checksOfFields(schema, place.value, place);
 }
@@ -93,7 +93,7 @@ function* checksOfItems(schema: JsonSchema, list: readonly unknown[], place: Pla
   const before = type === 'map' && Array.isArray(old) ? byKeys(old, keys) : undefined;
   for (const [index, value] of list.entries()) {
     const was = isTree(value) ? before?.get(keysText(value, keys)) : undefined;
-    const same = was === undefined ? isUnchanged : unchanged(value, was);
+    const same = was === undefined ? isUnchanged : unchanged(items, value, was);
     yield* checksOf(items, { value, old: was, path: `${path}[${index}]`, isUnchanged: same });
   }
 }
@@ -106,7 +106,7 @@ function* checksOfFields(schema: JsonSchema, tree: Tree, { old, path, isUnchange
     const next = inner ?? values;
     if (!next || !hasRules(next)) continue;
     const was = before && Object.hasOwn(before, key) ? before[key] : undefined;
-    const same = was === undefined ? isUnchanged : unchanged(value, was);
+    const same = was === undefined ? isUnchanged : unchanged(next, value, was);
     const at = inner ? (path ? `${path}.${key}` : key) : `${path}[${key}]`;
     yield* checksOf(next, { value, old: was, path: at, isUnchanged: same });
   }
@@ -132,7 +132,9 @@ class Run {
     return true;
   }
 
-  *check({ compiled, schema, place }: Check): DividedWork<void> {
+  *check(check: Check): DividedWork<void> {
+    const { schema, place } = check;
+    const { compiled } = check.rule;
     const { rule, program, error, usesOldSelf } = compiled;
     const field = place.path || '<nil>';
     const wrong = (detail: string) => void this.errors.push(invalid(field, schema.type ?? '', detail));
@@ -161,11 +163,12 @@ class Run {
       wrong(text);
       return;
     }
-    yield* this.#report({ compiled, schema, place }, variables);
+    yield* this.#report(check, variables);
   }
 
-  *#report({ compiled, schema, place }: Check, variables: Readonly<Record<string, Value>>): DividedWork<void> {
-    const { rule, message, usesOldSelf } = compiled;
+  *#report(check: Check, variables: Readonly<Record<string, Value>>): DividedWork<void> {
+    const { schema, place } = check;
+    const { rule, message, usesOldSelf } = check.rule.compiled;
     // What an update leaves as it was may fail.
     if (!usesOldSelf && place.isUnchanged()) return;
     const at = failure.pathOf(schema, rule, place.path);

@@ -3,6 +3,7 @@
 import { addAll } from '../../../base/collections/add-all.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
+import { patternLimitErrors } from '../../../json-schema/pattern-limits.ts';
 import { schemaErrors } from '../../../json-schema/schema-rules.ts';
 import {
   duplicate,
@@ -74,7 +75,7 @@ function versionErrors({ spec }: Definition, old: Definition | undefined): Field
   const { versions } = spec;
   const before = new Map(old?.spec.versions.map((version) => [version.name, version]));
   const schemas = versions.flatMap(({ schema }) => (schema?.openAPIV3Schema as JsonSchema | undefined) ?? []);
-  const found = ruleLimitErrors(schemas, 'spec.versions');
+  const found = [...ruleLimitErrors(schemas, 'spec.versions'), ...patternLimitErrors(schemas, 'spec.versions')];
   if (found.length > 0) return found;
   versions.forEach((version, i) => {
     addAll(found, oneVersionErrors(version, `spec.versions[${i}]`, before.get(version.name)));

@@ -100,15 +100,16 @@ export class Fleet {
   async #register(node: SimulatedNode, share: number): Promise<void> {
     const { clock, random, timers, nodes, rules, signal } = this.#options;
     const now = clock.now();
-    let known = nodes.lister.get(node.name);
-    if (known) this.#report(node, known);
-    else known = await this.#create(node, now);
+    const old = nodes.lister.get(node.name);
+    if (old) this.#report(node, old);
+    const known = old ?? (await this.#create(node, now));
     node.uid = known.metadata.uid;
     node.isUnschedulable = known.spec.unschedulable === true;
     const range = known.spec.podCIDR;
     if (range !== undefined && range !== node.machine.podRange) node.pool = new AddressPool(range);
     if (known.metadata.annotations?.[DOWN] === 'true') node.downBy.add('annotation');
-    else await this.#leases.renew(node, signal);
+    else if (old) await this.#leases.renew(node, signal);
+    else await this.#leases.create(node, signal);
     timers.set(node.renewal, roundUp(now + this.#interval * share));
     const down = rulesFor(node.name, rules).find((rule) => rule.down)?.down;
     if (down) timers.set(node.outage, now + sample(down.after, random));

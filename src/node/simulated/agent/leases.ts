@@ -31,6 +31,16 @@ export class Leases {
     this.#seconds = Math.ceil((interval * RENEWALS_PER_LEASE) / 1_000);
   }
 
+  /** Creates the lease of a new node, or renews the one that an earlier node of its name has left. */
+  async create(node: SimulatedNode, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#create(node, { seconds: this.#seconds, signal });
+    } catch (error) {
+      if (!isApiError(error, 'AlreadyExists')) throw error;
+      await this.renew(node, signal);
+    }
+  }
+
   /** Renews the node's lease, or creates it. */
   async renew(node: SimulatedNode, signal: AbortSignal): Promise<void> {
     await this.#write(node, { seconds: this.#seconds, signal });
@@ -41,21 +51,33 @@ export class Leases {
     await this.#write(node, { seconds: Math.min(DEFAULT_LEASE_SECONDS, this.#seconds), signal });
   }
 
-  async #write(
-    { client, name, uid }: SimulatedNode,
-    { seconds, signal }: { seconds: number; signal: AbortSignal },
-  ): Promise<void> {
-    const leases = client.of(Lease).in(NAMESPACE);
-    const spec = { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: microTime(this.#clock.now()) };
+  async #write(node: SimulatedNode, write: LeaseWrite): Promise<void> {
+    const { client, name } = node;
+    const changes = { spec: this.#spec(node, write) };
     try {
-      await leases.patch(name, { type: 'merge', changes: { spec } }, { signal });
+      await client.of(Lease).in(NAMESPACE).patch(name, { type: 'merge', changes }, { signal: write.signal });
     } catch (error) {
       if (!isApiError(error, 'NotFound')) throw error;
-      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' };
-      const metadata = { name, namespace: NAMESPACE, ...(uid ? { ownerReferences: [owner] } : {}) };
-      await leases.create({ metadata, spec }, { signal });
+      await this.#create(node, write);
     }
   }
+
+  async #create(node: SimulatedNode, write: LeaseWrite): Promise<void> {
+    const { client, name, uid } = node;
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' };
+    const metadata = { name, namespace: NAMESPACE, ...(uid ? { ownerReferences: [owner] } : {}) };
+    const lease = { metadata, spec: this.#spec(node, write) };
+    await client.of(Lease).in(NAMESPACE).create(lease, { signal: write.signal });
+  }
+
+  #spec({ name }: SimulatedNode, { seconds }: LeaseWrite): Lease['spec'] {
+    return { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: microTime(this.#clock.now()) };
+  }
+}
+
+interface LeaseWrite {
+  readonly seconds: number;
+  readonly signal: AbortSignal;
 }
 
 const microTime = (now: number) => new Date(now).toISOString().replace('Z', '000Z');

@@ -37,6 +37,9 @@ export function reviewOf(request: AdmissionRequest, form: AdmittedForm, { uid, v
   };
 }
 
+/** Further warnings, and further audit annotations, of a webhook are left out. */
+const MAX_NOTES = 1_000;
+
 interface ReviewIdentity {
   readonly uid: string;
   readonly version: string;
@@ -57,7 +60,9 @@ export function verdictOf(text: string, { uid, version }: ReviewIdentity, mayPat
     allowed: response.allowed === true,
     patch: mayPatch && typeof patch === 'string' && patch !== '' ? patch : undefined,
     result: isTree(response.status) ? (response.status as RejectionStatus) : undefined,
-    warnings: Array.isArray(response.warnings) ? response.warnings.filter((each) => typeof each === 'string') : [],
+    warnings: Array.isArray(response.warnings)
+      ? response.warnings.slice(0, MAX_NOTES).filter((each) => typeof each === 'string')
+      : [],
     auditAnnotations: stringsOf(response.auditAnnotations),
   };
 }
@@ -85,5 +90,6 @@ function checkPatch(patch: unknown, patchType: unknown, mayPatch: boolean): void
 
 function stringsOf(value: unknown): Record<string, string> {
   if (!isTree(value)) return {};
-  return Object.fromEntries(Object.entries(value).filter((row): row is [string, string] => typeof row[1] === 'string'));
+  const entries = Object.entries(value).slice(0, MAX_NOTES);
+  return Object.fromEntries(entries.filter((row): row is [string, string] => typeof row[1] === 'string'));
 }

@@ -191,6 +191,15 @@ describe('a validating webhook', () => {
     expect(notes.annotations).toEqual({ [`${path}.example.dev/team`]: 'red' });
   });
 
+  it('leaves out notes beyond a number', async () => {
+    const auditAnnotations = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`a${i}`, 'a']));
+    const warnings = Array.from({ length: 2_000 }, (_, i) => `warning ${i}`);
+    await register('Validating', () => ({ allowed: true, warnings, auditAnnotations }), { rules: [CONFIG_MAPS] });
+    const notes = await api.notes('create', 'configmaps', { body: { metadata: { name: 'x' } } });
+    expect(Object.keys(notes.annotations ?? {})).toHaveLength(1_000);
+    expect(notes.warnings?.length).toBeLessThanOrEqual(1_000);
+  });
+
   it('sees updates with both objects, deletes with the old one, and dry runs', async () => {
     const path = await register('Validating', () => ALLOWED, { rules: [CONFIG_MAPS] });
     await made('x', { data: { a: '1' } });
