@@ -13,7 +13,6 @@ import {
 import { capManagers } from './cap.ts';
 import { identifierOf, type Manager, type Managers, withFields } from './managers.ts';
 import type { OwnableFields } from './reset-fields.ts';
-import { setWith, setWithout } from './set-changes.ts';
 import { type VersionedTree, versionNamed } from './versioned.ts';
 
 /** An object before and after a write, and the path that it was written through. */
@@ -39,7 +38,7 @@ export function afterUpdate(change: Change, managers: Managers, updater: Updater
   if (isEmptySet(own)) return capManagers(left);
   const previous = left.get(identifier);
   const after = new Map(left);
-  const fields = previous ? setWith(previous.fields, own) : own;
+  const fields = previous ? withMembers(previous.fields, own) : own;
   after.set(identifier, { manager, operation, apiVersion, subresource, time, fields });
   return capManagers(after);
 }
@@ -90,11 +89,21 @@ export function othersAfter(change: Change, managers: Managers, { applier, updat
     const conflict = identifier === updater ? NO_FIELDS : intersection(manager.fields, changed);
     if (!isEmptySet(conflict)) conflicts.set(manager, conflict);
     const gone = union(conflict, intersection(manager.fields, removed));
-    const kept = withFields(manager, setWithout(manager.fields, gone));
+    const kept = withFields(manager, withoutMembers(manager.fields, gone));
     if (kept) left.set(identifier, kept);
     if (kept !== manager) isSame = false;
   }
   return { changed: comparisonIn(version).changed, conflicts, left: isSame ? managers : left };
+}
+
+/** The very same set where there is nothing to take away. */
+function withoutMembers(fields: FieldSet, gone: FieldSet): FieldSet {
+  return isEmptySet(gone) ? fields : difference(fields, gone);
+}
+
+/** The very same set where it has all of them. */
+function withMembers(fields: FieldSet, added: FieldSet): FieldSet {
+  return isEmptySet(difference(added, fields)) ? fields : union(added, fields);
 }
 
 /** What a write changed, in one version and as far as its path may. */

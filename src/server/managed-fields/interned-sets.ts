@@ -120,11 +120,6 @@ export function fieldsOf(set: InternedSet): FieldSet {
   return fields;
 }
 
-/** Whether the JSON of a set, in any order, mentions identifiers, so that hardly another set is the same. */
-export function hasIdentifiers(json: string): boolean {
-  return divided(json).identifiers.length > 0;
-}
-
 /** The set that a tree is known to be; undefined when it has to be checked. */
 export function knownSet(tree: object): InternedSet | undefined {
   return sets.get(tree as FieldSet);
