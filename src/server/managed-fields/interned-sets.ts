@@ -121,6 +121,6 @@ export function fieldsOf(set: InternedSet): FieldSet {
 }
 
 /** The set that a tree is known to be; undefined when it has to be checked. */
-export function knownSet(tree: object): InternedSet | undefined {
+function knownSet(tree: object): InternedSet | undefined {
   return sets.get(tree as FieldSet);
 }
