@@ -84,7 +84,7 @@ export function templateOf(text: string): SetTemplate {
   return template;
 }
 
-export function jsonOf({ template, identifiers }: InternedSet): string {
+function jsonOf({ template, identifiers }: InternedSet): string {
   const { texts } = template;
   let json = texts[0]!;
   identifiers.forEach((identifier, index) => {
