@@ -25,7 +25,7 @@ export class Watch<T> implements AsyncIterable<WatchEvent<T>> {
     for await (const batch of this.batches()) yield* batch;
   }
 
-  /** Events in batches, as they arrived. */
+  /** Events in order, in batches of those that wait. */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     try {
       for await (const batch of this.#stream) {

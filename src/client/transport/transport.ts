@@ -57,7 +57,7 @@ export interface RawEvent {
 }
 
 /**
- * The events of a watch, in batches as they arrived, for one consumer. It ends when the server or the consumer closes it, or
+ * The events of a watch, in batches of those that wait, for one consumer. It ends when the server or the consumer closes it, or
  * its signal is aborted; it throws an ApiError when the connection breaks.
  */
 export interface WatchStream extends AsyncIterable<readonly RawEvent[]> {

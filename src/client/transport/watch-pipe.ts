@@ -63,10 +63,12 @@ export class WatchPipe implements WatchStream {
   }
 
   #next(): Promise<Result> {
-    const batch = this.#batches.shift();
-    if (batch) {
-      this.#backlog -= batch.length;
-      return Promise.resolve({ done: false, value: batch });
+    if (this.#batches.length > 0) {
+      // A consumer that is behind gets everything at once: reading batch by batch, it would stay behind.
+      const value = this.#batches.length === 1 ? this.#batches[0]! : this.#batches.flat();
+      this.#batches = [];
+      this.#backlog = 0;
+      return Promise.resolve({ done: false, value });
     }
     const ended = this.#ended;
     if (!ended) return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));

@@ -12,7 +12,7 @@ import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import { parseFieldSet } from '../../schema/fields/field-set.ts';
 import { type InternedSet, internSet } from './interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from './managed-entry.ts';
-import { type ListedManager, listOf, type ManagerList, packedOf, unpack } from './manager-list.ts';
+import { type ListedManager, listAt, listOf, type ManagerList, packedOf, unpack } from './manager-list.ts';
 
 const PACKED_TYPE = 'FieldsV1Packed1';
 const HEAD = `"managedFields":[{"fieldsType":"${PACKED_TYPE}","manager":"`;
@@ -104,9 +104,10 @@ export function findManagers(stored: Buffer, at: number): FoundManagers | undefi
   if (stored[at + 1] !== HEAD_BYTES[1]) return undefined;
   const start = at + HEAD_BYTES.length;
   if (stored.length < start || stored.compare(HEAD_BYTES, 0, HEAD_BYTES.length, at, start) !== 0) return undefined;
-  const end = stored.indexOf(QUOTE, start);
-  const [packed = '', ...others] = stored.toString('latin1', start, end).split(' ');
-  return { list: unpack(packed), others, end: end + TAIL.length };
+  const { list, end: behind } = listAt(stored, start);
+  const end = stored.indexOf(QUOTE, behind);
+  const others = stored.toString('latin1', behind + 1, end).split(' ');
+  return { list, others, end: end + TAIL.length };
 }
 
 const QUOTE = 0x22;

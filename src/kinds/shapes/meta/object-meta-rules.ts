@@ -124,7 +124,9 @@ function finalizers(list: ObjectMeta['finalizers'] = [], areBareAllowed = false)
 function managedFields(entries: ObjectMeta['managedFields'] = []): FieldError[] {
   const found: FieldError[] = [];
   entries.forEach((entry, index) => {
-    for (const error of under(`managedFields[${index}]`, managedFieldsEntry(entry))) found.push(error);
+    const errors = managedFieldsEntry(entry);
+    if (errors.length === 0) return;
+    for (const error of under(`managedFields[${index}]`, errors)) found.push(error);
   });
   return found;
 }
@@ -136,10 +138,13 @@ function managedFieldsEntry(entry: NonNullable<ObjectMeta['managedFields']>[numb
     found.push(invalid('operation', operation, 'must be `Apply` or `Update`'));
   }
   if (fieldsType && fieldsType !== 'FieldsV1') found.push(invalid('fieldsType', fieldsType, 'must be `FieldsV1`'));
-  if (Buffer.byteLength(manager) > 128) found.push(tooLong('manager', 128));
-  if (Buffer.byteLength(subresource) > 256) found.push(tooLong('subresource', 256));
+  if (isLonger(manager, 128)) found.push(tooLong('manager', 128));
+  if (isLonger(subresource, 256)) found.push(tooLong('subresource', 256));
   return found;
 }
+
+/** Whether a text has more bytes. A character has three at most, or two of them four. */
+const isLonger = (text: string, bytes: number) => text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 
 /** On update: identity and deletion of an object cannot be changed. */
 function changes(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
