@@ -23,6 +23,9 @@ interface Identity {
   readonly cert?: string;
   readonly key?: string;
   readonly token?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** The authority of the server, where it is another one. */
+  readonly ca?: string;
 }
 
 let qd: Qd;
@@ -42,8 +45,9 @@ afterAll(async () => {
 /** What a request with these credentials gets; the body where it is JSON. */
 function ask(identity: Identity, method: string, path: string, body?: object, origin = qd.origin) {
   return new Promise<{ code: number; body: any }>((resolve, reject) => {
-    const { token, ...certificate } = identity;
+    const { token, headers: more, ...certificate } = identity;
     const headers = {
+      ...more,
       ...(token ? { authorization: `Bearer ${token}` } : {}),
       ...(body ? { 'content-type': 'application/json' } : {}),
     };
@@ -111,6 +115,39 @@ describe('certificates', () => {
       expect(await code()).toBe(200);
       expect(await code({ notAfter: now - 1000 })).toBe(401);
       expect(await code({ notBefore: now + DAY, notAfter: now + 2 * DAY })).toBe(401);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('an authenticating proxy', () => {
+  test('names users in headers, which nobody else can', async () => {
+    const proxies = await testAuthority('proxies');
+    const file = join(qd.directory, 'proxies.crt');
+    await writeFile(file, proxies.ca);
+    const flags = ['--requestheader-client-ca-file', file, '--requestheader-allowed-names', 'gate'];
+    const other = await startQd({ flags });
+    try {
+      const pki = (name: string) => readFile(join(other.directory, 'data', 'pki', name), 'utf8');
+      const headers = { 'X-Remote-User': 'ann', 'X-Remote-Group': ['dev', 'ops'], 'X-Remote-Extra-Team': 'red' };
+      const asked = async (identity: Identity) => {
+        const sent = { ...identity, ca: await pki('ca.crt') };
+        const { code, body } = await ask({ headers, ...sent }, 'POST', SELF, {}, other.origin);
+        return code < 300 ? body.status.userInfo : code;
+      };
+      expect(await asked(await proxies.client('gate'))).toMatchObject({
+        ...{ username: 'ann', groups: ['dev', 'ops', 'system:authenticated'], extra: { team: ['red'] } },
+      });
+      expect(await asked({ ...(await proxies.client('gate', 'system:masters')), headers: {} })).toBe(401);
+      expect(await asked(await proxies.client('other', 'system:masters'))).toBe(401);
+      expect(await asked({})).toBe(401);
+      const own = { cert: await pki('admin.crt'), key: await pki('admin.key') };
+      expect(await asked(own)).toMatchObject({ username: 'kubernetes-admin' });
+      const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+      const { data } = (await other.request('GET', path)).body;
+      expect(JSON.parse(data['requestheader-allowed-names'])).toEqual(['front-proxy-client', 'gate']);
+      expect(data['requestheader-client-ca-file']).toContain(proxies.ca.trim());
     } finally {
       await other.stop();
     }

@@ -59,11 +59,16 @@ export class AuthenticationConfig {
   }
 }
 
-function dataOf({ authority, clientAuthority }: FrontProxy): Record<string, string> {
+/**
+ * Other proxies are believed by other servers, too. The headers are only those that are taken out of requests before they are passed
+ * on: a client could give itself the others.
+ */
+function dataOf({ authority, clientAuthority, others }: FrontProxy): Record<string, string> {
+  const names = others?.names.length === 0 ? [] : [FRONT_PROXY_NAME, ...(others?.names ?? [])];
   return {
     'client-ca-file': clientAuthority,
-    'requestheader-allowed-names': JSON.stringify([FRONT_PROXY_NAME]),
-    'requestheader-client-ca-file': authority,
+    'requestheader-allowed-names': JSON.stringify(names),
+    'requestheader-client-ca-file': `${authority}${others?.authority ?? ''}`,
     'requestheader-extra-headers-prefix': JSON.stringify([EXTRA_HEADER_PREFIX]),
     'requestheader-group-headers': JSON.stringify([GROUP_HEADER]),
     'requestheader-uid-headers': JSON.stringify([UID_HEADER]),

@@ -7,6 +7,8 @@ export interface FrontProxy {
   readonly authority: string;
   /** The authorities that sign certificates of users. */
   readonly clientAuthority: string;
+  /** Other proxies that may name users: who signs their certificates, and for which names; none: for all. */
+  readonly others?: { readonly authority: string; readonly names: readonly string[] };
 }
 
 /** The common name of the client certificate; other servers believe the headers of no other. */

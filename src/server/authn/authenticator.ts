@@ -1,12 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
 import type { ClientCertificate } from './certificate.ts';
+import type { RequestHeaderUser } from './request-headers.ts';
 
 /** What a request says about its sender. */
 export interface Credentials {
   /** Of the connection; read once per connection. */
   readonly certificate: ClientCertificate | undefined;
+  /** All headers; undefined where an authenticating proxy cannot be the sender. */
+  readonly headers?: IncomingHttpHeaders;
   /** The Authorization header, as sent. */
   readonly authorization: string | undefined;
   /** A bearer token from elsewhere: a browser cannot set headers on a WebSocket. */
@@ -42,6 +46,8 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
   readonly tokens: readonly TokenSource[];
   readonly passwords?: PasswordSource | undefined;
+  /** Finds the user that an authenticating proxy names; undefined: no proxy is believed. */
+  readonly proxied?: RequestHeaderUser | undefined;
   /** Whether requests without credentials are served, as `system:anonymous`. Wrong credentials never are. */
   readonly anonymous: boolean;
 }
@@ -53,13 +59,15 @@ export const ANONYMOUS: User = Object.freeze({
 
 const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
 
-/** Tries a verified certificate first, then tokens in the order of their sources, then passwords. */
+/** Tries the headers of a proxy first, then a verified certificate, then tokens in the order of their sources, then passwords. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const { clock, passwords } = options;
+  const { clock, passwords, proxied } = options;
   const headers = new HeaderCache();
   return (credentials) => {
     const { certificate, authorization } = credentials;
     if (certificate) {
+      const named = proxied && clock.now() < certificate.expires && proxied(certificate, credentials.headers);
+      if (named) return named;
       if (certificate.user && clock.now() < certificate.expires) return certificate.user;
       if (!authorization && !credentials.token) throw unauthorized();
     }

@@ -23,6 +23,7 @@ type OidcSettings = Omit<OidcOptions, 'fetch' | 'clock' | 'log'> & {
 /** Rejects when a file cannot be used, or flags do not go together. */
 export async function readAuthenticationFiles(settings: IdentityFlags): Promise<AuthenticationFiles> {
   await clientAuthorities('', settings.clientCaFile);
+  await proxyAuthorities(settings);
   return {
     tokens: await authenticationFile.tokens(settings.tokenAuthFile),
     passwords: await authenticationFile.passwords(settings.basicAuthFile),
@@ -42,11 +43,18 @@ export async function clientAuthorities(own: string, file: string | undefined): 
   return given === undefined ? own : `${own}${given}`;
 }
 
+/** Authorities that sign certificates of authenticating proxies; undefined: there are none. */
+export async function proxyAuthorities(settings: IdentityFlags): Promise<string | undefined> {
+  const { requestheaderClientCaFile: file } = settings;
+  if (file === undefined) refuseWithout('--requestheader-client-ca-file', '--requestheader-', settings);
+  return fromFile(file, '--requestheader-client-ca-file', certificates);
+}
+
 /** Undefined when there is no issuer. */
 async function oidcSettings(settings: IdentityFlags): Promise<OidcSettings | undefined> {
   const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernameClaim: usernameClaim } = settings;
   if (issuer === undefined && clientId === undefined) {
-    refuseWithoutIssuer(settings);
+    refuseWithout('--oidc-issuer-url and --oidc-client-id', '--oidc-', settings);
     return undefined;
   }
   if (issuer === undefined || clientId === undefined) {
@@ -71,13 +79,13 @@ async function oidcSettings(settings: IdentityFlags): Promise<OidcSettings | und
 }
 
 /** Flags that would have no effect were probably meant to have one. */
-function refuseWithoutIssuer(settings: IdentityFlags): void {
+function refuseWithout(needed: string, prefix: string, settings: IdentityFlags): void {
   const flag = identityFlags.find(
     (each) =>
-      longName(each).startsWith('--oidc-') &&
+      longName(each).startsWith(prefix) &&
       String(settings[propertyOf(each) as keyof IdentityFlags]) !== String(each.default),
   );
-  if (flag) throw new CliError(`${longName(flag)} needs --oidc-issuer-url and --oidc-client-id`);
+  if (flag) throw new CliError(`${longName(flag)} needs ${needed}`);
 }
 
 function certificates(text: string): string {

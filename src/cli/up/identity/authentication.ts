@@ -11,13 +11,14 @@ import {
 } from '../../../server/authn/authenticator.ts';
 import { bootstrapTokens } from '../../../server/authn/bootstrap-token.ts';
 import type { Find } from '../../../server/authn/bound-objects.ts';
+import { type RequestHeaderUser, requestHeaderUser } from '../../../server/authn/request-headers.ts';
 import { ServiceAccountTokens } from '../../../server/authn/service-account-tokens.ts';
 import type { AuthenticationFiles } from './authentication-files.ts';
 import type { IdentityFlags } from './flags.ts';
 import type { TokenSettings } from './service-account-tokens.ts';
 
 export interface AuthenticationOptions {
-  readonly settings: Pick<IdentityFlags, 'anonymousAuth'>;
+  readonly settings: IdentityFlags;
   readonly files: AuthenticationFiles;
   readonly clock: Clock;
   readonly log: Logger;
@@ -43,9 +44,22 @@ export async function authentication(options: AuthenticationOptions): Promise<Au
   ];
   const { passwords } = files;
   return {
-    authenticate: createAuthenticator({ clock, tokens: sources, passwords, anonymous: settings.anonymousAuth }),
+    authenticate: createAuthenticator({
+      ...{ clock, tokens: sources, passwords, anonymous: settings.anonymousAuth },
+      proxied: proxiedUsers(settings),
+    }),
     identify: createIdentify(sources, audiences),
   };
+}
+
+function proxiedUsers(settings: IdentityFlags): RequestHeaderUser | undefined {
+  if (settings.requestheaderClientCaFile === undefined) return undefined;
+  return requestHeaderUser({
+    allowedNames: settings.requestheaderAllowedNames ?? [],
+    usernameHeaders: settings.requestheaderUsernameHeaders,
+    groupHeaders: settings.requestheaderGroupHeaders,
+    extraHeaderPrefixes: settings.requestheaderExtraHeadersPrefix,
+  });
 }
 
 /** Tokens signed with the current keys. What was verified with others is forgotten when they change. */

@@ -1,4 +1,5 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
+import { EXTRA_HEADER_PREFIX, GROUP_HEADER, USER_HEADER } from '../../../server/aggregation/user-headers.ts';
 import { algorithmNames } from '../../../server/authn/jwt.ts';
 import * as value from '../../flags/values.ts';
 
@@ -14,6 +15,29 @@ export const identityFlags = [
   flag('--basic-auth-file <file>', { help: 'passwords, one per line: password,user,uid,"group1,group2"' }),
   flag('--client-ca-file <file>', {
     help: "certificate authorities, besides the cluster's own, whose client certificates are accepted",
+  }),
+  flag('--requestheader-client-ca-file <file>', {
+    help: 'certificate authorities of authenticating proxies, whose headers name the user of a request',
+  }),
+  flag('--requestheader-allowed-names <list>', {
+    help: 'common names of the certificates of authenticating proxies',
+    parse: value.list,
+    defaultText: 'all that the authorities have signed',
+  }),
+  flag('--requestheader-username-headers <list>', {
+    help: 'headers that name the user; the first with a value counts',
+    parse: value.list,
+    default: [USER_HEADER] as readonly string[],
+  }),
+  flag('--requestheader-group-headers <list>', {
+    help: "headers that name the user's groups",
+    parse: value.list,
+    default: [GROUP_HEADER] as readonly string[],
+  }),
+  flag('--requestheader-extra-headers-prefix <list>', {
+    help: 'prefixes of headers with further facts about the user',
+    parse: value.list,
+    default: [EXTRA_HEADER_PREFIX] as readonly string[],
   }),
   flag('--anonymous-auth [bool]', {
     help: 'accept requests without credentials as user system:anonymous',

@@ -1,6 +1,7 @@
 /** The ports that the API is served on. */
 
 import { HISTORY_PATH } from '../../../client/history-path.ts';
+import type { FrontProxy } from '../../../server/aggregation/front-proxy.ts';
 import type { Audit } from '../../../server/audit/audit.ts';
 import { issuerDocuments, KEYS_PATH } from '../../../server/authn/issuer-documents.ts';
 import type { JsonDocument } from '../../../server/http/documents/documents.ts';
@@ -17,7 +18,7 @@ import { hasRealPods } from '../components/plan-nodes.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
 import { authentication } from '../identity/authentication.ts';
-import { clientAuthorities } from '../identity/authentication-files.ts';
+import { clientAuthorities, proxyAuthorities } from '../identity/authentication-files.ts';
 import { serverUrl } from '../identity/kubeconfig.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
 import { addressForPods, reachableAddress } from './addresses.ts';
@@ -72,13 +73,23 @@ export async function listenHttps(
 }
 
 /** The serving certificate, and the authorities whose client certificates are accepted. */
-export async function tlsOf({ serving, authority }: Pki, { clientCaFile }: Settings) {
-  return { key: serving.key, cert: serving.certificate, ca: await clientAuthorities(authority, clientCaFile) };
+export async function tlsOf({ serving, authority }: Pki, settings: Settings) {
+  return {
+    ...{ key: serving.key, cert: serving.certificate },
+    ca: await clientAuthorities(authority, settings.clientCaFile),
+    proxyCa: await proxyAuthorities(settings),
+  };
 }
 
-/** How aggregated API servers recognize this one, and the users whose certificates they accept. */
-export async function frontProxyOf({ frontProxy, authority }: Pki, { clientCaFile }: Settings) {
-  return { ...frontProxy, clientAuthority: await clientAuthorities(authority, clientCaFile) };
+/** How aggregated API servers recognize this one and other proxies, and the users whose certificates they accept. */
+export async function frontProxyOf({ frontProxy, authority }: Pki, settings: Settings): Promise<FrontProxy> {
+  const proxyCa = await proxyAuthorities(settings);
+  const others = proxyCa && { authority: proxyCa, names: settings.requestheaderAllowedNames ?? [] };
+  return {
+    ...frontProxy,
+    clientAuthority: await clientAuthorities(authority, settings.clientCaFile),
+    ...(others ? { others } : {}),
+  };
 }
 
 /** Documents whose content changes; their paths stay. */

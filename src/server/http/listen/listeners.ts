@@ -44,6 +44,13 @@ export interface Tls {
   readonly cert: string | Buffer;
   /** The authority that signs client certificates. */
   readonly ca: string | Buffer;
+  /** The authority that signs certificates of authenticating proxies; undefined: none is believed. */
+  readonly proxyCa?: string | undefined;
+}
+
+/** Certificates of both authorities are verified; `certificateOf` tells them apart. */
+function contextOf({ key, cert, ca, proxyCa }: Tls) {
+  return { key, cert, ca: proxyCa === undefined ? ca : [ca, proxyCa] };
 }
 
 export interface ListenersOptions {
@@ -116,7 +123,7 @@ class NetListeners implements Listeners {
   listen(port: number, host: string): Promise<AddressInfo> {
     const { limits } = this.#options;
     const server = createSecureServer({
-      ...this.#tls,
+      ...contextOf(this.#tls),
       allowHTTP1: true,
       ...TLS_OPTIONS,
       requestCert: true,
@@ -127,7 +134,7 @@ class NetListeners implements Listeners {
       ...SOCKET_OPTIONS,
     });
     const socketOf = trackSessionSockets(server);
-    server.prependListener('secureConnection', (socket: TLSSocket) => this.#peers.addSecure(socket, socket));
+    server.prependListener('secureConnection', (socket: TLSSocket) => this.#peers.addSecure(socket, socket, this.#tls));
     server.on('session', (session: ServerHttp2Session) => this.#onSession(session, socketOf(session)));
     this.#admitConnections(server);
     this.#onHttp1(server, { isUnsecured: false, restart: (socket) => restartHttp1(server, socket) });
@@ -151,7 +158,7 @@ class NetListeners implements Listeners {
   renew(tls: Partial<Tls>): void {
     this.#tls = { ...this.#tls, ...tls };
     for (const server of this.#servers) {
-      if ('setSecureContext' in server) server.setSecureContext({ ...this.#tls, ...TLS_OPTIONS });
+      if ('setSecureContext' in server) server.setSecureContext({ ...contextOf(this.#tls), ...TLS_OPTIONS });
     }
   }
 
@@ -219,7 +226,7 @@ class NetListeners implements Listeners {
   #onSession(session: ServerHttp2Session, socket: TLSSocket): void {
     const { outgoing, incoming } = this.#http;
     for (const limiter of [outgoing, incoming]) limiter.setSocket(session, socket);
-    this.#peers.addSecure(session, socket);
+    this.#peers.addSecure(session, socket, this.#tls);
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));
     closeWhenIdle(session, socket, this.#options.limits.idleTimeoutMs);

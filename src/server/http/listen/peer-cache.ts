@@ -1,7 +1,7 @@
 import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { certificateOf } from '../../authn/certificate.ts';
+import { type ClientAuthorities, certificateOf } from '../../authn/certificate.ts';
 import type { Peer } from '../protocol/exchange.ts';
 
 /** Who is at the other end of each connection, looked up once per connection: by socket for HTTP/1, by session for HTTP/2. */
@@ -14,9 +14,10 @@ export class PeerCache {
   }
 
   /** Records the certificate of a TLS connection. A socket that is already known keeps its peer. */
-  addSecure(key: Socket | Http2Session, socket: TLSSocket): void {
+  addSecure(key: Socket | Http2Session, socket: TLSSocket, authorities: ClientAuthorities): void {
     if (this.#peers.has(key)) return;
-    this.#add(key, { address: socket.remoteAddress ?? '', certificate: certificateOf(socket), isUnsecured: false });
+    const certificate = certificateOf(socket, authorities);
+    this.#add(key, { address: socket.remoteAddress ?? '', certificate, isUnsecured: false });
   }
 
   get(key: Socket | Http2Session, isUnsecured: boolean): Peer {
