@@ -3,8 +3,8 @@ import { type FieldError, forbidden } from '../schema/field-error.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { patternSize } from './pattern-size.ts';
 
-/** Patterns are compiled while others wait, some microseconds for each step: all versions together have no more of them. */
-const MAX_PATTERN_STEPS = 200_000;
+/** Patterns are compiled while others wait, some microseconds for each step: all versions together have no more of them. Public definitions have up to 530. */
+const MAX_PATTERN_STEPS = 50_000;
 
 /** What is wrong with the size of the patterns in all schemas of a definition. A pattern that occurs again is not counted again. */
 export function patternLimitErrors(schemas: readonly JsonSchema[], path: string): FieldError[] {
