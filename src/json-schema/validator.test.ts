@@ -179,7 +179,7 @@ it('the patterns of a definition may not become too large when they are compiled
       Array.from({ length: count }, (_, i) => [`f${i}`, { type: 'string', pattern: `(a|b){1,500}${i}` }]),
     );
   const schema = (count: number): JsonSchema => ({ type: 'object', properties: fields(count) as never });
-  expect(patternLimitErrors([schema(20)], 'spec')).toEqual([]);
-  expect(patternLimitErrors([schema(20), schema(20), schema(20)], 'spec')).toEqual([]);
+  expect(patternLimitErrors([schema(12)], 'spec')).toEqual([]);
+  expect(patternLimitErrors([schema(12), schema(12), schema(12)], 'spec')).toEqual([]);
   expect(patternLimitErrors([schema(40)], 'spec')).toMatchObject([{ reason: 'FieldValueForbidden', field: 'spec' }]);
 });
