@@ -41,7 +41,7 @@ const Pod = s.object('Pod', {
       { type: s.string({ default: 'Rolling' }), parts: s.list(s.string(), { default: ['a'] }) },
       { default: {} },
     ),
-    copies: s.int32({ default: (spec: any) => spec.graceSeconds / 10 }),
+    copies: s.int32({ default: (spec: any) => Math.trunc((spec.graceSeconds % 100) / 10) }),
   }),
   data: s.map(s.bytes()),
   extra: s.any(),
