@@ -1,4 +1,6 @@
 /** What is wrong with the rules of a definition: expressions that do not compile, or may cost too much. */
+import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
+import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { itemsOf, type JsonSchema, type ValidationRule, valuesOf } from '../../../json-schema/json-schema.ts';
 import { propertyPath } from '../../../json-schema/structural-rules.ts';
 import { type FieldError, forbidden, invalid, invalidGoValue } from '../../../schema/field-error.ts';
@@ -7,6 +9,8 @@ import { type DeclaredType, declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
 import { costMessage, MAX_RULE_COST, maxChildren, maxCost, maxOccurrences, TotalCost, times } from './rule-costs.ts';
 import { rulePath } from './rule-path.ts';
+
+type Pace = Pick<TurnBudget, 'isSpent'>;
 
 interface Level {
   readonly path: string;
@@ -17,15 +21,14 @@ interface Level {
   readonly uncorrelatable?: string | undefined;
 }
 
-/** The errors of all rules of a version's schema, which is valid otherwise. */
-export function ruleErrors(schema: JsonSchema, path: string): FieldError[] {
-  const total = new TotalCost();
-  const found: FieldError[] = [];
-  visit(schema, { path, isRoot: true, occurrences: 1 }, total, found);
-  return [...found, ...total.errors(path)];
+/** The errors of all rules of a version's schema, which is valid otherwise. Yields when the pace is spent. */
+export function* ruleErrors(schema: JsonSchema, path: string, pace: Pace): DividedWork<FieldError[]> {
+  const findings = { total: new TotalCost(), found: [], pace };
+  yield* visit(schema, { path, isRoot: true, occurrences: 1 }, findings);
+  return [...findings.found, ...findings.total.errors(path)];
 }
 
-function visit(schema: JsonSchema, level: Level, total: TotalCost, found: FieldError[]): void {
+function* visit(schema: JsonSchema, level: Level, findings: Findings): DividedWork<void> {
   if (!hasRules(schema)) return;
   const { 'x-kubernetes-validations': rules = [], properties = {}, 'x-kubernetes-list-type': listType } = schema;
   const { path } = level;
@@ -34,22 +37,29 @@ function visit(schema: JsonSchema, level: Level, total: TotalCost, found: FieldE
     level.occurrences === undefined || most === undefined ? undefined : times(level.occurrences, most);
   const inner = { occurrences, uncorrelatable: level.uncorrelatable };
   const values = valuesOf(schema);
-  if (values) visit(values, { ...inner, path: `${path}.additionalProperties` }, total, found);
+  if (values) yield* visit(values, { ...inner, path: `${path}.additionalProperties` }, findings);
   for (const [name, property] of Object.entries(properties)) {
-    visit(property, { ...inner, path: propertyPath(path, name) }, total, found);
+    yield* visit(property, { ...inner, path: propertyPath(path, name) }, findings);
   }
   const items = itemsOf(schema);
   const uncorrelatable = inner.uncorrelatable ?? (listType === 'map' ? undefined : path);
-  if (items) visit(items, { ...inner, uncorrelatable, path: `${path}.items` }, total, found);
-  if (rules.length > 0) check(schema, rules, level, { total, found });
+  if (items) yield* visit(items, { ...inner, uncorrelatable, path: `${path}.items` }, findings);
+  if (rules.length > 0) yield* check(schema, rules, level, findings);
 }
 
 interface Findings {
   readonly total: TotalCost;
   readonly found: FieldError[];
+  readonly pace: Pace;
 }
 
-function check(schema: JsonSchema, rules: readonly ValidationRule[], level: Level, { total, found }: Findings): void {
+function* check(
+  schema: JsonSchema,
+  rules: readonly ValidationRule[],
+  level: Level,
+  findings: Findings,
+): DividedWork<void> {
+  const { found, pace } = findings;
   const at = `${level.path}.x-kubernetes-validations`;
   const declared = declaredType(schema, level.isRoot);
   rules.forEach(({ fieldPath }, i) => {
@@ -62,9 +72,10 @@ function check(schema: JsonSchema, rules: readonly ValidationRule[], level: Leve
     found.push({ reason: 'InternalError', field: at, message: `Internal error: ${why}` });
     return;
   }
-  lazyRules(rules, declared).forEach(({ compiled }, i) => {
-    compiledErrors(compiled, { declared, level, path: `${at}[${i}]` }, { total, found });
-  });
+  for (const [i, rule] of lazyRules(rules, declared).entries()) {
+    if (pace.isSpent()) yield;
+    compiledErrors(rule.compiled, { declared, level, path: `${at}[${i}]` }, findings);
+  }
 }
 
 interface RuleContext {

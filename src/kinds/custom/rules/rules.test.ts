@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
+import { atOnce, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import type { JsonSchema, ValidationRule } from '../../../json-schema/json-schema.ts';
 import { ruleErrors } from './rule-errors.ts';
 import { ruleLimitErrors } from './rule-limits.ts';
 import { runRules } from './run-rules.ts';
 
 const PATH = 'schema';
-
-const NEVER_SPENT = { isSpent: () => false };
-
-function atOnce<T>(work: DividedWork<T>): T {
-  const { done, value } = work.next();
-  return done ? value : expect.fail('yielded');
-}
 
 /** A kind whose spec has these fields and rules. */
 const kind = (properties: Readonly<Record<string, JsonSchema>>, ...rules: ValidationRule[]): JsonSchema => ({
@@ -23,7 +16,7 @@ const kind = (properties: Readonly<Record<string, JsonSchema>>, ...rules: Valida
 const texts = (errors: readonly { field: string; message: string }[]) =>
   errors.map(({ field, message }) => `${field}: ${message}`);
 
-const defined = (schema: JsonSchema) => texts(ruleErrors(schema, PATH));
+const defined = (schema: JsonSchema) => texts(atOnce(ruleErrors(schema, PATH, NEVER_SPENT)));
 const checked = (schema: JsonSchema, spec: unknown, old?: unknown) => {
   const object = (value: unknown) => ({
     apiVersion: 'example.com/v1',

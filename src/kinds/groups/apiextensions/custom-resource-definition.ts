@@ -2,7 +2,7 @@ import { createdAt, name } from '../../columns/column.ts';
 import { defineKind } from '../../kind.ts';
 import { beginTermination } from './conditions.ts';
 import { type CustomResourceDefinition as Definition, definitionFields } from './definition-fields.ts';
-import { definitionRules } from './definition-rules.ts';
+import { definitionErrors } from './definition-rules.ts';
 
 export type CustomResourceDefinition = Definition;
 
@@ -38,7 +38,7 @@ export const CustomResourceDefinition = defineKind({
     }
   },
   termination: { begin: beginTermination, isPending: () => false },
-  rules: definitionRules,
+  dividedRules: definitionErrors,
   columns: [name, createdAt],
 });
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { definitionRules } from './definition-rules.ts';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { definitionErrors } from './definition-rules.ts';
 
 const definition = (clientConfig: object): any => ({
   metadata: { name: 'things.example.com' },
@@ -13,8 +14,7 @@ const definition = (clientConfig: object): any => ({
 
 it('says about the client of a conversion webhook what it says about others', () => {
   const texts = (clientConfig: object) =>
-    definitionRules
-      .flatMap((rule) => rule(definition(clientConfig), {} as never))
+    atOnce(definitionErrors(definition(clientConfig), { old: undefined, subresource: undefined, pace: NEVER_SPENT }))
       .filter(({ field }) => field.startsWith('spec.conversion'))
       .map(({ field, message }) => `${field}: ${message}`);
   expect(texts({ url: 'https://user@example.com?a=b' })).toEqual([
@@ -28,5 +28,24 @@ it('says about the client of a conversion webhook what it says about others', ()
   ]);
   expect(texts({})).toEqual([
     'spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required',
+  ]);
+});
+
+it('looks at rules in turns, whatever they are', () => {
+  const rules = Array.from({ length: 50 }, (_, i) => ({ rule: i === 49 ? 'self.other' : `self.a != '${i}'` }));
+  const ruled = definition({ url: 'https://example.com' });
+  ruled.spec.versions[0].schema.openAPIV3Schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        ...{ type: 'object', properties: { a: { type: 'string', maxLength: 9 } } },
+        'x-kubernetes-validations': rules,
+      },
+    },
+  };
+  const { value, turns } = countTurns(definitionErrors(ruled, { old: undefined, subresource: undefined, pace: { isSpent: () => true } }));
+  expect(turns).toBeGreaterThan(rules.length);
+  expect(value.filter(({ field }) => field.includes('validations')).map(({ field }) => field)).toEqual([
+    'spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[49].rule',
   ]);
 });

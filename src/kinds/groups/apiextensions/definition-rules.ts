@@ -1,6 +1,7 @@
 /** The rules of a custom resource definition, in the words of Kubernetes. */
 
 import { addAll } from '../../../base/collections/add-all.ts';
+import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 import { patternLimitErrors } from '../../../json-schema/pattern-limits.ts';
@@ -16,27 +17,31 @@ import {
   under,
 } from '../../../schema/field-error.ts';
 import { dns1035Label, dnsSubdomain } from '../../../schema/names.ts';
-import type { RuleContext } from '../../../schema/schema.ts';
 import { ruleErrors } from '../../custom/rules/rule-errors.ts';
 import { ruleLimitErrors } from '../../custom/rules/rule-limits.ts';
+import type { DividedRuleContext } from '../../kind.ts';
 import { webhookClientErrors } from '../admissionregistration/webhook-client.ts';
 import { hasCondition } from './conditions.ts';
 import type { CustomResourceDefinition, CustomResourceVersion } from './definition-fields.ts';
 
 type Definition = CustomResourceDefinition;
 type Names = Partial<Definition['spec']['names']>;
-type Context = RuleContext<Definition, Definition>;
+type Pace = DividedRuleContext['pace'];
 
-export const definitionRules = [
-  (definition: Definition, context: Context) =>
-    context.subresource === 'status' ? [] : specErrors(definition, context),
-  (definition: Definition) => nameErrors(definition.status.acceptedNames ?? {}, 'status.acceptedNames'),
-  storedVersionErrors,
-  (definition: Definition, context: Context) =>
-    context.subresource === 'status' ? [] : approvalErrors(definition, context),
-] as const;
+/** Everything that is wrong with a definition. Yields when the pace is spent: schemas may have thousands of rules. */
+export function* definitionErrors(
+  definition: Definition,
+  { old, subresource, pace }: DividedRuleContext,
+): DividedWork<FieldError[]> {
+  const before = old as Definition | undefined;
+  const isStatus = subresource === 'status';
+  const found = isStatus ? [] : yield* specErrors(definition, before, pace);
+  addAll(found, nameErrors(definition.status.acceptedNames ?? {}, 'status.acceptedNames'));
+  if (!isStatus) addAll(found, [...storedVersionErrors(definition), ...approvalErrors(definition, before)]);
+  return found;
+}
 
-function specErrors(definition: Definition, { old }: Context): FieldError[] {
+function* specErrors(definition: Definition, old: Definition | undefined, pace: Pace): DividedWork<FieldError[]> {
   const { spec, metadata } = definition;
   const expected = `${spec.names.plural}.${spec.group}`;
   const found: FieldError[] = [];
@@ -49,7 +54,7 @@ function specErrors(definition: Definition, { old }: Context): FieldError[] {
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
     found.push(invalid('spec.preserveUnknownFields', true, detail));
   }
-  addAll(found, versionErrors(definition, old));
+  addAll(found, yield* versionErrors(definition, old, pace));
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!spec.names[field]) found.push(required(`spec.names.${field}`));
   }
@@ -71,15 +76,15 @@ function scopeErrors(scope: string): FieldError[] {
   return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)];
 }
 
-function versionErrors({ spec }: Definition, old: Definition | undefined): FieldError[] {
+function* versionErrors({ spec }: Definition, old: Definition | undefined, pace: Pace): DividedWork<FieldError[]> {
   const { versions } = spec;
   const before = new Map(old?.spec.versions.map((version) => [version.name, version]));
   const schemas = versions.flatMap(({ schema }) => (schema?.openAPIV3Schema as JsonSchema | undefined) ?? []);
   const found = [...ruleLimitErrors(schemas, 'spec.versions'), ...patternLimitErrors(schemas, 'spec.versions')];
   if (found.length > 0) return found;
-  versions.forEach((version, i) => {
-    addAll(found, oneVersionErrors(version, `spec.versions[${i}]`, before.get(version.name)));
-  });
+  for (const [i, version] of versions.entries()) {
+    addAll(found, yield* oneVersionErrors(version, `spec.versions[${i}]`, before.get(version.name), pace));
+  }
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
     found.push(invalid('spec.versions', versions, 'must contain unique version names'));
   }
@@ -89,11 +94,12 @@ function versionErrors({ spec }: Definition, old: Definition | undefined): Field
   return found;
 }
 
-function oneVersionErrors(
+function* oneVersionErrors(
   version: CustomResourceVersion,
   path: string,
   before: CustomResourceVersion | undefined,
-): FieldError[] {
+  pace: Pace,
+): DividedWork<FieldError[]> {
   const { name, schema, subresources, additionalPrinterColumns = [] } = version;
   const found: FieldError[] = [];
   const problems = dns1035Label(name);
@@ -107,8 +113,9 @@ function oneVersionErrors(
     Boolean(before.subresources?.status) !== Boolean(subresources?.status)
   ) {
     const at = `${path}.schema.openAPIV3Schema`;
+    if (pace.isSpent()) yield;
     const wrong = schemaErrors(source, at, subresources?.status !== undefined);
-    addAll(found, wrong.length > 0 ? wrong : ruleErrors(source, at));
+    addAll(found, wrong.length > 0 ? wrong : yield* ruleErrors(source, at, pace));
   }
   addAll(found, scaleErrors(subresources?.scale, `${path}.subresources.scale`));
   additionalPrinterColumns.forEach((column, i) => {
@@ -284,10 +291,9 @@ function immutableErrors(spec: Definition['spec'], old: Definition): FieldError[
   return found;
 }
 
-function storedVersionErrors({ spec, status }: Definition, { subresource }: Context): FieldError[] {
+function storedVersionErrors({ spec, status }: Definition): FieldError[] {
   const path = 'status.storedVersions';
   const { storedVersions = [] } = status;
-  if (subresource === 'status') return [];
   if (storedVersions.length === 0) return [invalid(path, null, 'must have at least one stored version')];
   const found: FieldError[] = [];
   const stored = new Set(storedVersions);
@@ -309,7 +315,7 @@ const APPROVAL = 'api-approved.kubernetes.io';
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
 /** Groups of the Kubernetes project are protected: a definition in one says where it was agreed on. */
-function approvalErrors({ spec, metadata }: Definition, { old }: Context): FieldError[] {
+function approvalErrors({ spec, metadata }: Definition, old: Definition | undefined): FieldError[] {
   const { group } = spec;
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
   const value = metadata.annotations?.[APPROVAL] ?? '';
