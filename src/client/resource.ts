@@ -71,8 +71,7 @@ export class Resource<T> {
    * Returns all objects, read page by page at one version. When the continue token expires, they are read in one request.
    */
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ObjectList<T>> {
-    if (this.#transport.listsAtOnce && options.limit === undefined) return this.list(options);
-    const { limit = PAGE_SIZE, ...rest } = options;
+    const { limit = this.#transport.pageSize ?? PAGE_SIZE, ...rest } = options;
     const first = await this.list({ ...rest, limit });
     const items = [...first.items];
     let next = first.metadata.continue;

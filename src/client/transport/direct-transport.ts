@@ -32,6 +32,12 @@ const EVENT_COST_BYTES = 1024;
 
 const PARTIAL = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } as const;
 
+/**
+ * Nothing of a page is encoded or sent, but each looks at all objects again. Of a list of thousands in one page, a watch
+ * would begin long after its version while the server is busy.
+ */
+const PAGE_SIZE = 2_000;
+
 /** `handle` makes calls as one user, who needs the rights for each (see `server.direct`). */
 export function directTransport(handle: (call: Request) => Promise<DirectReply>): Transport {
   async function send({ metadataOnly: _, ...request }: Request): Promise<DirectReply> {
@@ -41,7 +47,7 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
   }
 
   return {
-    listsAtOnce: true,
+    pageSize: PAGE_SIZE,
 
     async call(request): Promise<Answer> {
       const reply = await send(request);

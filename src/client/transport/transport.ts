@@ -66,8 +66,8 @@ export interface WatchStream extends AsyncIterable<readonly RawEvent[]> {
 
 /** Both methods reject with an ApiError, or with the reason of the request's signal. */
 export interface Transport {
-  /** Whether a list of any length is best read in one call, because nothing of it is encoded or sent. Default: in pages. */
-  readonly listsAtOnce?: boolean;
+  /** How many objects of a list are best read in one call. */
+  readonly pageSize?: number;
   call(request: Request): Promise<Answer>;
   /** Resolves when the server has accepted the watch. */
   watch(request: Request): Promise<WatchStream>;

@@ -43,7 +43,9 @@ it('looks at rules in turns, whatever they are', () => {
       },
     },
   };
-  const { value, turns } = countTurns(definitionErrors(ruled, { old: undefined, subresource: undefined, pace: { isSpent: () => true } }));
+  const { value, turns } = countTurns(
+    definitionErrors(ruled, { old: undefined, subresource: undefined, pace: { isSpent: () => true } }),
+  );
   expect(turns).toBeGreaterThan(rules.length);
   expect(value.filter(({ field }) => field.includes('validations')).map(({ field }) => field)).toEqual([
     'spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[49].rule',
