@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { examples, kindOf, varied } from '../../../test/support/varied.ts';
+import { s } from '../builders.ts';
 import { decode } from '../decode.ts';
+import type { ObjectSchema } from '../schema.ts';
 import { compareFields } from './compare.ts';
 import { sorted, union } from './field-set.ts';
 import { Signatures } from './signature.ts';
@@ -105,4 +107,14 @@ it('does not depend on an identifier, which is found', () => {
 
 it('is not remembered where the order of several identifiers would count', () => {
   expect(new Signatures<string>(MAX_BYTES).of(ConfigMap, owned('a-1', 'b-2'))).toBeUndefined();
+});
+
+it('is not remembered where an identifier is a default, which the set mentions and the object does not', () => {
+  const item = s.object('Item', { uid: s.string({ default: 'usual' }), value: s.string() });
+  const schema = s.object('Thing', { items: s.list(item, { list: 'map', keys: ['uid'] }) });
+  const signatures = new Signatures<string>(MAX_BYTES);
+  const find = (...items: object[]) => signatures.of({ schema: schema as ObjectSchema }, { items });
+  expect(find({ uid: 'a-1' })?.identifier).toBe('a-1');
+  expect(find({ value: 'v' })).toBeUndefined();
+  expect(find({ value: 'v' }, { uid: 'a-1' })).toBeUndefined();
 });

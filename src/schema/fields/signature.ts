@@ -11,7 +11,7 @@ import {
   schemaAt,
 } from './container.ts';
 import { identifierIn } from './identifier.ts';
-import { type AnyNode, type Described, type Found, type Steps, StepTree, type Token } from './step-tree.ts';
+import { type AnyNode, type Described, type Found, NOWHERE, type Steps, StepTree, type Token } from './step-tree.ts';
 
 export class Signatures<V> {
   readonly #tree: StepTree<V>;
@@ -140,7 +140,11 @@ export function itemSteps(schema: ListSchema): Walk {
   return (item, at, steps) => {
     const identifier = identifierOf?.(item);
     if (identifier !== undefined) return steps.toIdentifier(at, identifier);
-    if (!hasPlainKeys(item, keys)) return steps.to(steps.to(at, ITEM), itemElement(schema, item) ?? '');
+    if (!hasPlainKeys(item, keys)) {
+      // An identifier that is a default would be in the set, but not among those that were found.
+      if (identifierOf && keys.length > 0) return NOWHERE;
+      return steps.to(steps.to(at, ITEM), itemElement(schema, item) ?? '');
+    }
     let here = at;
     for (const key of keys) here = steps.to(here, item[key]!);
     return here;
