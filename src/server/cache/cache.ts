@@ -246,7 +246,8 @@ export class Cache {
 
   #seen(revision: number, time: number): void {
     this.revision = revision;
-    this.floor = this.#history.trim(time) ?? this.floor;
+    // What is read from the store is put in front of the oldest change here, which must still be there then.
+    if (!this.#filling) this.floor = this.#history.trim(time) ?? this.floor;
     for (const listener of this.#turnListeners) listener();
     if (this.#waiters.length > 0) {
       const ready = this.#waiters.filter((waiter) => waiter.revision <= revision);
@@ -306,6 +307,7 @@ export class Cache {
         subscription?.stop();
         giveUp.cancel();
         if (error) return reject(this.#historyError(error, after, target));
+        // A lost watch on the store may have cleared the history in the meantime.
         if (target === this.floor) this.#prepend(older, after);
         resolve();
       };
