@@ -150,6 +150,9 @@ export interface Server {
 /** Of the history in memory. What is older is read from the store, which keeps as much as its own limit allows. */
 const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
 
+/** How long writes may block one turn of the event loop, apart from the stage that exceeds it. Small writes pause rarely: this is time for a hundred. */
+const MAX_STAGES_MS = 25;
+
 const DEFAULT_MIN_WATCH_MS = 30 * 60_000;
 
 export async function createServer(options: ServerOptions): Promise<Server> {
@@ -193,6 +196,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     specs: new SpecInterner(),
     lists: new ListBodies(registry),
     turns: new TurnBudget(clock),
+    stages: new TurnBudget(clock, MAX_STAGES_MS),
     garbageCollection: options.garbageCollection ?? false,
     minWatchMs: options.minWatchMs ?? DEFAULT_MIN_WATCH_MS,
     identify: (token, audiences) => identify(token, audiences),

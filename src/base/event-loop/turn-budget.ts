@@ -32,6 +32,11 @@ export class TurnBudget {
     return now - this.#startedAt >= this.#budgetMs;
   }
 
+  /** Waits for another turn if this one is used up; undefined: there is nothing to wait for. */
+  pause(): Promise<void> | undefined {
+    return this.isSpent() ? this.nextTurn() : undefined;
+  }
+
   /** Resolves in a turn that has something left of its budget. */
   async nextTurn(): Promise<void> {
     do await nextTurn();
