@@ -28,7 +28,7 @@ it('reads the history once, however much is written in the meantime', async () =
   const cache = new Cache({ store, clock, log: silent, historyMilliseconds: 60_000, historyBytes: 0, freeze: true });
   await cache.start();
   const write = (name: string) =>
-    store.commit([{ key: `/registry/core/configmaps/default/${name}`, value: Buffer.from('{}'), expected: undefined }]);
+    store.commit([{ key: `/registry/core/configmaps/default/${name}`, value: Buffer.from('{}') }]);
   const seen = await write('a');
   for (const name of ['b', 'c']) await cache.reached(await write(name));
 
