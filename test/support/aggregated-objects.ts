@@ -31,7 +31,7 @@ export class AggregatedObjects {
 
   constructor(server: AggregatedServer) {
     this.#server = server;
-    server.on('', (request, response) => this.#answer(request, response));
+    server.on('', this.answer);
   }
 
   names(): readonly string[] {
@@ -63,7 +63,7 @@ export class AggregatedObjects {
     for (const watch of this.#watches) watch.write(`${JSON.stringify({ type, object })}\n`);
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost');
     const reply = (code: number, body: unknown) =>
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -110,14 +110,15 @@ export class AggregatedObjects {
         return;
       }
       case 'PATCH': {
-        const { metadata } = JSON.parse(sent);
-        reply(200, this.put({ ...chosen[0]!.metadata, ...metadata, finalizers: metadata.finalizers ?? undefined }));
+        const { resourceVersion: _, ...changes } = JSON.parse(sent).metadata;
+        const given = Object.entries(changes).map(([key, value]) => [key, value ?? undefined]);
+        reply(200, this.put({ ...chosen[0]!.metadata, ...Object.fromEntries(given) }));
         return;
       }
       default:
         response.writeHead(405).end();
     }
-  }
+  };
 
   #delete({ metadata }: StoredObject, policy: string | undefined): void {
     const held = (metadata.finalizers ?? []).filter((each) => each !== 'foregroundDeletion');
