@@ -54,6 +54,14 @@ const eventually = (expectation: () => Promise<void> | void) =>
     { timeout: 15_000, interval: 20 },
   );
 
+/** The garbage collector watches the API. */
+const followed = () =>
+  eventually(() =>
+    expect(
+      backend.seen.some(({ url, headers }) => url.includes('watch=true') && headers['x-remote-user'] === COLLECTOR),
+    ).toBe(true),
+  );
+
 async function register(): Promise<void> {
   const { client } = cluster;
   const { port, caBundle } = backend;
@@ -190,6 +198,7 @@ describe('an object of this server whose owner is an object of an aggregated API
 
   it('stays as long as the owner exists, and not longer', async () => {
     await register();
+    await followed();
     await owned('settings', gauges.put({ name: 'heat' }));
     await owned('stale', { metadata: { name: 'heat', uid: 'of-an-earlier-one' } });
     await eventually(async () => expect(await names()).toEqual(['settings']));
@@ -328,14 +337,6 @@ describe('an object of an aggregated API whose owner is an object of this server
     await maps().delete('owner', { propagationPolicy: 'Background' });
     await eventually(() => expect(maps().get('dependent')).rejects.toSatisfy((error) => isApiError(error, 'NotFound')));
   });
-
-  /** The garbage collector watches the API. */
-  const followed = () =>
-    eventually(() =>
-      expect(
-        backend.seen.some(({ url, headers }) => url.includes('watch=true') && headers['x-remote-user'] === COLLECTOR),
-      ).toBe(true),
-    );
 });
 
 it('an API that never answers does not keep the garbage collector from its work', async () => {

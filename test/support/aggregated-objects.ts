@@ -27,6 +27,8 @@ export class AggregatedObjects {
   readonly #server: AggregatedServer;
   readonly #objects = new Map<string, StoredObject>();
   readonly #watches = new Set<ServerResponse>();
+  /** The events of all watches. */
+  readonly #history: { readonly version: number; readonly line: string }[] = [];
   #version = 100;
 
   constructor(server: AggregatedServer) {
@@ -60,7 +62,9 @@ export class AggregatedObjects {
   }
 
   #send(type: string, object: StoredObject): void {
-    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type, object })}\n`);
+    const line = `${JSON.stringify({ type, object })}\n`;
+    this.#history.push({ version: this.#version, line });
+    for (const watch of this.#watches) watch.write(line);
   }
 
   readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
@@ -93,7 +97,7 @@ export class AggregatedObjects {
     const sent = this.#server.seen.at(-1)?.body || '{}';
     switch (request.method) {
       case 'GET':
-        if (searchParams.get('watch') === 'true') this.#watch(response);
+        if (searchParams.get('watch') === 'true') this.#watch(response, Number(searchParams.get('resourceVersion')));
         else if (name) reply(200, chosen[0]);
         else
           reply(200, {
@@ -126,9 +130,10 @@ export class AggregatedObjects {
     this.put({ ...metadata, finalizers, deletionTimestamp: '2030-01-01T00:00:00Z' });
   }
 
-  #watch(response: ServerResponse): void {
+  #watch(response: ServerResponse, since: number): void {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
+    for (const { version, line } of this.#history) if (version > since) response.write(line);
     this.#watches.add(response);
     response.on('close', () => this.#watches.delete(response));
   }

@@ -37,7 +37,12 @@ export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: Fe
       stop.abort();
       ending.add(ended.then(() => graph.forget(kind)));
     }
-    for (const kind of served) if (!followers.has(kind)) followers.set(kind, follow(kind, { graph, budget }, tools));
+    // A server that is not available is asked when it is; until then, those that were followed stay known.
+    const stale = new Set(options.aggregated.stale());
+    for (const kind of served) {
+      if (followers.has(kind) || (kind.isAggregated && stale.has(kind.hub.apiVersion))) continue;
+      followers.set(kind, follow(kind, { graph, budget }, tools));
+    }
   };
   graph.wake = tools.wake;
   const begin = async () => {
