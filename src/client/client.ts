@@ -13,9 +13,12 @@ export interface Client {
   of(kind: KindRef, apiVersion: string): Resource<AnyObject>;
 }
 
-export function createClient(transport: Transport): Client {
+/** `aggregated`: reaches what other servers serve, where the transport does not. */
+export function createClient(transport: Transport, aggregated: Transport = transport): Client {
   return {
-    of: ({ hub, kind, plural, scope }: KindRef, apiVersion = hub.apiVersion) =>
-      new Resource<any>(transport, { apiVersion, kind, plural, namespaced: scope === 'Namespaced' }),
+    of: ({ hub, kind, plural, scope, isAggregated }: KindRef, apiVersion = hub.apiVersion) =>
+      new Resource<any>(isAggregated ? aggregated : transport, {
+        ...{ apiVersion, kind, plural, namespaced: scope === 'Namespaced' },
+      }),
   };
 }

@@ -37,4 +37,6 @@ export interface KindRef<T = any> {
   readonly plural: string;
   readonly scope: 'Namespaced' | 'Cluster';
   readonly hub: { readonly apiVersion: string };
+  /** Whether another server serves it. */
+  readonly isAggregated?: true;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../test/support/divided-work.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { schemaErrors } from './schema-rules.ts';
 
 const errors = (properties: Record<string, JsonSchema>, more: JsonSchema = {}, hasStatus = false) =>
-  schemaErrors({ type: 'object', properties, ...more }, 's', hasStatus).map(
+  atOnce(schemaErrors({ type: 'object', properties, ...more }, { path: 's', hasStatus, pace: NEVER_SPENT })).map(
     ({ field, message }) => `${field}: ${message}`,
   );
 
@@ -92,5 +93,52 @@ describe('other words', () => {
     const found = errors({ a: { type: 'string' } }, { maxProperties: 3 }, true);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain('fields are allowed at the root of the schema if the status subresource is enabled');
+  });
+});
+
+it('is looked at in turns: every part may be the end of one', () => {
+  const spent = { path: 's', hasStatus: false, pace: { isSpent: () => true } };
+  const parts = 100;
+  const fields = (schema: (i: number) => JsonSchema) =>
+    Object.fromEntries(Array.from({ length: parts }, (_, i) => [`field${i}`, schema(i)]));
+  const turnsOf = (schema: JsonSchema) => countTurns(schemaErrors(schema, spent));
+  const types = ['structure', 'defaults', 'words'];
+  expect(turnsOf({ type: 'object', properties: fields(() => ({ type: 'string' })) })).toMatchObject({ value: [] });
+  const wide = turnsOf({ type: 'object', properties: fields(() => ({ type: 'string' })) });
+  expect(wide.turns).toBeGreaterThan(types.length * parts);
+  const anyOf = Array.from({ length: parts }, () => ({ required: ['a'] }));
+  const alternatives = turnsOf({ type: 'object', properties: { a: { type: 'string' } }, anyOf });
+  expect(alternatives).toMatchObject({ value: [] });
+  expect(alternatives.turns).toBeGreaterThan(types.length * parts);
+});
+
+it('reads what is below defaults once, however many there are', () => {
+  const readsAt = (depth: number) => {
+    let reads = 0;
+    const leaf = {
+      get type() {
+        reads++;
+        return 'string';
+      },
+    };
+    let schema: JsonSchema = leaf;
+    for (let i = 0; i < depth; i++) schema = { type: 'object', properties: { a: schema }, default: {} };
+    expect(errors({ a: schema })).toEqual([]);
+    return reads;
+  };
+  expect(readsAt(40)).toBe(readsAt(20));
+});
+
+describe('a default', () => {
+  const field: JsonSchema = { type: 'object', properties: { known: { type: 'string' } } };
+  const unknown = 's.properties[a].default: Invalid value: ';
+  it.each<[name: string, schema: JsonSchema, good: unknown, bad: unknown]>([
+    ['of an object', field, { known: 'a' }, { known: 'a', other: 'b' }],
+    ['of a list', { type: 'array', items: field }, [{ known: 'a' }, {}], [{}, { other: 'b' }]],
+    ['of a map', { type: 'object', additionalProperties: field }, { x: { known: 'a' } }, { x: {}, y: { other: 'b' } }],
+    ['of an object in an object', { type: 'object', properties: { in: field } }, { in: {} }, { in: { other: 'b' } }],
+  ])('%s has no unknown fields', (_, schema, good, bad) => {
+    expect(errors({ a: { ...schema, default: good } })).toEqual([]);
+    expect(errors({ a: { ...schema, default: bad } })).toEqual([expect.stringContaining(unknown)]);
   });
 });

@@ -1,13 +1,14 @@
 /** What the schema of a custom kind may say, besides being structural: words, list and map types, defaults. */
 import { addAll } from '../base/collections/add-all.ts';
-import { deepEqual } from '../base/json/tree.ts';
+import type { DividedWork } from '../base/event-loop/in-turns.ts';
+import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
 import { decodeUnlimited } from '../schema/decode.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../schema/field-error.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
-import { propertyPath, structuralErrors } from './structural-rules.ts';
+import { type Findings, propertyPath, structuralErrors } from './structural-rules.ts';
 import { fieldsOf } from './to-schema.ts';
-import { validateValue } from './validator.ts';
+import { validateInTurns } from './validator.ts';
 
 /** What surrounds a schema. */
 interface Context {
@@ -17,15 +18,24 @@ interface Context {
   readonly inMetadata?: boolean;
 }
 
-/** Everything that is wrong with the schema of a version. */
-export function schemaErrors(schema: JsonSchema, path: string, hasStatus: boolean): FieldError[] {
+interface SchemaOptions {
+  /** Where the schema stands. */
+  readonly path: string;
+  /** Whether the version has a status subresource. */
+  readonly hasStatus: boolean;
+  readonly pace: Findings['pace'];
+}
+
+/** Everything that is wrong with the schema of a version. Yields when the pace is spent. */
+export function* schemaErrors(schema: JsonSchema, { path, hasStatus, pace }: SchemaOptions): DividedWork<FieldError[]> {
   const found: FieldError[] = [];
+  const findings = { found, pace };
   if (hasStatus) rootWords(schema, path, found);
   if (schema.nullable) found.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
-  const structural = structuralErrors(schema, path);
+  const structural = yield* structuralErrors(schema, path, pace);
   if (structural.length > 0) addAll(found, structural);
-  else addAll(found, defaultErrors(schema, path, false));
-  words(schema, path, {}, found, true);
+  else yield* defaultErrors(schema, path, false, findings);
+  yield* words(schema, path, {}, findings, true);
   return found;
 }
 
@@ -61,7 +71,15 @@ const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const;
 
-function words(schema: JsonSchema, path: string, context: Context, found: FieldError[], isRoot = false): void {
+function* words(
+  schema: JsonSchema,
+  path: string,
+  context: Context,
+  findings: Findings,
+  isRoot = false,
+): DividedWork<void> {
+  const { found, pace } = findings;
+  if (pace.isSpent()) yield;
   const { type = '' } = schema;
   if (type === 'null') {
     found.push(forbidden(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'));
@@ -90,21 +108,27 @@ function words(schema: JsonSchema, path: string, context: Context, found: FieldE
   mapType(schema, path, found);
   listType(schema, path, found);
   ruleWords(schema, path, found);
-  children(schema, path, context, found, isRoot);
+  yield* children(schema, path, context, findings, isRoot);
 }
 
 const META_FIELDS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
-function children(schema: JsonSchema, path: string, context: Context, found: FieldError[], isRoot: boolean): void {
+function* children(
+  schema: JsonSchema,
+  path: string,
+  context: Context,
+  findings: Findings,
+  isRoot: boolean,
+): DividedWork<void> {
   const { properties = {}, additionalProperties, allOf = [], anyOf = [], oneOf = [], not } = schema;
   const values = valuesOf(schema);
   if (additionalProperties !== undefined && Object.keys(properties).length > 0 && additionalProperties !== true) {
     const detail = 'additionalProperties and properties are mutual exclusive';
-    found.push(forbidden(`${path}.additionalProperties`, detail));
+    findings.found.push(forbidden(`${path}.additionalProperties`, detail));
   }
   if (values) {
     const inside = context.inMetadata ? { noDefault: 'inside additionalProperties applying to object metadata' } : {};
-    words(values, `${path}.additionalProperties`, { ...context, ...inside }, found);
+    yield* words(values, `${path}.additionalProperties`, { ...context, ...inside }, findings);
   }
   for (const [name, property] of Object.entries(properties)) {
     const isMeta = (isRoot || schema['x-kubernetes-embedded-resource'] === true) && META_FIELDS.has(name);
@@ -113,14 +137,14 @@ function children(schema: JsonSchema, path: string, context: Context, found: Fie
       ...(isMeta ? { inMetadata: true } : {}),
       ...(isMeta && isRoot ? { noDefault: `in top-level ${name}` } : {}),
     };
-    words(property, propertyPath(path, name), inner, found);
+    yield* words(property, propertyPath(path, name), inner, findings);
   }
-  if (not) words(not, `${path}.not`, context, found);
+  if (not) yield* words(not, `${path}.not`, context, findings);
   for (const [word, list] of Object.entries({ allOf, anyOf, oneOf })) {
-    list.forEach((each, i) => void words(each, `${path}.${word}[${i}]`, context, found));
+    for (const [i, each] of list.entries()) yield* words(each, `${path}.${word}[${i}]`, context, findings);
   }
   const items = itemsOf(schema);
-  if (items) words(items, `${path}.items`, context, found);
+  if (items) yield* words(items, `${path}.items`, context, findings);
 }
 
 function mapType(schema: JsonSchema, path: string, found: FieldError[]): void {
@@ -231,44 +255,51 @@ function ruleWords(schema: JsonSchema, path: string, found: FieldError[]): void 
 }
 
 /** A default must be valid itself, and have no fields that would be dropped. */
-function defaultErrors(schema: JsonSchema, path: string, inMetadata: boolean): FieldError[] {
-  const found: FieldError[] = [];
+function* defaultErrors(schema: JsonSchema, path: string, inMetadata: boolean, findings: Findings): DividedWork<void> {
+  const { found, pace } = findings;
+  if (pace.isSpent()) yield;
   if (schema.default !== undefined && !inMetadata) {
     const at = `${path}.default`;
     if (!isPruned(schema)) found.push(invalid(at, schema.default, 'must not have unknown fields'));
-    addAll(found, under(at, validateValue(schema, { value: schema.default })));
+    addAll(found, under(at, yield* validateInTurns(schema, { value: schema.default }, pace)));
   }
   const items = itemsOf(schema);
-  if (items) addAll(found, defaultErrors(items, `${path}.items`, inMetadata));
+  if (items) yield* defaultErrors(items, `${path}.items`, inMetadata, findings);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    addAll(found, defaultErrors(property, propertyPath(path, name), inMetadata || META_FIELDS.has(name)));
+    yield* defaultErrors(property, propertyPath(path, name), inMetadata || META_FIELDS.has(name), findings);
   }
-  return found;
 }
 
 function isPruned(schema: JsonSchema): boolean {
   const { default: value } = schema;
-  const bare = fieldsOf({ properties: { value: withoutDefaults(schema) } });
+  const bare = fieldsOf({ properties: { value: describing([value], schema) } });
   const wrapper: ObjectSchema = { type: 'object', name: 'Default', fields: bare };
   const { value: pruned } = decodeUnlimited(wrapper, { value }) as { value?: unknown };
   return deepEqual(pruned ?? null, value ?? null);
 }
 
-/** The same schema in which nothing is filled in. */
-function withoutDefaults(schema: JsonSchema): JsonSchema {
-  const { default: _, properties, ...rest } = schema;
+/** The parts of a schema that describe something in these values. Nothing is filled in, and what no value reaches is not read. */
+function describing(values: readonly unknown[], schema: JsonSchema): JsonSchema {
+  const { default: _, properties, items: __, additionalProperties: ___, ...rest } = schema;
   const items = itemsOf(schema);
-  const values = valuesOf(schema);
+  const rests = valuesOf(schema);
+  const trees = values.filter(isTree);
   return {
     ...rest,
-    ...(items ? { items: withoutDefaults(items) } : {}),
-    ...(values ? { additionalProperties: withoutDefaults(values) } : {}),
-    ...(properties
-      ? {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, each]) => [name, withoutDefaults(each)]),
-          ),
-        }
-      : {}),
+    ...(items ? { items: describing(values.filter(Array.isArray).flat(), items) } : {}),
+    ...(rests ? { additionalProperties: describing(trees.flatMap(Object.values), rests) } : {}),
+    ...(typeof schema.additionalProperties === 'boolean' ? { additionalProperties: schema.additionalProperties } : {}),
+    ...(properties ? { properties: describingFields(trees, properties) } : {}),
   };
+}
+
+function describingFields(trees: readonly Tree[], properties: Readonly<Record<string, JsonSchema>>) {
+  const byName = new Map<string, unknown[]>();
+  for (const [name, value] of trees.flatMap(Object.entries)) {
+    if (!Object.hasOwn(properties, name)) continue;
+    const known = byName.get(name);
+    if (known) known.push(value);
+    else byName.set(name, [value]);
+  }
+  return Object.fromEntries([...byName].map(([name, values]) => [name, describing(values, properties[name]!)]));
 }

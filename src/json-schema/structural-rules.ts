@@ -1,5 +1,7 @@
 /** What makes a schema structural: every field and item has a type, and value validations restrict what is described. */
 
+import type { DividedWork } from '../base/event-loop/in-turns.ts';
+import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { deepEqual } from '../base/json/tree.ts';
 import { RegularExpressionError, regularExpression } from '../base/regular-expression.ts';
 import { type FieldError, forbidden, invalid, joinPath, required } from '../schema/field-error.ts';
@@ -15,34 +17,45 @@ const UNTYPED: Readonly<Record<Level, string>> = {
 
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 
-/** Everything that keeps a schema from being structural, in alphabetical order. */
-export function structuralErrors(schema: JsonSchema, path: string): FieldError[] {
+type Pace = Pick<TurnBudget, 'isSpent'>;
+
+/** What was found so far. A walk through a schema yields at a part of it when the pace is spent: there may be thousands. */
+export interface Findings {
+  readonly found: FieldError[];
+  readonly pace: Pace;
+}
+
+/** Everything that keeps a schema from being structural, in alphabetical order. Yields when the pace is spent. */
+export function* structuralErrors(schema: JsonSchema, path: string, pace: Pace): DividedWork<FieldError[]> {
   const found: FieldError[] = [];
-  invariants(schema, 'root', path, found);
-  completeness(schema, schema, [path, path], found);
+  const findings = { found, pace };
+  yield* invariants(schema, 'root', path, findings);
+  yield* completeness(schema, schema, [path, path], findings);
   return found.sort((a, b) => (`${a.field}: ${a.message}` < `${b.field}: ${b.message}` ? -1 : 1));
 }
 
 /** The path of a property. */
 export const propertyPath = (path: string, name: string) => `${path}.properties[${name}]`;
 
-function invariants(schema: JsonSchema, level: Level, path: string, found: FieldError[]): void {
+function* invariants(schema: JsonSchema, level: Level, path: string, findings: Findings): DividedWork<void> {
+  const { found, pace } = findings;
+  if (pace.isSpent()) yield;
   const { type = '', properties = {}, additionalProperties } = schema;
   const items = itemsOf(schema);
   if (type === 'array' && !schema.items) found.push(required(`${path}.items`, 'must be specified'));
-  if (items) invariants(items, 'item', `${path}.items`, found);
+  if (items) yield* invariants(items, 'item', `${path}.items`, findings);
   for (const [name, property] of Object.entries(properties)) {
-    invariants(property, 'field', propertyPath(path, name), found);
+    yield* invariants(property, 'field', propertyPath(path, name), findings);
   }
   if (additionalProperties !== undefined) {
     if (level === 'root') found.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
     const values = valuesOf(schema);
-    if (values) invariants(values, 'field', `${path}.additionalProperties`, found);
+    if (values) yield* invariants(values, 'field', `${path}.additionalProperties`, findings);
   }
   extensions(schema, path, found);
   const isAnyOf = deepEqual(schema.anyOf, INT_OR_STRING);
   const isAllOf = deepEqual(schema.allOf?.[0]?.anyOf, INT_OR_STRING);
-  values(schema, { isAnyOf, isAllOf }, path, found);
+  yield* values(schema, { isAnyOf, isAllOf }, path, findings);
   typed(schema, level, path, found);
   metadata(schema, level, path, found);
 }
@@ -108,19 +121,26 @@ interface IntOrString {
   readonly isAllOf?: boolean;
 }
 
-function values(schema: JsonSchema, { isAnyOf, isAllOf }: IntOrString, path: string, found: FieldError[]): void {
+function* values(
+  schema: JsonSchema,
+  { isAnyOf, isAllOf }: IntOrString,
+  path: string,
+  findings: Findings,
+): DividedWork<void> {
   const { anyOf = [], allOf = [], oneOf = [], not, pattern } = schema;
-  if (!isAnyOf) anyOf.forEach((each, i) => void nested(each, {}, `${path}.anyOf[${i}]`, found));
-  allOf.forEach((each, i) => void nested(each, { isAnyOf: isAllOf && i === 0 }, `${path}.allOf[${i}]`, found));
-  oneOf.forEach((each, i) => void nested(each, {}, `${path}.oneOf[${i}]`, found));
-  if (not) nested(not, {}, `${path}.not`, found);
+  if (!isAnyOf) for (const [i, each] of anyOf.entries()) yield* nested(each, {}, `${path}.anyOf[${i}]`, findings);
+  for (const [i, each] of allOf.entries()) {
+    yield* nested(each, { isAnyOf: isAllOf && i === 0 }, `${path}.allOf[${i}]`, findings);
+  }
+  for (const [i, each] of oneOf.entries()) yield* nested(each, {}, `${path}.oneOf[${i}]`, findings);
+  if (not) yield* nested(not, {}, `${path}.not`, findings);
   if (!pattern) return;
   try {
     regularExpression(pattern);
   } catch (error) {
     if (!(error instanceof RegularExpressionError)) throw error;
     const detail = `must be a valid regular expression, but isn't: ${error.message}`;
-    found.push(invalid(`${path}.pattern`, pattern, detail));
+    findings.found.push(invalid(`${path}.pattern`, pattern, detail));
   }
 }
 
@@ -144,12 +164,14 @@ const NOT_NESTED: readonly (readonly [word: keyof JsonSchema, detail: string])[]
 const isSet = (value: unknown) =>
   value !== undefined && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0);
 
-function nested(schema: JsonSchema, allowed: IntOrString, path: string, found: FieldError[]): void {
-  values(schema, allowed, path, found);
+function* nested(schema: JsonSchema, allowed: IntOrString, path: string, findings: Findings): DividedWork<void> {
+  const { found, pace } = findings;
+  if (pace.isSpent()) yield;
+  yield* values(schema, allowed, path, findings);
   const items = itemsOf(schema);
-  if (items) nested(items, {}, `${path}.items`, found);
+  if (items) yield* nested(items, {}, `${path}.items`, findings);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    nested(property, {}, propertyPath(path, name), found);
+    yield* nested(property, {}, propertyPath(path, name), findings);
   }
   for (const [word, detail] of NOT_NESTED) {
     const value = schema[word];
@@ -163,37 +185,40 @@ function nested(schema: JsonSchema, allowed: IntOrString, path: string, found: F
 }
 
 /** Every field and item that a value validation of the root names must be described outside of value validations. */
-function completeness(
+function* completeness(
   validation: JsonSchema,
   schema: JsonSchema | undefined,
   [schemaPath, path]: readonly [schemaPath: string, path: string],
-  found: FieldError[],
-): void {
+  findings: Findings,
+): DividedWork<void> {
+  if (findings.pace.isSpent()) yield;
   if (!schema) {
-    found.push(required(schemaPath, `because it is defined in ${path}`));
+    findings.found.push(required(schemaPath, `because it is defined in ${path}`));
     return;
   }
   const { allOf = [], anyOf = [], oneOf = [], not } = validation;
   for (const [word, list] of Object.entries({ allOf, anyOf, oneOf })) {
-    list.forEach((each, i) => void nestedCompleteness(each, schema, [schemaPath, `${path}.${word}[${i}]`], found));
+    for (const [i, each] of list.entries()) {
+      yield* nestedCompleteness(each, schema, [schemaPath, `${path}.${word}[${i}]`], findings);
+    }
   }
-  if (not) nestedCompleteness(not, schema, [schemaPath, `${path}.not`], found);
+  if (not) yield* nestedCompleteness(not, schema, [schemaPath, `${path}.not`], findings);
 }
 
-function nestedCompleteness(
+function* nestedCompleteness(
   validation: JsonSchema,
   schema: JsonSchema,
   [schemaPath, path]: readonly [schemaPath: string, path: string],
-  found: FieldError[],
-): void {
-  completeness(validation, schema, [schemaPath, path], found);
-  const below = (each: JsonSchema, described: JsonSchema | undefined, paths: readonly [string, string]) => {
-    if (described) nestedCompleteness(each, described, paths, found);
-    else found.push(required(paths[0], `because it is defined in ${paths[1]}`));
+  findings: Findings,
+): DividedWork<void> {
+  yield* completeness(validation, schema, [schemaPath, path], findings);
+  const below = function* (each: JsonSchema, described: JsonSchema | undefined, paths: readonly [string, string]) {
+    if (described) yield* nestedCompleteness(each, described, paths, findings);
+    else findings.found.push(required(paths[0], `because it is defined in ${paths[1]}`));
   };
   const items = itemsOf(validation);
-  if (items) below(items, itemsOf(schema), [`${schemaPath}.items`, `${path}.items`]);
+  if (items) yield* below(items, itemsOf(schema), [`${schemaPath}.items`, `${path}.items`]);
   for (const [name, property] of Object.entries(validation.properties ?? {})) {
-    below(property, propertyOf(schema, name), [propertyPath(schemaPath, name), propertyPath(path, name)]);
+    yield* below(property, propertyOf(schema, name), [propertyPath(schemaPath, name), propertyPath(path, name)]);
   }
 }

@@ -6,9 +6,10 @@
  * absent, and so is an empty string in a field with an enum or a default. The options `nullable`, `keepEmpty`,
  * `preserveUnknown` and `lenient` change that for single fields, as the structural schemas of custom kinds need it.
  */
-import { clone, isTree, put } from '../base/json/tree.ts';
+import { clone, isTree, put, type Tree } from '../base/json/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
+import { type WideField, wideDecode } from './decode-wide.ts';
 import { errorsOf, exceedsMore, excessOf, LimitError, maxItemsOf } from './limits.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
 import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
@@ -123,7 +124,7 @@ function deferred(generate: () => Decode): Decoder {
 }
 
 function decodeOf(schema: Schema, optional: boolean): Decode {
-  if (schema.lenient && isScalar(schema)) return decodeAny;
+  if (schema.lenient && !isContainer(schema)) return decodeAny;
   switch (schema.type) {
     case 'object':
       return objectDecode(schema);
@@ -140,7 +141,7 @@ function decodeOf(schema: Schema, optional: boolean): Decode {
   }
 }
 
-const isScalar = ({ type }: Schema) => type !== 'object' && type !== 'list' && type !== 'map' && type !== 'lazy';
+const isContainer = ({ type }: Schema) => type === 'object' || type === 'list' || type === 'map' || type === 'lazy';
 
 /** What happens to an input that is not of the type of the schema. */
 const mismatchCode = (code: Code, schema: Schema): string =>
@@ -148,17 +149,15 @@ const mismatchCode = (code: Code, schema: Schema): string =>
     ? `return ${code.constant(decodeAny)}(input);`
     : `throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`;
 
-/** Objects with more fields find them by number. No built-in kind has as many. */
-const MAX_NAMED_CASES = 128;
+/** No code is generated for objects with more fields. No built-in kind has as many. */
+const MAX_GENERATED_FIELDS = 128;
 
 function objectDecode(schema: ObjectSchema): Decode {
   const { name, fields, preserveUnknown } = schema;
+  const entries = Object.entries(fields);
+  if (entries.length > MAX_GENERATED_FIELDS) return wideObjectDecode(schema);
   const code = new Code();
   const known = code.constant(new Set(Object.keys(fields)));
-  const entries = Object.entries(fields);
-  // V8 compares with one name after the other, but jumps to numbers.
-  const isWide = entries.length > MAX_NAMED_CASES;
-  const position = isWide ? code.constant(new Map(entries.map(([field], index) => [field, index]))) : '';
   code.add(
     `if (!${code.constant(isTree)}(input)) ${mismatchCode(code, schema)}`,
     "const out = {}; let v, at = '';",
@@ -172,10 +171,8 @@ function objectDecode(schema: ObjectSchema): Decode {
     '  }',
     '  if (from !== undefined && v === from[key]) { out[key] = v; continue; }',
     '  at = key;',
-    `  switch (${isWide ? `${position}.get(key)` : 'key'}) {`,
-    ...entries.map(([field, schema], index) => {
-      return `case ${isWide ? index : quote(field)}: ${fieldCode(code, field, schema)} break;`;
-    }),
+    '  switch (key) {',
+    ...entries.map(([field, schema]) => `case ${quote(field)}: ${fieldCode(code, field, schema)} break;`),
     preserveUnknown
       ? `    default: ${code.constant(put)}(out, key, ${code.constant(decodeAny)}(v));`
       : '    default: if (drops !== undefined) drops.any = true;',
@@ -186,6 +183,31 @@ function objectDecode(schema: ObjectSchema): Decode {
     'return out;',
   );
   return code.compile('input, drops, from');
+}
+
+function wideObjectDecode(schema: ObjectSchema): Decode {
+  const { name, fields, preserveUnknown } = schema;
+  const decode = wideDecode({
+    fields: new Map(Object.entries(fields).map(([field, each]) => [field, wideField(each)])),
+    unknown: preserveUnknown ? decodeAny : undefined,
+    within: (error, field) => withinField(error, name, field),
+  });
+  return (input, drops, from) => {
+    if (isTree(input)) return decode(input, drops, from as Tree | undefined);
+    if (schema.lenient) return decodeAny(input);
+    throw mismatch(input, goType(schema));
+  };
+}
+
+function wideField(schema: Schema): WideField {
+  const decoder = isContainer(schema) ? decoderOf(schema, isOptional(schema)) : { decode: decodeOf(schema, false) };
+  return {
+    decode: (value, drops) => decoder.decode(value, drops),
+    nullable: schema.nullable === true,
+    dropsEmpty: dropsEmpty(schema),
+    preset: presetOf(schema),
+    derive: schema.derive,
+  };
 }
 
 /** Keeps a null in nullable fields and in unknown fields that are preserved. Most objects have neither and get no code. */
@@ -201,13 +223,16 @@ function keptNullCode(code: Code, fields: Fields, preserveUnknown = false): stri
 
 /** Decodes a field's value, which is `v`, and sets it; unless it counts as absent. */
 function fieldCode(code: Code, field: string, schema: Schema): string {
-  const optional = !schema.zero && !schema.keepEmpty && (schema.type === 'list' || schema.type === 'map');
-  const decoded = valueCode(code, schema, optional);
+  const decoded = valueCode(code, schema, isOptional(schema));
   if (dropsEmpty(schema)) return `${decoded} if (v) ${setting(code, field)}`;
   return needsNoConversion(schema)
     ? `${decoded} ${setting(code, field)}`
     : `${decoded} if (v !== undefined) ${setting(code, field)}`;
 }
+
+/** Whether an empty list or map counts as absent. */
+const isOptional = (schema: Schema) =>
+  !schema.zero && !schema.keepEmpty && (schema.type === 'list' || schema.type === 'map');
 
 const setting = (code: Code, field: string): string =>
   field === '__proto__' ? `${code.constant(put)}(out, ${quote(field)}, v);` : `${fieldOf('out', field)} = v;`;
@@ -236,15 +261,9 @@ function valueCode(code: Code, schema: Schema, optional = false): string {
   const condition = typeCondition(schema);
   // The scalar's decoder throws the error.
   if (condition) return `if (!(${condition})) ${code.constant(decodeOf(schema, false))}(v);`;
-  switch (schema.type) {
-    case 'object':
-    case 'list':
-    case 'map':
-    case 'lazy':
-      return `v = ${code.constant(decoderOf(schema, optional))}.decode(v, drops);`;
-    default:
-      return `v = ${code.constant(decodeOf(schema, false))}(v);`;
-  }
+  return isContainer(schema)
+    ? `v = ${code.constant(decoderOf(schema, optional))}.decode(v, drops);`
+    : `v = ${code.constant(decodeOf(schema, false))}(v);`;
 }
 
 /** Sets the default of an absent field, or the value of a derived one. */
@@ -259,39 +278,42 @@ function defaultCode(code: Code, field: string, schema: Schema): string {
   return `if (${read('out', field)} === undefined) { ${at} v = ${value}; if (v !== undefined) ${setting(code, field)} }`;
 }
 
+/** Values that need not be made anew for each object are constants of the code. */
 function defaultOf(code: Code, schema: Schema): string | undefined {
   const { default: preset, zero } = schema;
-  if (typeof preset === 'function') return `${code.constant(presetOf(preset as Preset, schema))}(out)`;
-  if (preset !== undefined) return constantOf(code, schema, preset);
-  if (!zero) return undefined;
-  switch (schema.type) {
-    case 'object':
-    case 'map':
-    case 'lazy':
-      return constantOf(code, schema, {});
-    case 'list':
-      return '[]';
-    default:
-      return code.constant(zeroOf(schema));
-  }
+  if (preset !== undefined && typeof preset !== 'function' && !isCopied(preset)) return code.constant(preset);
+  if (preset === undefined && zero && !isContainer(schema)) return code.constant(zeroOf(schema));
+  const make = presetOf(schema);
+  return make && `${code.constant(make)}(out)`;
 }
 
-/** A fresh copy of a constant on each evaluation, with defaults applied inside it. */
-function constantOf(code: Code, schema: Schema, constant: unknown): string {
-  if (typeof constant !== 'object' || constant === null) return code.constant(constant);
-  // What is kept as it is would be shared by all objects.
-  if (schema.lenient)
-    return `${code.constant(decoderOf(schema))}.decode(${code.constant(clone)}(${code.constant(constant)}))`;
-  return `${code.constant(decoderOf(schema))}.decode(${code.constant(constant)})`;
-}
+const isCopied = (constant: unknown) => typeof constant === 'object' && constant !== null;
 
 type Preset = (parent: unknown) => unknown;
 
-function presetOf(preset: Preset, schema: Schema): Preset {
+/** Makes the default of a field; undefined if it has none. */
+function presetOf(schema: Schema): Preset | undefined {
+  const { default: preset, zero } = schema;
+  if (typeof preset === 'function') return computed(preset as Preset, schema);
+  if (preset !== undefined) return constantOf(schema, preset);
+  if (!zero) return undefined;
+  if (schema.type === 'list') return () => [];
+  return constantOf(schema, isContainer(schema) ? {} : zeroOf(schema));
+}
+
+/** A fresh copy of a constant on each call, with defaults applied inside it. */
+function constantOf(schema: Schema, constant: unknown): Preset {
+  if (!isCopied(constant)) return () => constant;
+  const decoder = decoderOf(schema);
+  // What is kept as it is would be shared by all objects.
+  return schema.lenient ? () => decoder.decode(clone(constant)) : () => decoder.decode(constant);
+}
+
+function computed(preset: Preset, schema: Schema): Preset {
   const decoder = decoderOf(schema);
   return (parent) => {
     const value = preset(parent);
-    if (typeof value !== 'object' || value === null) return value ?? (schema.nullable ? value : undefined);
+    if (!isCopied(value)) return value ?? (schema.nullable ? value : undefined);
     return decoder.decode(value);
   };
 }

@@ -57,6 +57,8 @@ export interface Core {
   readonly lists: ListBodies;
   /** Divides the reading of long lists into turns of the event loop. */
   readonly turns: TurnBudget;
+  /** Divides writes into turns of the event loop, between their stages: each may take long when the object is large. */
+  readonly stages: Pick<TurnBudget, 'pause'>;
 }
 
 /** What a kind's hooks may know about the call they run in. */

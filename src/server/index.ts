@@ -40,6 +40,7 @@ import { CustomKinds } from './custom-kinds/custom-kinds.ts';
 import { type DirectHandle, directCalls } from './direct.ts';
 import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
 import type { FlowControl } from './fairness/flow-control.ts';
+import { type Forward, forwardedRequests } from './forwarded-requests.ts';
 import { handler } from './handle.ts';
 import { agentAddress } from './nodes/agent-address.ts';
 import type { AgentAddress } from './nodes/agent-connection.ts';
@@ -112,6 +113,8 @@ export interface Server {
   readonly handle: Handle;
   /** Calls within the process, as a user and with that user's rights. */
   readonly direct: (user: User) => DirectHandle;
+  /** Requests within the process for what other servers serve, as a user and with that user's rights. */
+  readonly forward: (user: User) => Forward;
   readonly registry: Registry;
   /** What serves each group and version: the kinds of the registry, and whatever else is added. */
   readonly backends: BackendRegistry;
@@ -146,6 +149,9 @@ export interface Server {
 
 /** Of the history in memory. What is older is read from the store, which keeps as much as its own limit allows. */
 const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
+
+/** How long writes may block one turn of the event loop, apart from the stage that exceeds it. Small writes pause rarely: this is time for a hundred. */
+const MAX_STAGES_MS = 25;
 
 const DEFAULT_MIN_WATCH_MS = 30 * 60_000;
 
@@ -190,6 +196,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     specs: new SpecInterner(),
     lists: new ListBodies(registry),
     turns: new TurnBudget(clock),
+    stages: new TurnBudget(clock, MAX_STAGES_MS),
     garbageCollection: options.garbageCollection ?? false,
     minWatchMs: options.minWatchMs ?? DEFAULT_MIN_WATCH_MS,
     identify: (token, audiences) => identify(token, audiences),
@@ -237,6 +244,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     handle,
     direct: directCalls({ handle, authorizer: core.authorizer, monitor }),
+    forward: forwardedRequests({ backends, authorizer: core.authorizer, monitor }),
     registry,
     backends,
     authorizer: core.authorizer,

@@ -54,7 +54,14 @@ async function replicaSet(app: string): Promise<void> {
 
 describe('a controller', () => {
   it('has a default role for its account, in Kubernetes’ policy or in ours', () => {
-    const options = { kinds: () => [], onKindsChange: () => () => {}, authority: '', reservedNames: [], server: '' };
+    const options = {
+      kinds: () => [],
+      aggregated: () => [],
+      onKindsChange: () => () => {},
+      authority: '',
+      reservedNames: [],
+      server: '',
+    };
     const controllers = allControllers({
       ...options,
       podRange: '10.244.0.0/16',

@@ -1,3 +1,4 @@
+import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { TurnBudget } from './turn-budget.ts';
 
@@ -49,5 +50,39 @@ describe('the budget of a turn', () => {
     await work(5, turns);
     stop();
     expect(new Set(turns)).toEqual(new Set([0]));
+  });
+
+  it('is used up by the work of other budgets of the same clock', () => {
+    let now = 0;
+    const clock = { monotonic: () => now };
+    const [one, other] = [new TurnBudget(clock, 5), new TurnBudget(clock, 10)];
+    expect(one.isSpent()).toBe(false);
+    now = 7;
+    expect([one.isSpent(), other.isSpent()]).toEqual([true, false]);
+    now = 10;
+    expect(other.isSpent()).toBe(true);
+  });
+
+  it('is renewed after what has come in was read', async () => {
+    let now = 0;
+    const budget = new TurnBudget({ monotonic: () => now }, 5);
+    // The event loop looks at ports in this order.
+    const [second, first] = [new MessageChannel(), new MessageChannel()];
+    const read: string[] = [];
+    second.port2.on('message', (text) => read.push(text));
+    const work = new Promise<void>((done) => {
+      first.port2.once('message', async () => {
+        budget.isSpent();
+        second.port1.postMessage('came during the work');
+        now = 10;
+        await budget.nextTurn();
+        read.push('work went on');
+        done();
+      });
+    });
+    first.port1.postMessage('start');
+    await work;
+    for (const { port1 } of [first, second]) port1.close();
+    expect(read).toEqual(['came during the work', 'work went on']);
   });
 });

@@ -2,7 +2,14 @@ const NEWLINE = 0x0a;
 
 /** Splits a stream of chunks into lines. A line that spans chunks is joined once, when it is complete. */
 export class LineSplitter {
+  readonly #maxBytes: number;
   #parts: Buffer[] = [];
+  #bytes = 0;
+
+  /** Throws at a line that spans chunks and has more bytes. */
+  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Returns the lines that end in this chunk, without line breaks and empty lines. */
   push(chunk: Buffer): string[] {
@@ -13,7 +20,11 @@ export class LineSplitter {
       if (line) lines.push(line);
       start = end + 1;
     }
-    if (start < chunk.length) this.#parts.push(chunk.subarray(start));
+    if (start < chunk.length) {
+      this.#parts.push(chunk.subarray(start));
+      this.#bytes += chunk.length - start;
+      if (this.#bytes > this.#maxBytes) throw new Error(`a line is larger than ${this.#maxBytes} bytes`);
+    }
     return lines;
   }
 
@@ -22,6 +33,7 @@ export class LineSplitter {
     this.#parts.push(tail);
     const whole = Buffer.concat(this.#parts);
     this.#parts = [];
+    this.#bytes = 0;
     return whole.toString('utf8');
   }
 }

@@ -113,9 +113,10 @@ function isVague({ spec }: Pod): boolean {
 }
 
 function sum(pod: Pod, missing: typeof DEFAULT_REQUEST | undefined): Sum {
-  const { spec } = pod;
+  const { spec, status } = pod;
   const total = new Sum();
-  for (const container of spec.containers) total.addSum(ofContainer(pod, container, missing));
+  const resized = spec.nodeName ? resizing(status.containerStatuses) : NOT_RESIZED;
+  for (const container of spec.containers) total.addSum(ofContainer(pod, container, resized(container), missing));
   if (spec.initContainers?.length) addInitContainers(pod, total, missing);
   const whole: Amounts = spec.resources?.requests;
   for (const name in whole) {
@@ -130,9 +131,12 @@ function sum(pod: Pod, missing: typeof DEFAULT_REQUEST | undefined): Sum {
 function addInitContainers(pod: Pod, total: Sum, missing: typeof DEFAULT_REQUEST | undefined): void {
   const sidecars = new Sum();
   const peak = new Sum();
-  for (const container of pod.spec.initContainers ?? []) {
-    const own = ofContainer(pod, container, missing);
-    if (container.restartPolicy === 'Always') {
+  const { spec, status } = pod;
+  const resized = spec.nodeName ? resizing(status.initContainerStatuses) : NOT_RESIZED;
+  for (const container of spec.initContainers ?? []) {
+    const isSidecar = container.restartPolicy === 'Always';
+    const own = ofContainer(pod, container, isSidecar ? resized(container) : undefined, missing);
+    if (isSidecar) {
       total.addSum(own);
       sidecars.addSum(own);
       peak.raise(sidecars);
@@ -144,10 +148,14 @@ function addInitContainers(pod: Pod, total: Sum, missing: typeof DEFAULT_REQUEST
   total.raise(peak);
 }
 
-function ofContainer(pod: Pod, container: Container, missing: typeof DEFAULT_REQUEST | undefined): Sum {
+function ofContainer(
+  pod: Pod,
+  container: Container,
+  resized: Status | undefined,
+  missing: typeof DEFAULT_REQUEST | undefined,
+): Sum {
   const out = new Sum();
   const requests: Amounts = container.resources.requests;
-  const resized = pod.spec.nodeName ? resizing(pod, container) : undefined;
   if (resized) addResized(out, pod, requests, resized);
   else out.add(requests);
   if (missing) {
@@ -157,11 +165,17 @@ function ofContainer(pod: Pod, container: Container, missing: typeof DEFAULT_REQ
   return out;
 }
 
-/** Returns the actual resources of a container that may be resized. */
-function resizing({ status }: Pod, { name, restartPolicy }: Container): Status | undefined {
-  const list = restartPolicy === 'Always' ? status.initContainerStatuses : status.containerStatuses;
-  const found = list?.find((each) => each.name === name);
-  return found?.resources ? found : undefined;
+const NOT_RESIZED = () => undefined;
+
+/** Returns what finds the status with the actual resources of a container that may be resized. */
+function resizing(statuses: readonly Status[] | undefined): (container: Container) => Status | undefined {
+  if (!statuses?.some(({ resources }) => resources)) return NOT_RESIZED;
+  const byName = new Map<string, Status>();
+  for (const each of statuses) if (!byName.has(each.name)) byName.set(each.name, each);
+  return ({ name }) => {
+    const found = byName.get(name);
+    return found?.resources ? found : undefined;
+  };
 }
 
 /** Until a resize is done the larger amount counts; an infeasible one does not count. */

@@ -1,7 +1,15 @@
 import type { APIService } from '../../kinds/groups/apiregistration/api-service.ts';
-import type { Backend, BackendSchemas, DiscoveredResource, ProxiedRequest } from '../backends/backend.ts';
+import type {
+  Backend,
+  BackendSchemas,
+  DiscoveredResource,
+  ForwardedResponse,
+  ForwardProxied,
+  ProxiedRequest,
+} from '../backends/backend.ts';
 import type { Exchange } from '../http/protocol/exchange.ts';
 import { discoveredRows } from './discovery-rows.ts';
+import { forward, unavailable } from './forward.ts';
 import { OpenApiDocuments } from './openapi-documents.ts';
 import { replyUnavailable, serve, tooManyWaiting } from './serve.ts';
 import type { Transport } from './transport.ts';
@@ -67,13 +75,7 @@ export class ProxiedApi implements Backend {
     type: 'proxy',
     serve: async (exchange: Exchange, request: ProxiedRequest): Promise<void> => {
       if (!this.isAvailable) return replyUnavailable(exchange);
-      if (this.#waiting >= MAX_WAITING_REQUESTS) throw tooManyWaiting();
-      this.#waiting++;
-      let isWaiting = true;
-      const answered = () => {
-        if (isWaiting) this.#waiting--;
-        isWaiting = false;
-      };
+      const answered = this.#wait();
       const goesOn = () => {
         answered();
         request.goesOn();
@@ -84,5 +86,25 @@ export class ProxiedApi implements Backend {
         answered();
       }
     },
+    forward: async (request: Parameters<ForwardProxied>[0]): Promise<ForwardedResponse> => {
+      if (!this.isAvailable) throw unavailable();
+      const answered = this.#wait();
+      try {
+        return await forward(request, this.transport);
+      } finally {
+        answered();
+      }
+    },
   } as const;
+
+  /** Counts a request that waits. Returns what is to be called when it does not any more. */
+  #wait(): () => void {
+    if (this.#waiting >= MAX_WAITING_REQUESTS) throw tooManyWaiting();
+    this.#waiting++;
+    let isWaiting = true;
+    return () => {
+      if (isWaiting) this.#waiting--;
+      isWaiting = false;
+    };
+  }
 }

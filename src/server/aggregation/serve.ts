@@ -1,13 +1,13 @@
 /** Passes a request on to the server behind an APIService, and its response back. */
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { ApiError, noSuchPath } from '../../base/errors.ts';
+import { ApiError } from '../../base/errors.ts';
 import { joined } from '../../base/remote-command/joined.ts';
 import type { ProxiedRequest } from '../backends/backend.ts';
 import { forwardedResponse } from '../forwarding/headers.ts';
-import { type ForwardedAnswer, sendForwarded } from '../forwarding/send.ts';
+import type { ForwardedAnswer } from '../forwarding/send.ts';
 import type { Exchange } from '../http/protocol/exchange.ts';
-import { splitPath } from '../http/route/path-segments.ts';
+import { checkPath, problemOf, send, unreachableMessage } from './send.ts';
 import type { Transport } from './transport.ts';
 import { userHeaders } from './user-headers.ts';
 
@@ -16,7 +16,6 @@ const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
 const SWITCHING_PROTOCOLS = 101;
 const BAD_GATEWAY = 502;
 const SERVICE_UNAVAILABLE = 503;
-const MAX_ERROR_LENGTH = 1000;
 
 /** Answers as Kubernetes does when a server is not available. */
 export function replyUnavailable(exchange: Exchange): void {
@@ -27,14 +26,16 @@ export async function serve(exchange: Exchange, request: ProxiedRequest, transpo
   checkPath(request.path);
   const headers = { ...userHeaders(request.user), ...auditHeader(exchange) };
   let answer: ForwardedAnswer;
+  const { method, url, headers: sent, signal, peer } = exchange;
+  const hasBody = exchange.hasBody();
+  const client = { method, headers: sent, signal, address: peer.address, hasBody, body: () => exchange.bodyStream() };
   try {
-    answer = await send(exchange, headers, transport);
+    answer = await send(client, { path: url, headers }, transport);
   } catch (error) {
-    const message = `error trying to reach service: ${(error as Error).message}`;
-    replyText(exchange, SERVICE_UNAVAILABLE, message.slice(0, MAX_ERROR_LENGTH));
+    replyText(exchange, SERVICE_UNAVAILABLE, unreachableMessage(error));
     return;
   }
-  const problem = problemOf(answer, exchange);
+  const problem = problemOf(answer, sent.upgrade !== undefined);
   if (problem !== undefined) {
     answer.request.destroy();
     replyText(exchange, BAD_GATEWAY, problem);
@@ -43,51 +44,10 @@ export async function serve(exchange: Exchange, request: ProxiedRequest, transpo
   await passBack(exchange, request, answer);
 }
 
-/** What is authorized is what the other server sees: it might understand such segments as another path. */
-function checkPath(path: string): void {
-  const [, ...segments] = splitPath(path);
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) throw noSuchPath();
-}
-
 /** The record of the other server has the same identifier. */
 function auditHeader({ responseHeaders }: Exchange): Record<string, string> {
   const at = responseHeaders.indexOf('Audit-ID');
   return at < 0 ? {} : { 'Audit-ID': responseHeaders[at + 1]! };
-}
-
-async function send(
-  exchange: Exchange,
-  headers: Record<string, string | string[]>,
-  transport: Transport,
-): Promise<ForwardedAnswer> {
-  const { method, url, headers: sent, signal, peer } = exchange;
-  const hasBody = exchange.hasBody();
-  const client = { method, headers: sent, signal, address: peer.address, hasBody, body: () => exchange.bodyStream() };
-  const canRepeat = !hasBody && sent.upgrade === undefined;
-  const options = { host: transport.host, path: url, headers };
-  try {
-    return await sendForwarded(client, { ...options, over: canRepeat ? transport.kept : transport.fresh });
-  } catch (error) {
-    if (!canRepeat || signal.aborted || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
-    // A kept connection was closed as it was used again.
-    return sendForwarded(client, { ...options, over: transport.fresh });
-  }
-}
-
-const MAX_STATUS_CODE = 599;
-
-/** Why a response is not passed back. */
-function problemOf({ response, socket }: ForwardedAnswer, { headers }: Exchange): string | undefined {
-  const { statusCode: code = 0, headers: received } = response;
-  if (socket) {
-    return code === SWITCHING_PROTOCOLS && headers.upgrade !== undefined
-      ? undefined
-      : 'the backend switched to a protocol that was not asked for';
-  }
-  if (code >= 300 && code <= 399 && received.location !== undefined) {
-    return 'the backend attempted to redirect this request, which is not permitted';
-  }
-  return code < 200 || code > MAX_STATUS_CODE ? `the backend answered with the invalid status ${code}` : undefined;
 }
 
 async function passBack(exchange: Exchange, request: ProxiedRequest, answer: ForwardedAnswer): Promise<void> {

@@ -55,6 +55,13 @@ export class BackendRegistry {
     return [...kinds, ...this.#others.values()];
   }
 
+  /** Those that pass requests on to other servers; of each group, the preferred version first. */
+  proxied(): readonly Backend[] {
+    if (this.#others.size === 0) return [];
+    const proxied = [...this.#others.values()].filter(({ serving }) => serving.type === 'proxy');
+    return proxied.sort(byPreference);
+  }
+
   /** The groups, without the core one, in the order in which discovery lists them. */
   groups(): readonly string[] {
     const priorities = new Map<string, number>();
@@ -70,7 +77,7 @@ export class BackendRegistry {
   ofGroup(group: string): readonly Backend[] {
     return this.all()
       .filter(({ apiVersion }) => splitApiVersion(apiVersion)[0] === group)
-      .sort((a, b) => b.priority.version - a.priority.version || compareVersions(a.apiVersion, b.apiVersion));
+      .sort(byPreference);
   }
 
   hasGroup(group: string): boolean {
@@ -93,3 +100,7 @@ export class BackendRegistry {
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** Orders the versions of a group. */
+const byPreference = (a: Backend, b: Backend) =>
+  b.priority.version - a.priority.version || compareVersions(a.apiVersion, b.apiVersion);

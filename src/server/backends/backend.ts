@@ -2,6 +2,7 @@
  * The contract of a backend: what serves one group and version. Routing, discovery and the published schemas know backends
  * and nothing of what is behind them.
  */
+import type { Readable } from 'node:stream';
 import type { User } from '../api.ts';
 import type { Exchange } from '../http/protocol/exchange.ts';
 import type { ServedResource } from '../registry.ts';
@@ -28,15 +29,37 @@ export interface BackendPriority {
 }
 
 /** How requests below the path of the group and version are served. */
-type Serving =
-  | { readonly type: 'objects'; resource(plural: string): ServedResource | undefined }
-  | { readonly type: 'proxy'; readonly serve: ServeProxied };
+type Serving = { readonly type: 'objects'; resource(plural: string): ServedResource | undefined } | ProxiedServing;
+
+/** How an API that another server has is served. */
+export interface ProxiedServing {
+  readonly type: 'proxy';
+  readonly serve: ServeProxied;
+  readonly forward: ForwardProxied;
+}
 
 /**
  * Answers one request, which has been authenticated and authorized. It takes every path below that of the group and
  * version, and that one itself. Errors that it throws are answered as those of any other request.
  */
 export type ServeProxied = (exchange: Exchange, request: ProxiedRequest) => Promise<void>;
+
+/** Sends the request of a component in this process, which has been authorized. Rejects with an ApiError. */
+export type ForwardProxied = (request: ForwardedRequest & { readonly user: User }) => Promise<ForwardedResponse>;
+
+/** An HTTP request of a component in this process. */
+export interface ForwardedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer | undefined;
+  /** Gives the request up until its response has begun. */
+  readonly signal: AbortSignal;
+}
+
+/** The head of a response, and its body as it arrives. */
+export type ForwardedResponse = Readable & { readonly statusCode?: number | undefined };
 
 export interface ProxiedRequest {
   readonly user: User;

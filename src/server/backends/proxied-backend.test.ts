@@ -42,6 +42,7 @@ class FakeApi implements Backend {
       this.requests.push({ ...request, url: exchange.url, body });
       exchange.reply(201, 'application/json', Buffer.from('{"kind":"Gauge"}'), ['X-Gauge', 'yes']);
     },
+    forward: () => Promise.reject(new Error('nothing in the same process asks for it')),
   } as const;
 }
 

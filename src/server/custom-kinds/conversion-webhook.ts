@@ -29,6 +29,8 @@ export function webhookConversion(core: () => Core, { webhook }: Conversion): As
     const uid = core().random.uuid();
     const request = { uid, desiredAPIVersion: target.apiVersion, objects: objects.map(withoutLink) };
     const text = await send(core(), connection, { kind: 'ConversionReview', apiVersion, request }, what);
+    const pause = core().stages.pause();
+    if (pause) await pause;
     return convertedIn(text, { uid, objects, target, what });
   };
   return {

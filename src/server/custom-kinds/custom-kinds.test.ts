@@ -298,3 +298,20 @@ it('serves the kinds again after a restart', async () => {
   expect((await again.get('crontabs', 'a', AT)).spec.image).toBe('busybox');
   again.server.close();
 });
+
+it('writes the status of a definition without its schemas, which may be large', async () => {
+  const bodies: any[] = [];
+  const watched = await testServer([Namespace, CustomResourceDefinition], {
+    intercept: (handle) => (call, notes) => {
+      if (call.plural === 'customresourcedefinitions' && call.subresource === 'status') bodies.push(call.body);
+      return handle(call, notes);
+    },
+  });
+  api.server.close();
+  api = watched;
+  const served = await define();
+  expect(bodies.length).toBeGreaterThan(0);
+  for (const body of bodies) expect(JSON.stringify(body)).not.toContain('openAPIV3Schema');
+  expect(served.spec.versions[0].schema).toEqual({ openAPIV3Schema: schema });
+  expect(served.metadata.managedFields).toHaveLength(2);
+});

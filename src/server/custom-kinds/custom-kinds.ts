@@ -148,7 +148,8 @@ export class CustomKinds {
     const entry = cache.table(CustomResourceDefinition).get('', name);
     if (!entry) return;
     try {
-      const definition = read(entry);
+      // A write of the status leaves the schemas as they are: they need not be read.
+      const definition = outline(entry);
       if (needsCleanup(definition)) await this.#clean(definition, name);
       else if (!definition.metadata.deletionTimestamp) await this.#settle(definition, name);
     } catch (error) {

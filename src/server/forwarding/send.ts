@@ -5,7 +5,8 @@ import type { Duplex } from 'node:stream';
 import type { ClientConnection } from '../api.ts';
 import { forwardedHeaders } from './headers.ts';
 
-type Client = Pick<ClientConnection, 'method' | 'headers' | 'hasBody' | 'body' | 'address' | 'signal'>;
+/** The client whose request is sent. */
+export type ForwardedClient = Pick<ClientConnection, 'method' | 'headers' | 'hasBody' | 'body' | 'address' | 'signal'>;
 
 export interface ForwardOptions {
   /** The `Host` of the request. */
@@ -26,7 +27,10 @@ export interface ForwardedAnswer {
 }
 
 /** Resolves when the response has begun. */
-export function sendForwarded(client: Client, { host, path, headers, over }: ForwardOptions): Promise<ForwardedAnswer> {
+export function sendForwarded(
+  client: ForwardedClient,
+  { host, path, headers, over }: ForwardOptions,
+): Promise<ForwardedAnswer> {
   const { method, signal } = client;
   const isUpgrade = client.headers.upgrade !== undefined;
   const isKept = !('write' in over) && !isUpgrade;
@@ -40,7 +44,7 @@ export function sendForwarded(client: Client, { host, path, headers, over }: For
       ...(isKept ? {} : { connection: isUpgrade ? 'Upgrade' : 'close' }),
       ...(isUpgrade ? { upgrade: client.headers.upgrade } : {}),
       ...framingOf(client),
-      'x-forwarded-for': [client.headers['x-forwarded-for'], client.address].flat().filter(Boolean).join(', '),
+      ...addressesOf(client),
       ...headers,
     },
   });
@@ -65,8 +69,14 @@ export function sendForwarded(client: Client, { host, path, headers, over }: For
 }
 
 /** How the end of the body is told: by its length if the client has said that. */
-function framingOf({ method, headers, hasBody }: Client): Record<string, string> {
+function framingOf({ method, headers, hasBody }: ForwardedClient): Record<string, string> {
   const length = headers['content-length'];
   if (hasBody) return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
   return method === 'POST' || method === 'PUT' || method === 'PATCH' ? { 'content-length': '0' } : {};
+}
+
+/** The addresses that the request came through; a component in this process has none. */
+function addressesOf({ headers, address }: ForwardedClient): Record<string, string> {
+  const addresses = [headers['x-forwarded-for'], address].flat().filter(Boolean);
+  return addresses.length > 0 ? { 'x-forwarded-for': addresses.join(', ') } : {};
 }

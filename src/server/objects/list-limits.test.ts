@@ -51,6 +51,12 @@ describe('a list or map beyond its maximum is refused', () => {
     );
   });
 
+  it('in a quota, whose resources are compared with every object of a namespace', async () => {
+    const hard = Object.fromEntries(many((i) => [`count/things-${i}`, '1'] as const, 2_001));
+    const create = api.create('resourcequotas', { metadata: meta, spec: { hard } });
+    expect(await refusal(create)).toEqual(tooMany('spec.hard', 2_000));
+  });
+
   it.each<[string, object, string]>([
     ['labels', { labels: entries() }, 'metadata.labels'],
     ['annotations', { annotations: entries() }, 'metadata.annotations'],

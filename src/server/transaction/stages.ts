@@ -1,5 +1,6 @@
 /** What each stage of a transaction is for each kind of mutation. */
 import { notFound } from '../../base/errors.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 import type { AdmissionSubject } from '../admission/request.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -14,15 +15,25 @@ import type { Draft } from './draft.ts';
 import type { Delete, Mutation, Update } from './mutation.ts';
 import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
 
-/** Makes the next object. Throws NotFound when there is none to change. */
-export function draftOf(core: Core, request: ApiRequest, mutation: Mutation): MaybeAsync<Draft> {
+/** Makes the next object. Throws NotFound when there is none to change. `stages`: absent if there must be no pauses. */
+export function draftOf(
+  core: Core,
+  request: ApiRequest,
+  mutation: Mutation,
+  stages?: Core['stages'],
+): MaybeAsync<Draft> {
+  const whenRested = <T>(value: MaybeAsync<KubeObject>, next: (object: KubeObject) => T) =>
+    whenReady(value, (object) => {
+      const pause = stages?.pause();
+      return pause ? pause.then(() => next(object)) : next(object);
+    });
   if (mutation.type === 'create') {
-    return whenReady(mutation.object(), (object) => draftCreate(core, request, mutation, object));
+    return whenRested(mutation.object(), (object) => draftCreate(core, request, mutation, object));
   }
   const current = currentOf(core, request, mutation);
   return whenReady(prepare([current], request.resource), () => {
     if (mutation.type === 'delete') return draftDelete(core, request, mutation, current);
-    return whenReady(mutation.next(current), (object) => draftUpdate(core, request, mutation, { current, object }));
+    return whenRested(mutation.next(current), (object) => draftUpdate(core, request, mutation, { current, object }));
   });
 }
 

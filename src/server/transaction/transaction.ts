@@ -9,6 +9,8 @@
  * 6. commit, under the conditions of admission and together with the objects that it updates, unless the draft changes
  *    nothing or the request is a dry run.
  *
+ * Between two stages, other work runs if the turn of the event loop has been long. What changes meanwhile is a conflict.
+ *
  * When the store reports a conflict, the next attempt starts from the newest state. Admission is settled after every
  * attempt, whatever its outcome.
  */
@@ -42,20 +44,27 @@ export async function transact(
   mutation: Mutation,
   admitted?: Admission,
 ): Promise<Outcome> {
+  const { stages } = core;
   for (let attempt = 1; ; attempt++) {
+    let pause = stages.pause();
+    if (pause) await pause;
     const locked = mutation.type === 'create' ? undefined : lock(core, keyOfTarget(request, mutation), attempt);
     if (locked) await locked;
-    const drafting = draftOf(core, request, mutation);
+    const drafting = draftOf(core, request, mutation, stages);
     const draft = drafting instanceof Promise ? await drafting : drafting;
     const admission = admitted ? undefined : core.admission.open(core, request, subjectOf(draft));
     try {
       const admitting = admission?.admit();
       if (admitting) await admitting;
       if (admission?.object) draft.object = admission.object;
+      pause = stages.pause();
+      if (pause) await pause;
       const finishing = finish(core, draft);
       if (finishing) await finishing;
       const validating = admission?.validate();
       if (validating) await validating;
+      pause = stages.pause();
+      if (pause) await pause;
       return withoutCommit(core, draft) ?? (await commit(core, draft, admitted ?? admission));
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;

@@ -14,6 +14,7 @@ import {
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
+import { forwardedTransport } from '../../client/transport/forwarded-transport.ts';
 import { allControllers, type ControllerOptions } from '../../controllers/all.ts';
 import { runControllers } from '../../controllers/loop/loop.ts';
 import type { Rules } from '../../node/simulated/rules/rules.ts';
@@ -49,12 +50,16 @@ export function startControllers(options: ComponentOptions, keys: ControllerKeys
   const { server, directFor, ...tools } = options;
   const stop = new AbortController();
   const { signal } = stop;
-  const clientOf = (account: string) => clientFor(directFor, controllerUser(account));
+  const clientOf = (account: string) => {
+    const user = controllerUser(account);
+    return createClient(directTransport(directFor(user)), forwardedTransport(server.forward(user), tools));
+  };
   const informers = new InformerFactory({ ...tools, client: clientOf(CONTROLLER_MANAGER), signal });
   const controllers = allControllers({
     ...keys,
     kinds: () => server.registry.kinds,
-    onKindsChange: (listener) => server.registry.onChange(listener),
+    aggregated: () => server.backends.proxied(),
+    onKindsChange: (listener) => server.backends.onChange(listener),
     reservedNames: ['kubernetes.default.svc'],
     server: 'https://192.0.2.1:6443',
   });

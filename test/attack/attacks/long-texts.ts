@@ -41,13 +41,16 @@ export const quotaScopes: Attack = {
   name: 'quota scopes',
   async run({ admin }) {
     const scopes = Array.from({ length: 30_000 }, (_, i) => (i % 2 ? 'BestEffort' : 'NotTerminating'));
-    const hard = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`count/things-${i}`, '1']));
+    const resources = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`count/things-${i}`, '1']));
+    const hard = resources(10_000);
     const send = (spec: object) =>
       admin.send('POST', `${NAMESPACE}/resourcequotas`, { body: { metadata: { name: 'scopes' }, spec } });
     for (const spec of [
       { hard: { pods: '1' }, scopes },
       { hard, scopes },
       { hard, scopes: scopes.slice(0, 900) },
+      { hard: resources(2_000), scopes: scopes.slice(0, 900) },
     ]) {
       await send(spec);
       const pod = { metadata: { name: 'counted' }, spec: { containers: [{ name: 'main', image: 'busybox' }] } };

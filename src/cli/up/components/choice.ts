@@ -22,6 +22,7 @@ function controllerNames(): readonly string[] {
   const unused = () => Promise.reject(new Error('this controller does not run'));
   return allControllers({
     kinds: () => [],
+    aggregated: () => [],
     onKindsChange: () => () => {},
     podRange: '10.0.0.0/8',
     volumesDirectory: '',

@@ -9,6 +9,7 @@ import { CONTROLLER_MANAGER, controllerUser } from '../../../client/component-us
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { runWhileLeader } from '../../../client/leader-election.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { forwardedTransport } from '../../../client/transport/forwarded-transport.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
 import { runControllers } from '../../../controllers/loop/loop.ts';
 import type { Server } from '../../../server/index.ts';
@@ -28,11 +29,14 @@ export interface ComponentOptions extends Tools {
 /** Starts the controllers and returns what stops them, which resolves when the last one has stopped. */
 export function startControllers(
   controllers: readonly Controller[],
-  server: Pick<Server, 'direct'>,
+  server: Pick<Server, 'direct' | 'forward'>,
   { isShared, ...tools }: ComponentOptions,
 ): () => Promise<void> {
   const stop = new AbortController();
-  const clientOf = (account: string) => createClient(directTransport(server.direct(controllerUser(account))));
+  const clientOf = (account: string) => {
+    const user = controllerUser(account);
+    return createClient(directTransport(server.direct(user)), forwardedTransport(server.forward(user), tools));
+  };
   const client = clientOf(CONTROLLER_MANAGER);
   const lead = async (signal: AbortSignal) => {
     const informers = new InformerFactory({ ...tools, client, signal });

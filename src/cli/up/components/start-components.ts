@@ -61,7 +61,8 @@ function controllersFor(
   const { bindAddress, port, serviceClusterIpRange } = settings;
   return allControllers({
     kinds: () => server.registry.kinds,
-    onKindsChange: (listener) => server.registry.onChange(listener),
+    aggregated: () => server.backends.proxied(),
+    onKindsChange: (listener) => server.backends.onChange(listener),
     podRange: hasOwnRanges(inputs.nodes) ? undefined : inputs.nodes.clusterCidr,
     volumesDirectory: settings.volumesDir ?? join(directory, 'volumes'),
     authority: pki.authority,

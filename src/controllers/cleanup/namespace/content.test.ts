@@ -6,10 +6,12 @@ import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { Kind } from '../../../kinds/kind.ts';
+import { AggregatedKinds } from '../../shared/aggregated-kinds.ts';
 import { contentOf } from './content.ts';
 
 const Unlistable: Kind = { ...Secret, plural: 'bindings', verbs: ['create'] };
 const { signal } = new AbortController();
+const aggregated = new AggregatedKinds({ aggregated: () => [] });
 
 describe('contentOf', () => {
   it('lists every kind of the namespace, and only of that', async () => {
@@ -17,7 +19,7 @@ describe('contentOf', () => {
     api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
     api.put('configmaps', { metadata: { name: 'b', namespace: 'y' } });
     const kinds = () => [ConfigMap, Secret, Namespace, Unlistable];
-    const found = await contentOf('x', { client: createClient(api), signal, kinds });
+    const found = await contentOf('x', { client: createClient(api), signal, aggregated, kinds });
     expect(found).toEqual({
       contents: [
         { kind: ConfigMap, objects: [api.get('configmaps', 'x', 'a')], resourceVersion: String(api.revision) },
@@ -30,7 +32,12 @@ describe('contentOf', () => {
   it.each([noSuchPath(), methodNotAllowed()])('passes over a kind that went away: %s', async (error) => {
     const api = new ScriptedApi();
     api.refuse(({ plural }) => (plural === 'secrets' ? error : undefined));
-    const found = await contentOf('x', { client: createClient(api), signal, kinds: () => [ConfigMap, Secret] });
+    const found = await contentOf('x', {
+      client: createClient(api),
+      signal,
+      aggregated,
+      kinds: () => [ConfigMap, Secret],
+    });
     expect(found).toEqual({ contents: [], unlisted: [] });
   });
 
@@ -38,7 +45,12 @@ describe('contentOf', () => {
     const api = new ScriptedApi();
     api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
     api.refuse(({ plural }) => (plural === 'secrets' ? new ApiError('InternalError', 'broken') : undefined));
-    const found = await contentOf('x', { client: createClient(api), signal, kinds: () => [Secret, ConfigMap] });
+    const found = await contentOf('x', {
+      client: createClient(api),
+      signal,
+      aggregated,
+      kinds: () => [Secret, ConfigMap],
+    });
     expect(found.unlisted).toEqual(['broken']);
     expect(found.contents).toHaveLength(1);
   });
@@ -47,7 +59,7 @@ describe('contentOf', () => {
     const kinds = () => {
       throw new Error('discovery failed');
     };
-    const found = await contentOf('x', { client: createClient(new ScriptedApi()), signal, kinds });
+    const found = await contentOf('x', { client: createClient(new ScriptedApi()), signal, aggregated, kinds });
     expect(found).toMatchObject({ undiscovered: 'discovery failed', contents: [] });
   });
 });

@@ -1,20 +1,21 @@
-/** Lists all objects in a namespace, of all kinds that are currently served. */
+/** Lists all objects in a namespace, of all kinds that are currently served, here or by other servers. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Named } from '../../loop/plan.ts';
+import { type AggregatedKinds, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';
 
 export interface Content {
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   readonly objects: readonly Named[];
-  /** The version of the list. */
+  /** The version of the list; empty where another server has none. */
   readonly resourceVersion: string;
 }
 
 export interface NamespaceContent {
   /** Kinds with remaining objects. */
   readonly contents: readonly Content[];
-  /** Why the kinds are not known. */
+  /** Why the kinds are not all known. */
   readonly undiscovered?: string;
   /** Why kinds could not be listed. */
   readonly unlisted: readonly string[];
@@ -27,20 +28,26 @@ interface Look {
   readonly signal: AbortSignal;
   /** The kinds that are currently served. */
   readonly kinds: () => Iterable<Kind>;
+  readonly aggregated: AggregatedKinds;
 }
 
-export async function contentOf(namespace: string, { client, signal, kinds }: Look): Promise<NamespaceContent> {
-  let served: Kind[];
+export async function contentOf(namespace: string, look: Look): Promise<NamespaceContent> {
+  const { client, signal, kinds, aggregated } = look;
+  let served: ServedKind[];
   try {
-    served = [...kinds()].filter(livesInNamespaces);
+    served = [...kinds(), ...aggregated.all()].filter(livesInNamespaces);
   } catch (error) {
     return { ...NO_CONTENT, undiscovered: (error as Error).message };
   }
+  const stale = aggregated.stale();
   const unlisted: string[] = [];
   const lists = await Promise.all(
     served.map(async (kind): Promise<Content | undefined> => {
       try {
-        const { items, metadata } = await client.of(kind).in(namespace).listAll({ signal });
+        const { items, metadata } = await client
+          .of(kind)
+          .in(namespace)
+          .listAll({ signal, ...metadataOnly(kind) });
         return { kind, objects: items, resourceVersion: metadata.resourceVersion };
       } catch (error) {
         signal.throwIfAborted();
@@ -50,9 +57,20 @@ export async function contentOf(namespace: string, { client, signal, kinds }: Lo
       }
     }),
   );
-  return { contents: lists.filter((list) => list !== undefined && list.objects.length > 0) as Content[], unlisted };
+  const contents = lists.filter((list) => list !== undefined && list.objects.length > 0) as Content[];
+  return { contents, unlisted, ...(stale.length > 0 ? { undiscovered: discoveryFailure(stale) } : {}) };
 }
 
-function livesInNamespaces({ scope, verbs }: Kind): boolean {
-  return scope === 'Namespaced' && (!verbs || (verbs.includes('list') && verbs.includes('delete')));
+function livesInNamespaces(kind: ServedKind): boolean {
+  return kind.scope === 'Namespaced' && hasVerbs(kind, 'list', 'delete');
+}
+
+/** Objects in this process are shared, and cost nothing. */
+const metadataOnly = ({ isAggregated }: ServedKind) => (isAggregated ? { metadataOnly: true } : {});
+
+/** As a client of Kubernetes that discovers APIs says it. */
+function discoveryFailure(stale: readonly string[]): string {
+  const failures = stale.map((apiVersion) => `${apiVersion}: stale GroupVersion discovery: ${apiVersion}`).sort();
+  const problem = `unable to retrieve the complete list of server APIs: ${failures.join(', ')}`;
+  return `Discovery failed for some groups, ${stale.length} failing: ${problem}`;
 }

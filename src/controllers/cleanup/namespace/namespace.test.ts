@@ -64,7 +64,8 @@ const thing = (kind: Kind, name: string, fields: Partial<Thing> = {}): Thing => 
   ...fields,
 });
 
-const NoCollections: Kind = { ...Secret, plural: 'singles', kind: 'Single', verbs: ['get', 'list', 'delete'] };
+const NoCollections: Kind = { ...Secret, plural: 'singles', kind: 'Single', verbs: ['get', 'list', 'watch', 'delete'] };
+const Unwatched: Kind = { ...NoCollections, plural: 'unwatched', verbs: ['get', 'list', 'delete'] };
 
 describe('planNamespace', () => {
   it.each([
@@ -85,6 +86,14 @@ describe('planNamespace', () => {
     const actions = plan(doomed(), content);
     expect(text(actions)).toEqual(['delete singles', 'requeueOnChange singles']);
     expect((actions[0] as Extract<Action, { type: 'delete' }>).object.metadata.name).toBe('a');
+  });
+
+  it('looks again at what cannot be watched', () => {
+    expect(text(plan(doomed(), contentOf([thing(Unwatched, 'a')])))).toEqual(['delete unwatched', 'requeueAfter']);
+    const { contents } = contentOf([thing(Secret, 'a')]);
+    const unversioned = contents.map((content) => ({ ...content, resourceVersion: '' }));
+    const actions = plan(doomed(), { contents: unversioned, unlisted: [] });
+    expect(text(actions)).toEqual(['deleteCollection secrets', 'requeueAfter']);
   });
 
   it('reports what remains once all deletions were requested', () => {

@@ -14,6 +14,7 @@ import {
   updateStatus,
   updateSubresource,
 } from '../../loop/plan.ts';
+import { AggregatedKinds, type AggregatedOptions, hasVerbs } from '../../shared/aggregated-kinds.ts';
 import { withConditions } from '../../shared/conditions.ts';
 import { type Content, contentOf, type NamespaceContent, NO_CONTENT } from './content.ts';
 import { isDeleted, report } from './report.ts';
@@ -21,21 +22,22 @@ import { isDeleted, report } from './report.ts';
 /** Holds a namespace until it is empty. */
 const FINALIZER = 'kubernetes';
 
-/** How long to wait before kinds that could not be listed are tried again. */
+/** How long to wait before kinds that could not be listed or watched are looked at again. */
 const RETRY_MS = 5000;
 
-export interface NamespaceControllerOptions {
+export interface NamespaceControllerOptions extends AggregatedOptions {
   /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
 }
 
-export function namespaceController({ kinds }: NamespaceControllerOptions): Controller {
+export function namespaceController({ kinds, ...options }: NamespaceControllerOptions): Controller {
+  const aggregated = new AggregatedKinds(options);
   return defineController<Namespace, NamespaceContent>({
     name: 'namespace',
     account: 'namespace-controller',
     watches: Namespace,
     observe: async (namespace, { key }, { client, signal }) =>
-      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds }) : NO_CONTENT,
+      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds, aggregated }) : NO_CONTENT,
     plan: planNamespace,
   });
 }
@@ -56,12 +58,18 @@ export function planNamespace(
   return [
     ...status,
     ...deletions,
-    ...due.map((content) => requeueOnChange(content.kind, namespace.metadata.name ?? '', content.resourceVersion)),
+    ...due.map((content) => requeueFor(content, namespace.metadata.name ?? '')),
     ...(isKnown ? [] : [requeueAfter(RETRY_MS)]),
     // A new status is a new version of the namespace, which causes the next plan. The namespace is therefore read once more
     // after a write of ours: whatever was admitted before its deletion has been written by then.
     ...(isEmpty && status.length === 0 ? [finalize(namespace)] : []),
   ];
+}
+
+/** What cannot be watched is looked at again. */
+function requeueFor({ kind, resourceVersion }: Content, namespace: string): Action {
+  if (!resourceVersion || !hasVerbs(kind, 'watch')) return requeueAfter(RETRY_MS);
+  return requeueOnChange(kind, namespace, resourceVersion);
 }
 
 function isOurs(namespace: DeepReadonly<Namespace> | undefined): boolean {
@@ -82,7 +90,7 @@ function deletionsOf({ kind, objects }: Content, namespace: string): Action[] {
   const options = { propagationPolicy: 'Background' } as const;
   const left = objects.filter((object) => !isDeleted(object));
   if (left.length === 0) return [];
-  if (!kind.verbs || kind.verbs.includes('deletecollection')) return [deleteCollection(kind, namespace, options)];
+  if (hasVerbs(kind, 'deletecollection')) return [deleteCollection(kind, namespace, options)];
   return left.map((object) => remove(kind, object, options));
 }
 

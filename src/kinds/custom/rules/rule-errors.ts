@@ -30,6 +30,7 @@ export function* ruleErrors(schema: JsonSchema, path: string, pace: Pace): Divid
 
 function* visit(schema: JsonSchema, level: Level, findings: Findings): DividedWork<void> {
   if (!hasRules(schema)) return;
+  if (findings.pace.isSpent()) yield;
   const { 'x-kubernetes-validations': rules = [], properties = {}, 'x-kubernetes-list-type': listType } = schema;
   const { path } = level;
   const most = maxChildren(schema);

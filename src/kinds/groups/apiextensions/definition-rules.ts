@@ -80,7 +80,9 @@ function* versionErrors({ spec }: Definition, old: Definition | undefined, pace:
   const { versions } = spec;
   const before = new Map(old?.spec.versions.map((version) => [version.name, version]));
   const schemas = versions.flatMap(({ schema }) => (schema?.openAPIV3Schema as JsonSchema | undefined) ?? []);
-  const found = [...ruleLimitErrors(schemas, 'spec.versions'), ...patternLimitErrors(schemas, 'spec.versions')];
+  const found = ruleLimitErrors(schemas, 'spec.versions');
+  if (pace.isSpent()) yield;
+  addAll(found, patternLimitErrors(schemas, 'spec.versions'));
   if (found.length > 0) return found;
   for (const [i, version] of versions.entries()) {
     addAll(found, yield* oneVersionErrors(version, `spec.versions[${i}]`, before.get(version.name), pace));
@@ -113,8 +115,7 @@ function* oneVersionErrors(
     Boolean(before.subresources?.status) !== Boolean(subresources?.status)
   ) {
     const at = `${path}.schema.openAPIV3Schema`;
-    if (pace.isSpent()) yield;
-    const wrong = schemaErrors(source, at, subresources?.status !== undefined);
+    const wrong = yield* schemaErrors(source, { path: at, hasStatus: subresources?.status !== undefined, pace });
     addAll(found, wrong.length > 0 ? wrong : yield* ruleErrors(source, at, pace));
   }
   addAll(found, scaleErrors(subresources?.scale, `${path}.subresources.scale`));

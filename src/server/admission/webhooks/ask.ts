@@ -30,6 +30,9 @@ export async function ask(core: Core, registered: RegisteredWebhook, question: Q
   if (!version) throw new CallFailed(name, 'webhook does not accept known AdmissionReview versions (v1, v1beta1)');
   const identity = { uid: core.random.uuid(), version };
   const text = await send(core, registered, JSON.stringify(reviewOf(request, form, identity)));
+  // Reading an answer may take long, and several may have come at a time.
+  const pause = core.stages.pause();
+  if (pause) await pause;
   let verdict: Verdict;
   try {
     verdict = verdictOf(text, identity, mayPatch);

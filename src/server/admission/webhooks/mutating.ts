@@ -80,7 +80,11 @@ async function askOne(core: Core, request: AdmissionRequest, { registered, versi
   let isChanged = false;
   try {
     const { patch } = await ask(core, registered, { request, form, mayPatch: true });
-    if (patch !== undefined) isChanged = await applyTo(request, registered, form, patch);
+    if (patch !== undefined) {
+      const pause = core.stages.pause();
+      if (pause) await pause;
+      isChanged = await applyTo(request, registered, form, patch);
+    }
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
     if (webhook.failurePolicy !== 'Ignore') throw failedClosed(error);

@@ -90,6 +90,7 @@ function checkPatch(patch: unknown, patchType: unknown, mayPatch: boolean): void
 
 function stringsOf(value: unknown): Record<string, string> {
   if (!isTree(value)) return {};
-  const entries = Object.entries(value).slice(0, MAX_NOTES);
+  const names = Object.keys(value).slice(0, MAX_NOTES);
+  const entries = names.map((name) => [name, value[name]] as const);
   return Object.fromEntries(entries.filter((row): row is [string, string] => typeof row[1] === 'string'));
 }

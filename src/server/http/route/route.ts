@@ -2,7 +2,7 @@ import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
 import { isNamespaceSubresource } from '../../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../../kinds/kind.ts';
-import type { ServeProxied } from '../../backends/backend.ts';
+import type { ProxiedServing, ServeProxied } from '../../backends/backend.ts';
 import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import type { ServedResource } from '../../registry.ts';
 import { type ServedSubresource, takesPath } from '../../subresources/served.ts';
@@ -29,10 +29,10 @@ function versionOf(segments: PathSegments): { apiVersion: string; end: number } 
 }
 
 /** What serves a path whose group and version is proxied; undefined for any other path. */
-function findProxy(path: string, backends: BackendRegistry): ServeProxied | undefined {
+export function findProxy(path: string, backends: BackendRegistry): ProxiedServing | undefined {
   const found = versionOf(new PathSegments(path));
   const serving = found && backends.find(found.apiVersion)?.serving;
-  return serving?.type === 'proxy' ? serving.serve : undefined;
+  return serving?.type === 'proxy' ? serving : undefined;
 }
 
 /**
@@ -113,7 +113,7 @@ export class Routes {
   }
 
   proxyOf(path: string): ServeProxied | undefined {
-    return findProxy(path, this.#backends);
+    return findProxy(path, this.#backends)?.serve;
   }
 }
 

@@ -1,0 +1,77 @@
+/** What the response to a request of the client means. */
+import type { Readable } from 'node:stream';
+import type { ApiError, Status } from '../../base/errors.ts';
+import { isShallow } from '../../base/json/depth.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { errorOfCode, errorOfStatus } from '../status-error.ts';
+import type { Answer, ListMeta, RawEvent, Request } from './transport.ts';
+
+/** The head of a response, and its body as it arrives. */
+export type HttpResponse = Readable & { readonly statusCode?: number | undefined };
+
+/** For JSON of a server that is not trusted. */
+export interface JsonLimits {
+  readonly maxBytes: number;
+  readonly maxDepth: number;
+}
+
+export interface Body {
+  readonly code: number;
+  readonly text: string;
+}
+
+export async function bodyOf(response: HttpResponse, limits?: JsonLimits): Promise<Body> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += (chunk as Buffer).length;
+    if (limits && bytes > limits.maxBytes) throw new Error(`the response is larger than ${limits.maxBytes} bytes`);
+    chunks.push(chunk as Buffer);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  checkDepth(text, limits);
+  return { code: response.statusCode ?? 0, text };
+}
+
+/** One line of a watch. */
+export function parseEvent(line: string, limits?: JsonLimits): RawEvent {
+  checkDepth(line, limits);
+  return JSON.parse(line);
+}
+
+function checkDepth(text: string, limits: JsonLimits | undefined): void {
+  if (!limits || isShallow(text, limits.maxDepth)) return;
+  throw new Error(`the response is nested deeper than ${limits.maxDepth} levels`);
+}
+
+/** What a successful response says. */
+export function answerOf(request: Request, body: Body): Answer {
+  const value = parseObject(body.text);
+  if (!value) throw errorOfCode(body.code, body.text);
+  if (value.kind === 'Status') return { type: 'status', status: value as unknown as Status };
+  if (request.verb !== 'list') return { type: 'object', object: value as unknown as KubeObject };
+  const { metadata, items } = value as unknown as { metadata: ListMeta; items: KubeObject[] | null };
+  // Some servers omit fields in items that the list has.
+  const common = { apiVersion: request.apiVersion, kind: String(value.kind).replace(/List$/, '') };
+  return { type: 'list', metadata, items: (items ?? []).map((item) => (item.kind ? item : { ...common, ...item })) };
+}
+
+export function failureOf({ code, text }: Body): ApiError {
+  const status = statusIn(text);
+  return status ? errorOfStatus({ code, ...status }) : errorOfCode(code, text);
+}
+
+/** A Status of the API; other programs on the way to a server answer in their own ways. */
+export function statusIn(text: string): Partial<Status> | undefined {
+  const value = parseObject(text);
+  return value?.kind === 'Status' ? value : undefined;
+}
+
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
