@@ -104,7 +104,7 @@ describe('requests', () => {
 });
 
 describe('deletes', () => {
-  it('sends preconditions in the body and the rest in the query', async () => {
+  it('sends all options of a deletion in the body when there is one, and what the query can have there, too', async () => {
     const { client, last } = recording(success);
     await client
       .of(ReplicaSet)
@@ -114,7 +114,10 @@ describe('deletes', () => {
       ...target,
       verb: 'delete',
       name: 'a',
-      body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u' } },
+      body: {
+        ...{ kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u' } },
+        ...{ gracePeriodSeconds: 0, propagationPolicy: 'Foreground' },
+      },
       options: { gracePeriodSeconds: 0, propagationPolicy: 'Foreground' },
     });
   });

@@ -64,8 +64,16 @@ export function write({ dryRun, ...options }: WriteOptions): Pick<Request, 'opti
 }
 
 export function deletion({ preconditions, ...options }: DeleteOptions): Pick<Request, 'options' | 'signal' | 'body'> {
-  const body = preconditions ? { body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions } } : {};
-  return { ...write(options), ...body };
+  if (!preconditions) return write(options);
+  const { dryRun, gracePeriodSeconds, propagationPolicy } = options;
+  // Kubernetes ignores options of the query when there is a body.
+  const body = {
+    ...{ kind: 'DeleteOptions', apiVersion: 'v1', preconditions },
+    ...(dryRun ? { dryRun: ['All'] } : {}),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy ? { propagationPolicy } : {}),
+  };
+  return { ...write(options), body };
 }
 
 export function patchBody(patch: Patch<any>): Pick<Request, 'patchType' | 'body'> {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AggregatedObjects } from '../support/aggregated-objects.ts';
 import { type AggregatedServer, startAggregated } from '../support/aggregated-server.ts';
 import type { TestAuthority } from '../support/tls.ts';
 import { kubectls } from './kubectl.ts';
@@ -20,11 +21,13 @@ const LIST = {
 
 let qd: Qd;
 let backend: AggregatedServer;
+let objects: AggregatedObjects;
 
 beforeAll(async () => {
   qd = await startQd();
   const ca = await readFile(join(qd.directory, 'data', 'pki', 'front-proxy-ca.crt'), 'utf8');
   backend = await startAggregated({ ca } as TestAuthority, 'gauges.default.svc');
+  objects = new AggregatedObjects(backend);
   backend.on('/gauges', (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(LIST));
   });
@@ -78,6 +81,17 @@ test('a server that does not answer any more costs its own clients an error, and
   backend.on('/gauges', (_, response) => void response.socket?.destroy());
   expect((await qd.request('GET', `${ROOT}/namespaces/default/gauges`)).code).toBeGreaterThanOrEqual(500);
   expect((await qd.request('GET', '/api/v1/namespaces/default')).code).toBe(200);
+});
+
+test('a namespace is deleted with the objects of the other server', async () => {
+  backend.on('/doomed/gauges', objects.answer);
+  objects.put({ name: 'pressure', namespace: 'doomed' });
+  objects.put({ name: 'heat', namespace: 'kept' });
+  const namespaces = '/api/v1/namespaces';
+  await qd.request('POST', namespaces, { body: { metadata: { name: 'doomed' } } });
+  await qd.request('DELETE', `${namespaces}/doomed`);
+  await qd.untilGone(namespaces, 'doomed');
+  expect(objects.names()).toEqual(['heat']);
 });
 
 test('its API is gone with the APIService', async () => {

@@ -27,11 +27,13 @@ export class AggregatedObjects {
   readonly #server: AggregatedServer;
   readonly #objects = new Map<string, StoredObject>();
   readonly #watches = new Set<ServerResponse>();
+  /** The events of all watches. */
+  readonly #history: { readonly version: number; readonly line: string }[] = [];
   #version = 100;
 
   constructor(server: AggregatedServer) {
     this.#server = server;
-    server.on('', (request, response) => this.#answer(request, response));
+    server.on('', this.answer);
   }
 
   names(): readonly string[] {
@@ -60,10 +62,12 @@ export class AggregatedObjects {
   }
 
   #send(type: string, object: StoredObject): void {
-    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type, object })}\n`);
+    const line = `${JSON.stringify({ type, object })}\n`;
+    this.#history.push({ version: this.#version, line });
+    for (const watch of this.#watches) watch.write(line);
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost');
     const reply = (code: number, body: unknown) =>
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -93,7 +97,7 @@ export class AggregatedObjects {
     const sent = this.#server.seen.at(-1)?.body || '{}';
     switch (request.method) {
       case 'GET':
-        if (searchParams.get('watch') === 'true') this.#watch(response);
+        if (searchParams.get('watch') === 'true') this.#watch(response, Number(searchParams.get('resourceVersion')));
         else if (name) reply(200, chosen[0]);
         else
           reply(200, {
@@ -110,14 +114,15 @@ export class AggregatedObjects {
         return;
       }
       case 'PATCH': {
-        const { metadata } = JSON.parse(sent);
-        reply(200, this.put({ ...chosen[0]!.metadata, ...metadata, finalizers: metadata.finalizers ?? undefined }));
+        const { resourceVersion: _, ...changes } = JSON.parse(sent).metadata;
+        const given = Object.entries(changes).map(([key, value]) => [key, value ?? undefined]);
+        reply(200, this.put({ ...chosen[0]!.metadata, ...Object.fromEntries(given) }));
         return;
       }
       default:
         response.writeHead(405).end();
     }
-  }
+  };
 
   #delete({ metadata }: StoredObject, policy: string | undefined): void {
     const held = (metadata.finalizers ?? []).filter((each) => each !== 'foregroundDeletion');
@@ -125,9 +130,10 @@ export class AggregatedObjects {
     this.put({ ...metadata, finalizers, deletionTimestamp: '2030-01-01T00:00:00Z' });
   }
 
-  #watch(response: ServerResponse): void {
+  #watch(response: ServerResponse, since: number): void {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
+    for (const { version, line } of this.#history) if (version > since) response.write(line);
     this.#watches.add(response);
     response.on('close', () => this.#watches.delete(response));
   }

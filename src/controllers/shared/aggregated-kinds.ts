@@ -29,8 +29,12 @@ export interface AggregatedKind extends KindRef {
   readonly versions: readonly { readonly apiVersion: string; readonly group: string }[];
 }
 
+export interface AggregatedVersion extends Required<Pick<AggregatedApi, 'apiVersion' | 'isStale'>> {
+  readonly kinds: readonly AggregatedKind[];
+}
+
 /** What controllers know of anything that is served, here or elsewhere. */
-export type ServedKind = Kind | AggregatedKind;
+export type ServedKind = (Kind & { readonly isAggregated?: never }) | AggregatedKind;
 
 /** Whether objects of the kind can be used in all of these ways. */
 export function hasVerbs({ verbs }: ServedKind, ...wanted: readonly Verb[]): boolean {
@@ -40,6 +44,7 @@ export function hasVerbs({ verbs }: ServedKind, ...wanted: readonly Verb[]): boo
 /** The same resource is the same value as long as nothing about it changes. */
 export class AggregatedKinds {
   readonly #apis: AggregatedOptions['aggregated'];
+  /** All resources of all versions. */
   #known: ReadonlyMap<string, AggregatedKind> = new Map();
 
   constructor({ aggregated }: AggregatedOptions) {
@@ -48,21 +53,30 @@ export class AggregatedKinds {
 
   /** Every resource once, in the preferred version of those that have it: several show the same objects. */
   all(): readonly AggregatedKind[] {
-    const known = new Map<string, AggregatedKind>();
-    const names = new Set<string>();
-    for (const api of this.#apis()) {
-      const { apiVersion } = api;
-      const group = groupOf(apiVersion);
-      for (const resource of api.resources()) {
-        const name = `${group}/${resource.plural}`;
-        if (names.has(name)) continue;
-        names.add(name);
-        const key = JSON.stringify([apiVersion, resource.plural, resource.kind, resource.namespaced, resource.verbs]);
-        known.set(key, this.#known.get(key) ?? kindOf(apiVersion, resource));
-      }
+    const preferred = new Map<string, AggregatedKind>();
+    for (const kind of this.ofVersions().flatMap(({ kinds }) => kinds)) {
+      const name = `${kind.group}/${kind.plural}`;
+      if (!preferred.has(name)) preferred.set(name, kind);
     }
+    return [...preferred.values()];
+  }
+
+  /** The resources of every group and version. */
+  ofVersions(): readonly AggregatedVersion[] {
+    const known = new Map<string, AggregatedKind>();
+    const versions = this.#apis().map((api) => {
+      const { apiVersion, isStale = false } = api;
+      const kinds = api.resources().map((resource) => {
+        const { plural, kind, namespaced, verbs } = resource;
+        const key = JSON.stringify([apiVersion, plural, kind, namespaced, verbs]);
+        const value = this.#known.get(key) ?? kindOf(apiVersion, resource);
+        known.set(key, value);
+        return value;
+      });
+      return { apiVersion, isStale, kinds };
+    });
     this.#known = known;
-    return [...known.values()];
+    return versions;
   }
 
   /** The groups and versions whose resources are not known for certain. */

@@ -5,14 +5,16 @@ import { reflect, type Sink, type Source } from '../../../client/informer/reflec
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Feed, FeedTools } from '../../loop/define.ts';
-import { nodeOf, type OwnerGraph } from './owner-graph.ts';
+import { type AggregatedKinds, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';
+import { isSameResource, nodeOf, type OwnerGraph } from './owner-graph.ts';
 
 export interface FollowOptions {
   /** The kinds that are currently served. */
   readonly kinds: () => Iterable<Kind>;
-  /** Calls the listener whenever kinds are added or removed; returns a function to stop that. */
+  readonly aggregated: AggregatedKinds;
+  /** Calls the listener whenever kinds or aggregated APIs are added, changed or removed; returns a function to stop that. */
   readonly onKindsChange: (listener: () => void) => () => void;
-  /** Called when kinds were added or removed, after the followers know. */
+  /** Called when they were, after the followers know. */
   readonly changed: () => void;
 }
 
@@ -23,24 +25,31 @@ interface Follower {
 }
 
 export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: FeedTools): Feed {
-  const followers = new Map<Kind, Follower>();
+  const followers = new Map<ServedKind, Follower>();
   const budget = new TurnBudget(tools.clock);
   const ending = new Set<Promise<void>>();
   const refresh = () => {
     if (tools.signal.aborted) return;
-    const served = new Set([...options.kinds()].filter(isCollected));
+    const served = new Set<ServedKind>([...options.kinds(), ...options.aggregated.all()].filter(isCollected));
     for (const [kind, { stop, ended }] of followers) {
       if (served.has(kind)) continue;
       followers.delete(kind);
       stop.abort();
       ending.add(ended.then(() => graph.forget(kind)));
     }
-    for (const kind of served) if (!followers.has(kind)) followers.set(kind, follow(kind, { graph, budget }, tools));
+    // A server that is not available is asked when it is; until then, those that were followed stay known.
+    const stale = new Set(options.aggregated.stale());
+    for (const kind of served) {
+      if (followers.has(kind) || (kind.isAggregated && stale.has(kind.hub.apiVersion))) continue;
+      followers.set(kind, follow(kind, { graph, budget }, tools));
+    }
   };
   graph.wake = tools.wake;
   const begin = async () => {
     refresh();
-    await Promise.all([...followers.values()].map(({ synced }) => synced));
+    // Another server may never answer. Owners that are not known yet are looked up.
+    const own = [...followers].filter(([kind]) => !kind.isAggregated);
+    await Promise.all(own.map(([, { synced }]) => synced));
   };
   const leave = options.onKindsChange(() => {
     refresh();
@@ -59,13 +68,15 @@ export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: Fe
 }
 
 /** Events are not collected: they expire, there are many, and nothing depends on them. */
-function isCollected({ kind, verbs }: Kind): boolean {
-  if (kind === 'Event') return false;
-  return !verbs || (['list', 'watch', 'delete'] as const).every((verb) => verbs.includes(verb));
+function isCollected(kind: ServedKind): boolean {
+  return kind.kind !== 'Event' && hasVerbs(kind, 'list', 'watch', 'delete');
 }
 
+/** Watches of other servers end after a while, so that a dead connection is noticed. */
+const AGGREGATED_WATCH_SECONDS = 300;
+
 function follow(
-  kind: Kind,
+  kind: ServedKind,
   { graph, budget }: { readonly graph: OwnerGraph; readonly budget: TurnBudget },
   { client, clock, random, log }: FeedTools,
 ): Follower {
@@ -95,18 +106,25 @@ function follow(
     apply: async (events) => {
       for (const event of events) {
         if (budget.isSpent()) await budget.nextTurn();
-        if (event.type === 'DELETED') graph.remove(event.object.metadata.uid ?? '');
+        if (event.type === 'DELETED') removeOwn(kind, graph, event.object.metadata.uid ?? '');
         else if (event.type !== 'BOOKMARK') graph.put(nodeOf(kind, event.object));
       }
     },
   };
   const fields = { kind: kind.kind, group: kind.group };
-  const ended = reflect(source, sink, { clock, random, log: log.with(fields), signal: stop.signal });
+  const limits = kind.isAggregated ? { watchSeconds: AGGREGATED_WATCH_SECONDS } : {};
+  const ended = reflect(source, sink, { clock, random, log: log.with(fields), signal: stop.signal, ...limits });
   return { stop, synced, ended };
 }
 
+/** A UID that another server made up may be that of an object of another kind. */
+function removeOwn(kind: ServedKind, graph: OwnerGraph, uid: string): void {
+  const known = graph.get(uid);
+  if (known && isSameResource(known.kind, kind)) graph.remove(uid);
+}
+
 /** Objects missing from the list were deleted unnoticed. */
-function removeMissing(kind: Kind, graph: OwnerGraph, items: readonly DeepReadonly<KubeObject>[]): void {
+function removeMissing(kind: ServedKind, graph: OwnerGraph, items: readonly DeepReadonly<KubeObject>[]): void {
   const present = new Set(items.map(({ metadata }) => metadata.uid));
   const missing = [...graph.ofKind(kind)].filter(({ uid }) => !present.has(uid));
   for (const { uid } of missing) graph.remove(uid);

@@ -61,7 +61,7 @@ class World {
       const owners = node.owners.map((reference) => {
         const owner = this.objects.get(reference.uid);
         const state = owner ? (isWaiting(owner) ? 'waiting' : 'present') : 'absent';
-        return { reference, state, isElsewhere: false } as const;
+        return { reference, state, isElsewhere: false, isUnwatched: false } as const;
       });
       const plan = planCollection(relationsOf(this.graph, node, owners));
       see(node, plan);

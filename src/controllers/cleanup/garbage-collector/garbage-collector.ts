@@ -4,24 +4,27 @@
  */
 import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
+import { AggregatedKinds, type AggregatedOptions, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';
 import { followKinds } from './follow-kinds.ts';
 import { type GraphNode, isWaiting, ORPHAN, OwnerGraph } from './owner-graph.ts';
 import { type OwnerStatus, statusOfOwners } from './owners.ts';
 import { type ObjectRelations, planCollection } from './plan-collection.ts';
 
-export interface GarbageCollectorOptions {
+export interface GarbageCollectorOptions extends AggregatedOptions {
   /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
-  /** Calls the listener whenever kinds are added or removed; returns a function to stop that. */
+  /** Calls the listener whenever kinds or aggregated APIs are added, changed or removed; returns a function to stop that. */
   readonly onKindsChange: (listener: () => void) => () => void;
 }
 
 /** Deletions share disk flushes, so that many run concurrently. */
 const WORKERS = 64;
 
-export function garbageCollectorController({ kinds, onKindsChange }: GarbageCollectorOptions): Controller {
+export function garbageCollectorController(options: GarbageCollectorOptions): Controller {
+  const { kinds, onKindsChange } = options;
   let graph = new OwnerGraph();
-  const served = new ServedKinds(kinds);
+  const aggregated = new AggregatedKinds(options);
+  const served = new ServedKinds(kinds, aggregated);
   /** Objects that cannot be judged before the kind of an owner is served. */
   const undecided = new Set<string>();
   const changed = () => {
@@ -38,7 +41,7 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
       // It may run again after another server has: earlier knowledge is stale.
       graph = new OwnerGraph();
       undecided.clear();
-      return followKinds(graph, { kinds, onKindsChange, changed }, tools);
+      return followKinds(graph, { kinds, aggregated, onKindsChange, changed }, tools);
     },
     async observe(_, { key }, { client, signal }) {
       const node = graph.get(key.name);
@@ -47,8 +50,10 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
         return undefined;
       }
       const kindOf = (apiVersion: string, kind: string) => served.find(apiVersion, kind);
+      // Before the owners are looked up, so that a change meanwhile wakes it once more.
+      undecided.add(node.uid);
       const owners = node.isDeleted ? [] : await statusOfOwners(node, { graph, client, signal, kindOf });
-      if (owners.some(({ state }) => state === 'unknown')) undecided.add(node.uid);
+      if (owners.every(({ state }) => state !== 'unknown')) undecided.delete(node.uid);
       return relationsOf(graph, node, owners);
     },
     plan: (_, { observed }) => (observed ? planCollection(observed) : []),
@@ -69,13 +74,15 @@ export function relationsOf(graph: OwnerGraph, node: GraphNode, owners: readonly
 /** Kinds by the API version and kind of owner references. */
 class ServedKinds {
   readonly #kinds: () => Iterable<Kind>;
-  #known: Map<string, Kind> | undefined;
+  readonly #aggregated: AggregatedKinds;
+  #known: Map<string, ServedKind> | undefined;
 
-  constructor(kinds: () => Iterable<Kind>) {
+  constructor(kinds: () => Iterable<Kind>, aggregated: AggregatedKinds) {
     this.#kinds = kinds;
+    this.#aggregated = aggregated;
   }
 
-  find(apiVersion: string, kind: string): Kind | undefined {
+  find(apiVersion: string, kind: string): ServedKind | undefined {
     this.#known ??= this.#all();
     return this.#known.get(`${apiVersion} ${kind}`);
   }
@@ -84,10 +91,18 @@ class ServedKinds {
     this.#known = undefined;
   }
 
-  #all(): Map<string, Kind> {
-    const out = new Map<string, Kind>();
+  /** A version that another server serves is that server's, also as long as it cannot be asked. */
+  #all(): Map<string, ServedKind> {
+    const out = new Map<string, ServedKind>();
+    const elsewhere = this.#aggregated.ofVersions();
+    const taken = new Set(elsewhere.map(({ apiVersion }) => apiVersion));
     for (const kind of this.#kinds()) {
-      for (const { apiVersion } of kind.versions) out.set(`${apiVersion} ${kind.kind}`, kind);
+      for (const { apiVersion } of kind.versions)
+        if (!taken.has(apiVersion)) out.set(`${apiVersion} ${kind.kind}`, kind);
+    }
+    for (const { apiVersion, isStale, kinds } of elsewhere) {
+      if (isStale) continue;
+      for (const kind of kinds) if (hasVerbs(kind, 'get')) out.set(`${apiVersion} ${kind.kind}`, kind);
     }
     return out;
   }

@@ -3,8 +3,9 @@
  * change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
  */
 import type { DeepReadonly } from '../../../client/object-types.ts';
-import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
+import type { ServedKind } from '../../shared/aggregated-kinds.ts';
 
 export type OwnerReference = DeepReadonly<NonNullable<ObjectMeta['ownerReferences']>[number]>;
 
@@ -13,7 +14,7 @@ export const FOREGROUND = 'foregroundDeletion';
 
 /** An object in the graph. It is replaced, never modified. */
 export interface GraphNode {
-  readonly kind: Kind;
+  readonly kind: ServedKind;
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
@@ -33,7 +34,7 @@ const NONE: readonly never[] = [];
 const isSame = (a: readonly string[], b: readonly string[]) =>
   a === b || (a.length === b.length && a.every((each, index) => each === b[index]));
 
-export function nodeOf(kind: Kind, { metadata }: DeepReadonly<KubeObject>): GraphNode {
+export function nodeOf(kind: ServedKind, { metadata }: DeepReadonly<KubeObject>): GraphNode {
   return {
     kind,
     uid: metadata.uid ?? '',
@@ -90,6 +91,7 @@ export class OwnerGraph {
 
   put(node: GraphNode): void {
     const old = this.#nodes.get(node.uid);
+    if (node.kind.isAggregated && !isItsOwn(node, old)) return;
     this.#nodes.set(node.uid, node);
     if (node.owners !== old?.owners) this.#relate(node, old?.owners ?? NONE);
     if (!node.isDeleted || (old?.isDeleted && isSame(node.finalizers, old.finalizers))) return;
@@ -106,20 +108,24 @@ export class OwnerGraph {
       this.#wakeIfWaiting(owner.uid);
     }
     if (!this.#dependents.has(uid)) return;
-    this.#gone.add(identityKeyOf(node));
+    // What another server has not sent may still exist: it is asked.
+    if (!node.kind.isAggregated) this.#gone.add(identityKeyOf(node));
     this.#wakeDependents(uid);
   }
 
   /** Drops a kind that is no longer served. The fate of its dependents is unknown, so that they stay. */
-  forget(kind: Kind): void {
+  forget(kind: ServedKind): void {
     for (const node of [...this.#nodes.values()]) {
       if (node.kind !== kind) continue;
       this.#nodes.delete(node.uid);
-      for (const { uid } of node.owners) this.#leave(uid, node.uid);
+      for (const { uid } of node.owners) {
+        this.#leave(uid, node.uid);
+        this.#wakeIfWaiting(uid);
+      }
     }
   }
 
-  *ofKind(kind: Kind): Iterable<GraphNode> {
+  *ofKind(kind: ServedKind): Iterable<GraphNode> {
     for (const node of this.#nodes.values()) if (node.kind === kind) yield node;
   }
 
@@ -172,6 +178,16 @@ export class OwnerGraph {
     dependents?.delete(dependent);
     if (dependents?.size === 0) this.#dependents.delete(owner);
   }
+}
+
+/** Whether an object of another server has a UID, and not that of an object of another resource: that server chose it. */
+function isItsOwn({ uid, kind }: GraphNode, known: GraphNode | undefined): boolean {
+  return uid !== '' && (!known || isSameResource(kind, known.kind));
+}
+
+/** The same resource may have become another value, when its verbs have changed. */
+export function isSameResource(a: ServedKind, b: ServedKind): boolean {
+  return a === b || (a.group === b.group && a.plural === b.plural);
 }
 
 /** By UID; of several references to one object, the first. */

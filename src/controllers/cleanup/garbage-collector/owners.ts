@@ -2,7 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
-import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import type { ServedKind } from '../../shared/aggregated-kinds.ts';
 import {
   type GraphNode,
   identityKeyOf,
@@ -15,7 +16,7 @@ import {
 
 /**
  * `present`: it exists. `waiting`: it exists, and waits for its dependents to be deleted. `absent`: no such object exists or
- * ever will. `unknown`: its kind is not served, or cannot own such an object.
+ * ever will. `unknown`: its kind is not served, or cannot own such an object, or another server does not say.
  */
 type OwnerState = 'present' | 'waiting' | 'absent' | 'unknown';
 
@@ -24,13 +25,15 @@ export interface OwnerStatus {
   readonly state: OwnerState;
   /** The owner exists in another namespace, where it cannot own the object. */
   readonly isElsewhere: boolean;
+  /** Another server has it, and its end may go unnoticed: it is not in the graph, or not yet. */
+  readonly isUnwatched: boolean;
 }
 
 interface OwnerLookup {
   readonly graph: OwnerGraph;
   readonly client: Client;
   readonly signal: AbortSignal;
-  readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  readonly kindOf: (apiVersion: string, kind: string) => ServedKind | undefined;
 }
 
 const OWNERS_PER_TURN = 100;
@@ -44,35 +47,46 @@ export async function statusOfOwners(node: GraphNode, lookup: OwnerLookup): Prom
     const known = lookup.graph.get(reference.uid);
     const isElsewhere = known !== undefined && known.namespace !== '' && known.namespace !== node.namespace;
     const isKnown = known !== undefined && isNamedBy(known, reference, node);
-    const state = isKnown ? stateOf(known) : await find(reference, node, lookup);
-    out.push({ reference, state, isElsewhere });
+    const found = isKnown ? { state: stateOf(known), isUnwatched: false } : await find(reference, node, lookup);
+    out.push({ reference, isElsewhere, ...found });
   }
   return out;
 }
 
 const stateOf = (owner: GraphNode): OwnerState => (isWaiting(owner) ? 'waiting' : 'present');
 
-async function find(reference: OwnerReference, node: GraphNode, lookup: OwnerLookup): Promise<OwnerState> {
+type Found = Pick<OwnerStatus, 'state' | 'isUnwatched'>;
+
+const UNKNOWN: Found = { state: 'unknown', isUnwatched: false };
+const ABSENT: Found = { state: 'absent', isUnwatched: false };
+
+async function find(reference: OwnerReference, node: GraphNode, lookup: OwnerLookup): Promise<Found> {
   const kind = lookup.kindOf(reference.apiVersion, reference.kind);
-  if (!kind || (kind.scope === 'Namespaced' && !node.namespace)) return 'unknown';
+  if (!kind || (kind.scope === 'Namespaced' && !node.namespace)) return UNKNOWN;
   const { name, uid } = reference;
   const namespace = kind.scope === 'Namespaced' ? node.namespace : '';
   const identityKey = identityKeyOf({ kind, uid, namespace, name });
-  if (lookup.graph.isGone(identityKey)) return 'absent';
+  if (lookup.graph.isGone(identityKey)) return ABSENT;
   const found = await get(kind, { namespace, name }, lookup);
-  if (found?.metadata.uid === uid) return stateOf(nodeOf(kind, found));
+  if (found === 'unknown') return UNKNOWN;
+  if (found?.metadata.uid === uid) {
+    return { state: stateOf(nodeOf(kind, found)), isUnwatched: kind.isAggregated === true };
+  }
   lookup.graph.markGone(identityKey);
-  return 'absent';
+  return ABSENT;
 }
 
-async function get(kind: Kind, at: { namespace: string; name: string }, { client, signal }: OwnerLookup) {
+/** Another server's word that an object is absent must be about that object: dependents are deleted because of it. */
+async function get(kind: ServedKind, at: { namespace: string; name: string }, { client, signal }: OwnerLookup) {
+  const { isAggregated } = kind;
   try {
-    return await client
+    const found = await client
       .of<KubeObject>(kind)
       .in(at.namespace || undefined)
       .get(at.name, { signal });
+    return isAggregated && !found.metadata.uid ? 'unknown' : found;
   } catch (error) {
-    if (isApiError(error, 'NotFound')) return undefined;
-    throw error;
+    if (!isApiError(error, 'NotFound')) throw error;
+    return isAggregated && error.details?.name !== at.name ? 'unknown' : undefined;
   }
 }

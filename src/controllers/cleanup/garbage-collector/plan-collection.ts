@@ -1,6 +1,6 @@
 /** Plans what happens to an object because of its owners, and to its dependents because of it. */
 import type { DeleteOptions } from '../../../client/request-options.ts';
-import { type Action, event, type Named, type Plan, patch, remove } from '../../loop/plan.ts';
+import { type Action, event, type Named, type Plan, patch, remove, requeueAfter } from '../../loop/plan.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, type OwnerReference } from './owner-graph.ts';
 import type { OwnerStatus } from './owners.ts';
 
@@ -17,7 +17,7 @@ export function planCollection({ node, owners, dependents, isBlocked }: ObjectRe
     if (node.finalizers.includes(ORPHAN)) return orphaned(node, dependents);
     return isWaiting(node) && !isBlocked ? [released(node, FOREGROUND)] : [];
   }
-  return [...complaints(node, owners), ...planByOwners(node, owners, dependents)];
+  return [...complaints(node, owners), ...planByOwners(node, owners, dependents), ...recheck(owners)];
 }
 
 function planByOwners(node: GraphNode, owners: readonly OwnerStatus[], dependents: readonly GraphNode[]): Plan {
@@ -28,6 +28,13 @@ function planByOwners(node: GraphNode, owners: readonly OwnerStatus[], dependent
   if (present.length > 0) return [owned(node, present.map(referenceOf))];
   const isAwaited = owners.some(({ state }) => state === 'waiting') && dependents.length > 0;
   return [deleted(node, isAwaited ? 'Foreground' : policyOf(node))];
+}
+
+/** How often owners are looked up that cannot be watched. */
+const RECHECK_MS = 30_000;
+
+function recheck(owners: readonly OwnerStatus[]): Action[] {
+  return owners.some(({ isUnwatched }) => isUnwatched) ? [requeueAfter(RECHECK_MS)] : [];
 }
 
 const referenceOf = ({ reference }: OwnerStatus) => reference;

@@ -1,7 +1,6 @@
 /** Lists all objects in a namespace, of all kinds that are currently served, here or by other servers. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
-import type { KindRef } from '../../../client/object-types.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Named } from '../../loop/plan.ts';
 import { type AggregatedKinds, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';
@@ -67,7 +66,7 @@ function livesInNamespaces(kind: ServedKind): boolean {
 }
 
 /** Objects in this process are shared, and cost nothing. */
-const metadataOnly = ({ isAggregated }: KindRef) => (isAggregated ? { metadataOnly: true } : {});
+const metadataOnly = ({ isAggregated }: ServedKind) => (isAggregated ? { metadataOnly: true } : {});
 
 /** As a client of Kubernetes that discovers APIs says it. */
 function discoveryFailure(stale: readonly string[]): string {
