@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
+import { bytesUsed } from '../../../test/support/heap.ts';
 import { testServer } from '../../../test/support/server.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { ChangeHistory } from './change-history.ts';
 import { ChangeRecord } from './change-record.ts';
+import type { Entry } from './entry.ts';
 import { Table } from './table.ts';
 
 it('counts what a change takes in memory besides the object before it', () => {
@@ -63,4 +65,19 @@ it('changes are settled once, also after older ones were dropped', () => {
   history.trim(18_000);
   history.trim(30_000);
   expect(settled).toHaveLength(8_000);
+});
+
+it('keeps nothing of the changes that were dropped', () => {
+  const MB = 1_000_000;
+  const history = new ChangeHistory({ milliseconds: 60_000, bytes: 5 * MB });
+  const table = new Table('configmaps');
+  const at = { key: '/registry/configmaps/default/a', namespace: 'default', name: 'a' };
+  const before = bytesUsed();
+  for (let revision = 1; revision <= 100; revision++) {
+    const previous = { size: MB, stored: Buffer.alloc(MB, 1) } as unknown as Entry;
+    history.push({ record: new ChangeRecord(revision, at, undefined, previous), table, time: 0 });
+    history.trim(0);
+  }
+  expect(bytesUsed() - before).toBeLessThan(10 * MB);
+  expect(table.changesAfter(0).map(({ revision }) => revision)).toEqual([97, 98, 99, 100]);
 });

@@ -13,7 +13,7 @@ const SETTLED_AFTER_MS = 2_000;
 
 /** The latest changes of all tables, oldest first, bounded in age and bytes. Each table holds its own part of them. */
 export class ChangeHistory {
-  #items: KeptChange[] = [];
+  #items: (KeptChange | undefined)[] = [];
   #head = 0;
   /** The changes before this one have been settled. */
   #settled = 0;
@@ -84,7 +84,8 @@ export class ChangeHistory {
   }
 
   #forget(item: KeptChange): void {
-    this.#head++;
+    // The place stays for a while; what was in it must not: the objects may be large.
+    this.#items[this.#head++] = undefined;
     this.#bytes -= item.record.size;
     item.table.forgetOldest();
   }

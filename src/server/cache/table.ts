@@ -1,4 +1,4 @@
-import type { ChangeRecord } from './change-record.ts';
+import { ChangeRecord } from './change-record.ts';
 import type { Entry } from './entry.ts';
 
 /** The objects of one namespace, or all of a cluster-scoped kind. They are sorted when they are read. */
@@ -44,6 +44,9 @@ class NamespaceEntries {
 function byBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** In the place of a change that was dropped: its objects may be large. */
+const FORGOTTEN = new ChangeRecord(0, { key: '', namespace: '', name: '' }, undefined, undefined);
 
 /** The objects of one group and plural, with their latest changes. */
 export class Table {
@@ -108,7 +111,8 @@ export class Table {
   }
 
   forgetOldest(): void {
-    this.#head++;
+    // The place stays for a while; what was in it must not.
+    this.#changes[this.#head++] = FORGOTTEN;
     if (this.#head > 1024 && this.#head * 2 > this.#changes.length) {
       this.#changes = this.#changes.slice(this.#head);
       this.#head = 0;
