@@ -109,21 +109,20 @@ async function log(node: NodeUnderTest, { root, directory, record }: PodFigures)
   const folder = join(node.directory, 'logs', `default_${pod.name}_${pod.uid}`, 'main');
   const [file = ''] = await readdir(folder);
   const path = join(folder, file);
-  const write = () => writeLog(path);
-  const bytes = await write();
-  const relay = await startRelay(root, join(directory, 'containerd', 'data'), `file:${path}`);
+  // The agent rotates the log from time to time, but not the peer's copy of it.
+  const copy = join(directory, 'relayed.log');
+  const bytes = await writeLog(copy);
+  const relay = await startRelay(root, join(directory, 'containerd', 'data'), `file:${copy}`);
   try {
     const ours: number[] = [];
     const theirs: number[] = [];
     const request = streamRequest(qd, `${PODS}/${pod.name}/log?follow=true`, false);
     for (let round = 0; round < TRANSFERS; round++) {
-      // It is rotated from time to time.
-      if (statSync(path).size < bytes) await write();
       theirs[round] = await receive(relay.origin, '\n', bytes);
-      if (statSync(path).size < bytes) await write();
-      const time = LINES * (LINE.length + 1);
+      const shown = LINES * (LINE.length + 1);
+      const rate = await withWholeLog(path, bytes, () => receive(qd.origin, request, shown));
       // In bytes of the file, as for the peer: what is left out of it was read.
-      ours[round] = ((await receive(qd.origin, request, time)) * bytes) / time;
+      ours[round] = (rate * bytes) / shown;
     }
     const peer = Math.max(...theirs);
     const name = 'log of 1 KB lines, followed';
@@ -133,10 +132,23 @@ async function log(node: NodeUnderTest, { root, directory, record }: PodFigures)
   }
 }
 
+/** Does something with a log of this size, and once more when it was rotated in the meantime. */
+async function withWholeLog<T>(path: string, bytes: number, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    if (statSync(path).size < bytes) await writeLog(path);
+    const { ino } = statSync(path);
+    try {
+      return await work();
+    } catch (error) {
+      if (statSync(path).ino === ino) throw error;
+    }
+  }
+}
+
 async function writeLog(path: string): Promise<number> {
   const entry = `2030-01-01T00:00:00.000000000Z stdout F ${LINE}\n`;
   const block = entry.repeat(1_000);
-  const out = createWriteStream(path, { flags: 'r+' });
+  const out = createWriteStream(path, { flags: existsSync(path) ? 'r+' : 'w' });
   for (let line = 0; line < LINES; line += 1_000) if (!out.write(block)) await once(out, 'drain');
   out.end();
   await once(out, 'finish');

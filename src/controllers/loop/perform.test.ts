@@ -4,7 +4,7 @@ import { type TestObject, testKind } from '../../../test/support/scripted-api.ts
 import { ApiError } from '../../base/errors.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { type ApiAction, type Performer, performAll } from './perform.ts';
-import { create, createFollowed, deleteCollection } from './plan.ts';
+import { create, createFollowed, deleteCollection, update, updateStatus } from './plan.ts';
 
 const Member = testKind<TestObject>('members', 'Member', 'Namespaced');
 
@@ -100,4 +100,30 @@ describe('the actions of a plan', () => {
     await expect(other.perform(deletions(1000))).rejects.toThrow('1000 actions failed');
     expect(other.calls).toBe(1000);
   });
+});
+
+it('sends no managers of fields in an update, so that the server keeps them', async () => {
+  const sent: unknown[] = [];
+  const take = async (object: object) => {
+    sent.push(object);
+    return object;
+  };
+  const resource = { update: take, updateStatus: take, in: () => resource };
+  const metadata = { name: 'a', namespace: 'x', labels: { app: 'a' } };
+  const object = { metadata: { ...metadata, managedFields: [{ manager: 'kubectl' }] }, status: {} } as any;
+  await performAll(
+    [update(Member, object), updateStatus(Member, object)] as ApiAction[],
+    {
+      client: { of: () => resource },
+      signal: new AbortController().signal,
+      onWrite: () => {},
+      record: () => {},
+      listerOf: () => undefined,
+      budget: new TurnBudget({ monotonic: () => 0 }, 1),
+    } as unknown as Performer,
+  );
+  expect(sent).toEqual([
+    { metadata, status: {} },
+    { metadata, status: {} },
+  ]);
 });

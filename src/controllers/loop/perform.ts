@@ -82,6 +82,12 @@ function recordOutcome(
   if (content) record(report.about, content);
 }
 
+/** The server keeps the `managedFields` that it has where none are sent. They would be half of what an update sends. */
+function withoutManagers(object: Draft<KubeObject>): Draft<KubeObject> {
+  const { managedFields, ...metadata } = object.metadata ?? {};
+  return managedFields ? { ...object, metadata } : object;
+}
+
 /** Resolves with the action that follows, if there is one. */
 async function perform(action: ApiAction, performer: Performer): Promise<Action | undefined> {
   const { client, listerOf, signal, onWrite, record } = performer;
@@ -104,7 +110,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<Action 
       return action.followedBy?.(created);
     }
     case 'update':
-      version(await resource.update(action.object, { signal }));
+      version(await resource.update(withoutManagers(action.object), { signal }));
       return undefined;
     case 'patch': {
       const { name = '', namespace } = action.object.metadata;
@@ -118,7 +124,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<Action 
     }
     case 'updateStatus':
       if (!isStatusKnown(action.object, listerOf(kind)))
-        version(await resource.updateStatus(action.object, { signal }));
+        version(await resource.updateStatus(withoutManagers(action.object), { signal }));
       return undefined;
     case 'updateSubresource': {
       const { name = '', namespace } = action.object.metadata ?? {};

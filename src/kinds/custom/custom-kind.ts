@@ -70,6 +70,14 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
   });
 }
 
+/**
+ * Gives up the schemas of a custom kind that is no longer served, and what was derived from them. Changes of its objects stay in
+ * the history for minutes, and name the kind.
+ */
+export function releaseSchemas({ versions }: Kind): void {
+  for (const version of versions) if (version instanceof CustomVersion) version.release();
+}
+
 /** A definition that is being deleted takes no new objects. */
 const VERBS_WHILE_TERMINATING: Kind['verbs'] = [
   'delete',
@@ -98,6 +106,10 @@ class SchemaReader {
       this.#schemas.set(name, schema);
     }
     return schema;
+  }
+
+  release(): void {
+    this.#schemas.clear();
   }
 }
 
@@ -159,6 +171,12 @@ class CustomVersion implements Version, ValidatedVersion {
   get schema(): ObjectSchema<KubeObject> {
     this.#schema ??= this.#build();
     return this.#schema;
+  }
+
+  /** They are read again if somebody asks after all. */
+  release(): void {
+    this.#schema = undefined;
+    this.#options.read.release();
   }
 
   /** `object` is in the stored version's shape. */

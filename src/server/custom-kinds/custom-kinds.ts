@@ -6,7 +6,7 @@ import { parseWithout, type SkippedField } from '../../base/json/json-scan.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
-import { customKind } from '../../kinds/custom/custom-kind.ts';
+import { customKind, releaseSchemas } from '../../kinds/custom/custom-kind.ts';
 import { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Handle } from '../api.ts';
@@ -41,6 +41,8 @@ interface Followed {
 }
 
 const RETRY_DELAY_MS = 1000;
+/** Longer than any request takes that was begun before the kind was replaced. */
+const RELEASE_DELAY_MS = 90_000;
 
 export class CustomKinds {
   readonly #options: CustomKindsOptions;
@@ -65,6 +67,7 @@ export class CustomKinds {
     const listener = ({ entry, at }: { entry: Entry | undefined; at: { name: string } }) => {
       const { removed, added } = entry ? this.#follow(entry) : this.#forget(at.name);
       if (removed.length > 0 || added.length > 0) registry.replace(removed, added);
+      if (removed.length > 0) options.clock.timer(RELEASE_DELAY_MS, () => removed.forEach(releaseSchemas));
     };
     table.listeners.add(listener);
     this.#unfollow = () => table.listeners.delete(listener);

@@ -60,5 +60,8 @@ export const hostileRules: Attack = {
       ...{ apiVersion: `${GROUP}/v1`, kind: 'costly', metadata: { name: `costly-${i}` }, spec: { list: long } },
     }));
     await Promise.all(writes.map((body) => admin.send('POST', `/apis/${GROUP}/v1/costly`, { body })));
+    for (const plural of ['many', 'long', 'deep', 'nested', 'slow', 'costly']) {
+      await admin.send('DELETE', `${DEFINITIONS}/${plural}.${GROUP}`);
+    }
   },
 };

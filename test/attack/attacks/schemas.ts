@@ -13,6 +13,10 @@ function define(admin: AttackContext['admin'], plural: string, spec: object) {
   return admin.send('POST', DEFINITIONS, { body });
 }
 
+const PLURALS = [
+  ...['wide', 'deep', 'patterns', 'expressions', 'described', 'enums', 'unions', 'defaults', 'ruled', 'chained'],
+];
+
 const fieldsOf = (count: number, schema: object) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`field${i}`, schema]));
 
@@ -53,6 +57,7 @@ export const hostileSchemas: Attack = {
       'x-kubernetes-validations': Array.from({ length: 200 }, () => ({ rule: chain })),
     });
     await write(admin);
+    for (const plural of PLURALS) await admin.send('DELETE', `${DEFINITIONS}/${plural}.${GROUP}`);
   },
 };
 

@@ -28,9 +28,19 @@ function nextOnCalendar(schedule: CalendarSchedule, after: number, zone: Zone): 
     if (!schedule.months.has(month)) time = zone.startOfDay(year, month + 1, 1);
     else if (!isDay(schedule, wall)) time = zone.startOfDay(year, month, day + 1);
     else if (!schedule.hours.has(hour)) time += (MINUTES_PER_HOUR - minute) * MINUTE_MS;
-    else if (!schedule.minutes.has(minute)) time += MINUTE_MS;
+    else if (!schedule.minutes.has(minute)) time = nextMinute(schedule, zone, time, wall);
     else return time;
   }
+}
+
+/** The time of the next minute that the schedule has in this hour, or of the next minute where the clock is set before it. */
+function nextMinute({ minutes }: CalendarSchedule, zone: Zone, time: number, { hour, minute }: WallTime): number {
+  let next = minute + 1;
+  while (next < MINUTES_PER_HOUR && !minutes.has(next)) next++;
+  const found = time + (next - minute) * MINUTE_MS;
+  const wall = zone.read(found);
+  const isThere = next === MINUTES_PER_HOUR ? wall.minute === 0 : wall.hour === hour && wall.minute === next;
+  return isThere ? found : time + MINUTE_MS;
 }
 
 function isDay({ daysOfMonth, daysOfWeek, eitherDay }: CalendarSchedule, { day, weekday }: WallTime): boolean {

@@ -219,7 +219,7 @@ class Judge {
         world.change({ template: template(happening.image) });
         break;
       case 'scale':
-        this.#isUndisturbed = false;
+        this.#disturb();
         world.change({ replicas: happening.replicas });
         break;
       case 'work':
@@ -227,7 +227,7 @@ class Judge {
         break;
       case 'ready':
       case 'fail':
-        this.#isUndisturbed = false;
+        this.#disturb();
         for (const [at, set] of world.sets.slice(0, 3).entries()) {
           if (happening.what === 'ready') world.becomeReady(set, happening.pods[at]!);
           else world.fail(set, happening.pods[at]!);
@@ -237,6 +237,15 @@ class Judge {
     this.#check();
     this.#plan();
     this.#check();
+  }
+
+  /** From now on pods may be missed: a status that is behind its pods catches up. */
+  #disturb(): void {
+    const { world } = this;
+    this.#isUndisturbed = false;
+    for (const set of world.sets) {
+      if ((set.status.availableReplicas ?? 0) < world.podsOf(set).available) world.report(set);
+    }
   }
 
   #work(set: any, { resizes, available, reports }: Extract<Happening, { what: 'work' }>, at: number): void {

@@ -125,3 +125,17 @@ describe('the metadata of an object that changes', () => {
     expect(update({ ...going, finalizers: [] }, going)).toEqual([]);
   });
 });
+
+describe('what an update leaves as it was', () => {
+  const labels = { 'not a key': 'x' };
+  const old = { ...fine, labels } as ObjectMeta;
+
+  it('is not checked again', () => {
+    expect(told({ ...old, annotations: {} }, { operation: 'update', old })).toEqual([]);
+  });
+
+  it('is checked as soon as it is another value', () => {
+    expect(told({ ...old, labels: { ...labels } }, { operation: 'update', old })[0]).toMatch(/^labels: Invalid value/);
+    expect(told({ ...old, annotations: labels }, { operation: 'update', old })[0]).toMatch(/^annotations: Invalid/);
+  });
+});

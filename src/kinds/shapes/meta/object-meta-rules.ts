@@ -15,20 +15,30 @@ export interface ObjectMetaContext {
   readonly bareFinalizers?: boolean | undefined;
 }
 
-/** Errors with paths relative to the metadata. The name must already be generated. */
-export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext): FieldError[] {
-  return [
-    ...names(meta, context),
-    ...namespace(meta, context.namespaced),
-    ...generation(meta),
-    ...under('labels', labels(meta.labels ?? {})),
-    ...under('annotations', annotations(meta.annotations ?? {})),
-    ...ownerReferences(meta.ownerReferences),
-    ...finalizers(meta.finalizers, context.bareFinalizers),
-    ...managedFields(meta.managedFields),
-    ...(context.old ? changes(meta, context.old) : []),
-  ];
+/**
+ * Errors with paths relative to the metadata. The name must already be generated. What is the very value of the old object
+ * was checked when that was stored: most writes change no more than one field here.
+ */
+export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext): readonly FieldError[] {
+  const { old, namespaced, bareFinalizers } = context;
+  const isNew = (field: keyof ObjectMeta) => !old || meta[field] !== old[field];
+  let errors: readonly FieldError[] = NONE;
+  const add = (more: readonly FieldError[]) => {
+    if (more.length > 0) errors = [...errors, ...more];
+  };
+  if (isNew('name') || isNew('generateName')) add(names(meta, context));
+  if (isNew('namespace')) add(namespace(meta, namespaced));
+  if (isNew('generation')) add(generation(meta));
+  if (isNew('labels')) add(under('labels', labels(meta.labels ?? {})));
+  if (isNew('annotations')) add(under('annotations', annotations(meta.annotations ?? {})));
+  if (isNew('ownerReferences')) add(ownerReferences(meta.ownerReferences));
+  if (isNew('finalizers')) add(finalizers(meta.finalizers, bareFinalizers));
+  if (isNew('managedFields')) add(managedFields(meta.managedFields));
+  if (old) add(changes(meta, old));
+  return errors;
 }
+
+const NONE: readonly never[] = Object.freeze([]);
 
 /** On a map of annotations. Keys are like those of labels, but the prefix may have capital letters, too. */
 export function annotations(map: Readonly<Record<string, string>>): FieldError[] {
