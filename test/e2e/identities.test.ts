@@ -127,6 +127,7 @@ describe('an authenticating proxy', () => {
     const file = join(qd.directory, 'proxies.crt');
     await writeFile(file, proxies.ca);
     const flags = ['--requestheader-client-ca-file', file, '--requestheader-allowed-names', 'gate'];
+    flags.push('--requestheader-group-headers', 'X-Remote-Group,X-Gate-Group');
     const other = await startQd({ flags });
     try {
       const pki = (name: string) => readFile(join(other.directory, 'data', 'pki', name), 'utf8');
@@ -148,6 +149,8 @@ describe('an authenticating proxy', () => {
       const { data } = (await other.request('GET', path)).body;
       expect(JSON.parse(data['requestheader-allowed-names'])).toEqual(['front-proxy-client', 'gate']);
       expect(data['requestheader-client-ca-file']).toContain(proxies.ca.trim());
+      expect(JSON.parse(data['requestheader-username-headers'])).toEqual(['X-Remote-User']);
+      expect(JSON.parse(data['requestheader-group-headers'])).toEqual(['X-Remote-Group', 'X-Gate-Group']);
     } finally {
       await other.stop();
     }

@@ -581,3 +581,34 @@ it('other servers find in a ConfigMap whose headers they may believe, whatever s
   await api.delete('configmaps', name, place);
   await eventually(async () => expect((await api.get('configmaps', name, place)).data).toMatchObject(wanted));
 });
+
+it('other proxies may use other headers, which a client cannot give itself', async () => {
+  const authority = await testAuthority('front-proxy-ca');
+  const headers = { username: ['X-Proxy-User'], group: ['X-Proxy-Group'], extraPrefixes: ['X-Proxy-Extra-'] };
+  const others = { authority: 'proxies', names: ['proxy'], headers };
+  const { cert, key } = await authority.client('front-proxy-client');
+  const identity = { certificate: cert, key, authority: 'own ', clientAuthority: 'users', others };
+  await api.server.identifyAs(identity);
+  const place = { namespace: 'kube-system' };
+  expect((await api.get('configmaps', 'extension-apiserver-authentication', place)).data).toEqual({
+    'client-ca-file': 'users',
+    'requestheader-client-ca-file': 'own proxies',
+    'requestheader-allowed-names': '["front-proxy-client","proxy"]',
+    'requestheader-username-headers': '["X-Proxy-User"]',
+    'requestheader-uid-headers': '["X-Remote-Uid"]',
+    'requestheader-group-headers': '["X-Proxy-Group"]',
+    'requestheader-extra-headers-prefix': '["X-Proxy-Extra-"]',
+  });
+  await available();
+  const sent = {
+    'X-Proxy-User': 'root',
+    X_Proxy_Group: 'system:masters',
+    'X-Proxy-Extra-Scopes': 'all',
+    'X-Mine': 'yes',
+  };
+  await ask(GAUGES, { headers: sent });
+  const { headers: seen } = backend.seen.at(-1)!;
+  expect(seen).toMatchObject({ 'x-proxy-user': 'alice', 'x-remote-user': 'alice', 'x-mine': 'yes' });
+  expect(seen['x-proxy-group']).toBe(seen['x-remote-group']);
+  expect(JSON.stringify(seen)).not.toMatch(/masters|scopes/);
+});

@@ -10,7 +10,7 @@ import type { Handle } from '../api.ts';
 import type { Core } from '../core.ts';
 import { put } from '../own-objects.ts';
 import { FRONT_PROXY_NAME, type FrontProxy } from './front-proxy.ts';
-import { EXTRA_HEADER_PREFIX, GROUP_HEADER, UID_HEADER, USER_HEADER } from './user-headers.ts';
+import { STANDARD_HEADERS, UID_HEADER } from './user-headers.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
@@ -60,18 +60,19 @@ export class AuthenticationConfig {
 }
 
 /**
- * Other proxies are believed by other servers, too. The headers are only those that are taken out of requests before they are passed
- * on: a client could give itself the others.
+ * Other proxies are believed by other servers, too, in the headers that they use. This server removes these from requests before it passes
+ * them on, and sends them itself (`transport.ts`).
  */
 function dataOf({ authority, clientAuthority, others }: FrontProxy): Record<string, string> {
+  const headers = others?.headers ?? STANDARD_HEADERS;
   const names = others?.names.length === 0 ? [] : [FRONT_PROXY_NAME, ...(others?.names ?? [])];
   return {
     'client-ca-file': clientAuthority,
     'requestheader-allowed-names': JSON.stringify(names),
     'requestheader-client-ca-file': `${authority}${others?.authority ?? ''}`,
-    'requestheader-extra-headers-prefix': JSON.stringify([EXTRA_HEADER_PREFIX]),
-    'requestheader-group-headers': JSON.stringify([GROUP_HEADER]),
+    'requestheader-extra-headers-prefix': JSON.stringify(headers.extraPrefixes),
+    'requestheader-group-headers': JSON.stringify(headers.group),
     'requestheader-uid-headers': JSON.stringify([UID_HEADER]),
-    'requestheader-username-headers': JSON.stringify([USER_HEADER]),
+    'requestheader-username-headers': JSON.stringify(headers.username),
   };
 }

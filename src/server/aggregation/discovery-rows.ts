@@ -1,6 +1,7 @@
 /** Reads the list of resources that another server publishes for a group and version. */
 import { isTree } from '../../base/json/tree.ts';
 import type { DiscoveredResource, DiscoveredSubresource } from '../backends/backend.ts';
+import { boundedJson } from './bounded-json.ts';
 
 const MAX_RESOURCES = 1000;
 const MAX_WORDS = 50;
@@ -10,7 +11,7 @@ const WORD = /^[A-Za-z0-9.-]{1,63}$/;
 
 /** What is malformed is left out. */
 export function discoveredRows(body: Buffer): readonly DiscoveredResource[] {
-  const list = parsed(body);
+  const list = boundedJson(body);
   const rows = isTree(list) && Array.isArray(list.resources) ? list.resources.slice(0, MAX_RESOURCES) : [];
   const resources = new Map<string, DiscoveredResource & { readonly subresources: DiscoveredSubresource[] }>();
   for (const row of rows) {
@@ -37,14 +38,6 @@ export function discoveredRows(body: Buffer): readonly DiscoveredResource[] {
       ?.subresources.push({ name, kind: row.kind, apiVersion: homeOf(row), verbs: words(row.verbs) });
   }
   return [...resources.values()];
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 function words(value: unknown): string[] {

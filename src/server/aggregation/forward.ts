@@ -6,7 +6,6 @@ import type { ForwardedRequest, ForwardedResponse } from '../backends/backend.ts
 import type { ForwardedAnswer } from '../forwarding/send.ts';
 import { checkPath, problemOf, send, unreachableMessage } from './send.ts';
 import type { Transport } from './transport.ts';
-import { userHeaders } from './user-headers.ts';
 
 /** For a request to a server that is not available, in the words of Kubernetes. */
 export const unavailable = () =>
@@ -28,7 +27,7 @@ export async function forward(
   };
   let answer: ForwardedAnswer;
   try {
-    answer = await send(client, { path: url, headers: userHeaders(user) }, transport);
+    answer = await send(client, { path: url, headers: transport.userHeaders(user) }, transport);
   } catch (error) {
     throw new ApiError('ServiceUnavailable', unreachableMessage(error), { cause: error });
   }

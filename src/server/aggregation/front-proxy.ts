@@ -1,3 +1,5 @@
+import type { UserHeaderNames } from './user-headers.ts';
+
 /** How this server identifies itself to the servers that it passes requests on to. All parts are PEM. */
 export interface FrontProxy {
   /** The client certificate and its key. */
@@ -7,8 +9,17 @@ export interface FrontProxy {
   readonly authority: string;
   /** The authorities that sign certificates of users. */
   readonly clientAuthority: string;
-  /** Other proxies that may name users: who signs their certificates, and for which names; none: for all. */
-  readonly others?: { readonly authority: string; readonly names: readonly string[] };
+  /** Other proxies that may name users. */
+  readonly others?: OtherProxies;
+}
+
+interface OtherProxies {
+  /** Who signs their certificates. */
+  readonly authority: string;
+  /** The names in them; none: all. */
+  readonly names: readonly string[];
+  /** Where they name users. Servers that believe them look there, also in what this server sends. */
+  readonly headers: UserHeaderNames;
 }
 
 /** The common name of the client certificate; other servers believe the headers of no other. */

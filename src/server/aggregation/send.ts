@@ -28,7 +28,7 @@ export async function send(
   transport: Transport,
 ): Promise<ForwardedAnswer> {
   const canRepeat = !client.hasBody && client.headers.upgrade === undefined;
-  const options = { host: transport.host, path, headers };
+  const options = { host: transport.host, path, headers, isWithheld: transport.isWithheld };
   try {
     return await sendForwarded(client, { ...options, over: canRepeat ? transport.kept : transport.fresh });
   } catch (error) {

@@ -9,7 +9,6 @@ import type { ForwardedAnswer } from '../forwarding/send.ts';
 import type { Exchange } from '../http/protocol/exchange.ts';
 import { checkPath, problemOf, send, unreachableMessage } from './send.ts';
 import type { Transport } from './transport.ts';
-import { userHeaders } from './user-headers.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
@@ -24,7 +23,7 @@ export function replyUnavailable(exchange: Exchange): void {
 
 export async function serve(exchange: Exchange, request: ProxiedRequest, transport: Transport): Promise<void> {
   checkPath(request.path);
-  const headers = { ...userHeaders(request.user), ...auditHeader(exchange) };
+  const headers = { ...transport.userHeaders(request.user), ...auditHeader(exchange) };
   let answer: ForwardedAnswer;
   const { method, url, headers: sent, signal, peer } = exchange;
   const hasBody = exchange.hasBody();

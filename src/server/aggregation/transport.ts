@@ -2,11 +2,12 @@
 import { type Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { APIService } from '../../kinds/groups/apiregistration/api-service.ts';
+import type { User } from '../api.ts';
 import type { Core } from '../core.ts';
 import { dialService, endpointsOf, type ServicePort } from '../forwarding/dial-service.ts';
 import { tlsAgent } from '../forwarding/tls-agent.ts';
 import type { FrontProxy } from './front-proxy.ts';
-import { userHeaders } from './user-headers.ts';
+import { namesUsers, STANDARD_HEADERS, type UserHeaderNames, userHeaders } from './user-headers.ts';
 
 const DIAL_TIMEOUT_MS = 10_000;
 /** Shorter than what servers allow, so that a connection is seldom closed at the moment of its next use. */
@@ -14,7 +15,7 @@ const IDLE_TIMEOUT_MS = 30_000;
 const MAX_IDLE_CONNECTIONS = 25;
 
 /** The user as which this server asks others about themselves. */
-const AGGREGATOR = userHeaders({ name: 'system:kube-aggregator', groups: ['system:masters'] });
+const AGGREGATOR = { name: 'system:kube-aggregator', groups: ['system:masters'] };
 
 /** What decides how a server is reached. */
 export type Reach = Pick<APIService['spec'], 'service' | 'caBundle' | 'insecureSkipTLSVerify'>;
@@ -40,11 +41,16 @@ export class Transport {
   readonly kept: Agent;
   /** Opens a connection for every request. */
   readonly fresh: Agent;
+  /** Whether a header of a client is removed because the server would believe it. */
+  readonly isWithheld: (header: string) => boolean;
   readonly #core: Core;
+  readonly #headers: UserHeaderNames;
 
   constructor(core: Core, reach: Reach, identity: FrontProxy | undefined) {
     const { namespace = '', name = '', port = 443 } = reach.service ?? {};
     this.#core = core;
+    this.#headers = identity?.others?.headers ?? STANDARD_HEADERS;
+    this.isWithheld = namesUsers(this.#headers);
     this.service = { namespace, name, port };
     const servername = `${name}.${namespace}.svc`;
     this.host = `${servername}:${port}`;
@@ -66,6 +72,11 @@ export class Transport {
     this.kept.destroy();
   }
 
+  /** The headers that tell the server who the user is. */
+  userHeaders(user: User): Record<string, string | string[]> {
+    return userHeaders(user, this.#headers);
+  }
+
   /** How many endpoints are ready; 1 where that is not known. */
   endpoints(): number {
     return endpointsOf(this.#core, this.service)?.length ?? 1;
@@ -77,7 +88,12 @@ export class Transport {
     const timer = this.#core.clock.timer(timeoutMs, () => late.abort());
     try {
       return await new Promise((resolve, reject) => {
-        const headers = { accept, host: this.host, ...AGGREGATOR, ...(etag ? { 'if-none-match': etag } : {}) };
+        const headers = {
+          accept,
+          host: this.host,
+          ...this.userHeaders(AGGREGATOR),
+          ...(etag ? { 'if-none-match': etag } : {}),
+        };
         const call = request({ path, agent: this.fresh, signal: late.signal, setHost: false, headers }, (response) => {
           const chunks: Buffer[] = [];
           let size = 0;

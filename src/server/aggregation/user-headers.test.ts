@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { userHeaders } from './user-headers.ts';
+import { namesUsers, userHeaders } from './user-headers.ts';
 
 it('says who the user is, in the encoding of Kubernetes', () => {
   const extra = { 'example.com/Scopes': ['a', 'b'], 'größe%': ['ü'] };
@@ -20,3 +20,24 @@ it.each(['admin\r\nX-Remote-Group: system:masters', 'admin\n', ' admin', 'admin 
     expect(() => userHeaders({ name: 'a', groups: [], extra: { k: [name] } })).toThrow('cannot be sent');
   },
 );
+
+const OTHERS = {
+  username: ['X-Proxy-User', 'X-User'],
+  group: ['X-Proxy-Group'],
+  extraPrefixes: ['X-Proxy-Extra-', ''],
+};
+
+it('says so in the first of other headers, too', () => {
+  expect(userHeaders({ name: 'a', uid: '7', groups: ['x'], extra: { k: ['v'] } }, OTHERS)).toEqual({
+    ...{ 'X-Proxy-User': 'a', 'X-Proxy-Group': ['x'], 'X-Proxy-Extra-k': ['v'] },
+    ...{ 'X-Remote-User': 'a', 'X-Remote-Uid': '7', 'X-Remote-Group': ['x'], 'X-Remote-Extra-k': ['v'] },
+  });
+});
+
+it('knows which headers name users', () => {
+  const isWithheld = namesUsers(OTHERS);
+  for (const name of ['x-proxy-user', 'X-User', 'x_proxy_group', 'x-proxy-extra-scopes']) {
+    expect(isWithheld(name), name).toBe(true);
+  }
+  for (const name of ['accept', 'x-proxy', 'x-user-agent']) expect(isWithheld(name), name).toBe(false);
+});

@@ -121,6 +121,7 @@ it('costs the caller an error when the webhook fails or answers nonsense', async
   };
   const head = `conversion webhook for ${GROUP}/v2, Kind=Ship`;
   expect(await refused('no JSON')).toBe(`${head} failed: the response is not JSON`);
+  expect(await refused('['.repeat(3_000_000))).toBe(`${head} failed: json: exceeded max depth`);
   expect(await refused({ result: { status: 'Failure', message: 'too heavy' } })).toBe(`${head} failed: too heavy`);
   expect(await refused({ result: { status: 'Success' }, convertedObjects: [] })).toBe(
     `${head} returned 0 objects, expected 1`,

@@ -6,6 +6,7 @@ import type { AsyncConversion, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decodeUnlimited } from '../../schema/decode.ts';
 import { connectionTo, type WebhookConnection } from '../admission/webhooks/connection.ts';
 import type { Core } from '../core.ts';
+import { DepthError, parseAnswer } from '../webhooks/parse-answer.ts';
 
 type Conversion = CustomResourceDefinition['spec']['conversion'];
 
@@ -95,9 +96,9 @@ function convertedIn(text: string, { uid, objects, target, what }: Expected): Ku
 function responseIn(text: string, what: string): Tree {
   let review: unknown;
   try {
-    review = JSON.parse(text);
-  } catch {
-    throw failed(`${what} failed: the response is not JSON`);
+    review = parseAnswer(text);
+  } catch (error) {
+    throw failed(`${what} failed: ${error instanceof DepthError ? error.message : 'the response is not JSON'}`);
   }
   if (!isTree(review) || review.kind !== 'ConversionReview' || !isTree(review.response)) {
     throw failed(`${what} failed: the response is no ConversionReview`);

@@ -17,12 +17,15 @@ const IDENTITY_HEADER = /^(?:x[-_]remote|impersonate)[-_]/;
 const BEARER_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 /** The headers of a client that another program gets. */
-export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+export function forwardedHeaders(
+  headers: IncomingHttpHeaders,
+  isWithheld: (name: string) => boolean = () => false,
+): Record<string, string | string[]> {
   const named = new Set((headers.connection ?? '').split(',').map((each) => each.trim().toLowerCase()));
   const forwarded: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || OWN_HEADERS.has(name) || name.startsWith(':') || named.has(name)) continue;
-    if (IDENTITY_HEADER.test(name)) continue;
+    if (IDENTITY_HEADER.test(name) || isWithheld(name)) continue;
     const own = name === 'sec-websocket-protocol' ? withoutToken(String(value)) : value;
     if (own.length > 0) forwarded[name] = own;
   }

@@ -15,6 +15,8 @@ export interface ForwardOptions {
   readonly path: string;
   /** Further headers; they replace those of the client. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Whether a header of the client is left out, besides those that always are. */
+  readonly isWithheld?: (header: string) => boolean;
   /** An open connection, which is closed after the response, or what opens and keeps TLS connections. */
   readonly over: Duplex | Agent;
 }
@@ -29,7 +31,7 @@ export interface ForwardedAnswer {
 /** Resolves when the response has begun. */
 export function sendForwarded(
   client: ForwardedClient,
-  { host, path, headers, over }: ForwardOptions,
+  { host, path, headers, isWithheld, over }: ForwardOptions,
 ): Promise<ForwardedAnswer> {
   const { method, signal } = client;
   const isUpgrade = client.headers.upgrade !== undefined;
@@ -39,7 +41,7 @@ export function sendForwarded(
     ...('write' in over ? { createConnection: () => over } : { agent: over }),
     ...{ method, path, signal, setHost: false },
     headers: {
-      ...forwardedHeaders(client.headers),
+      ...forwardedHeaders(client.headers, isWithheld),
       host,
       ...(isKept ? {} : { connection: isUpgrade ? 'Upgrade' : 'close' }),
       ...(isUpgrade ? { upgrade: client.headers.upgrade } : {}),

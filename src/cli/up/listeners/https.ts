@@ -84,7 +84,12 @@ export async function tlsOf({ serving, authority }: Pki, settings: Settings) {
 /** How aggregated API servers recognize this one and other proxies, and the users whose certificates they accept. */
 export async function frontProxyOf({ frontProxy, authority }: Pki, settings: Settings): Promise<FrontProxy> {
   const proxyCa = await proxyAuthorities(settings);
-  const others = proxyCa && { authority: proxyCa, names: settings.requestheaderAllowedNames ?? [] };
+  const headers = {
+    username: settings.requestheaderUsernameHeaders,
+    group: settings.requestheaderGroupHeaders,
+    extraPrefixes: settings.requestheaderExtraHeadersPrefix,
+  };
+  const others = proxyCa && { authority: proxyCa, names: settings.requestheaderAllowedNames ?? [], headers };
   return {
     ...frontProxy,
     clientAuthority: await clientAuthorities(authority, settings.clientCaFile),

@@ -5,6 +5,7 @@ import type { Version } from '../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../schema/patch/json-patch.ts';
 import { PatchError } from '../../../schema/patch/patch-error.ts';
 import type { Core } from '../../core.ts';
+import { parseAnswer } from '../../webhooks/parse-answer.ts';
 import { type AdmittedForm, formOf, fromForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { type FirstRound, Rounds } from '../reinvocation.ts';
@@ -122,7 +123,7 @@ async function applyTo(
 
 function decodePatch(name: string, patch: string): unknown {
   try {
-    return JSON.parse(Buffer.from(patch, 'base64').toString());
+    return parseAnswer(Buffer.from(patch, 'base64').toString());
   } catch (error) {
     const problem = `received undecodable patch in webhook response: ${(error as Error).message}`;
     throw new CallFailed(name, problem, error);

@@ -1,5 +1,6 @@
 /** AdmissionReviews: what a webhook is sent, and what its response says. */
 import { isTree } from '../../../base/json/tree.ts';
+import { parseAnswer } from '../../webhooks/parse-answer.ts';
 import { describeRequest } from '../describe-request.ts';
 import type { AdmittedForm } from '../form.ts';
 import type { AdmissionRequest } from '../request.ts';
@@ -47,7 +48,7 @@ interface ReviewIdentity {
 
 /** Reads a response. Throws an Error that says what is wrong with it. */
 export function verdictOf(text: string, { uid, version }: ReviewIdentity, mayPatch: boolean): Verdict {
-  const review: unknown = JSON.parse(text);
+  const review = parseAnswer(text);
   if (!isTree(review) || !isTree(review.response)) throw new Error('webhook response was absent');
   const { response } = review;
   if (version === 'v1') checkEnvelope(review, uid);

@@ -11,6 +11,7 @@ import { validatingAdmissionWebhook } from './validating.ts';
 const REGISTRATION: Asked = { apiVersion: 'admissionregistration.k8s.io/v1', namespace: '' };
 const PODS = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] };
 const CONFIG_MAPS = { operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
+const DEEP = Buffer.from('['.repeat(3_000_000)).toString('base64');
 const ALLOWED = { allowed: true };
 
 let webhooks: WebhookServer;
@@ -340,6 +341,7 @@ describe('a webhook that fails', () => {
     ['another kind', '{"kind":"Pod","apiVersion":"v1","response":{}}', 'expected response.uid='],
     ['a patch', jsonPatch(), 'validating webhook may not return response.patch'],
     ['too much', 'x'.repeat(9_000_000), 'the response is too large'],
+    ['what is nested without end', '['.repeat(3_000_000), 'json: exceeded max depth'],
   ])('answers with %s', async (_, decision, message) => {
     await register('Validating', () => decision, { rules: [CONFIG_MAPS] });
     await expect(made('x')).rejects.toThrow(message);
@@ -349,6 +351,11 @@ describe('a webhook that fails', () => {
     ['a patch without its type', { ...jsonPatch(), patchType: null }, 'response.patch but not response.patchType'],
     ['a type without a patch', { allowed: true, patchType: 'JSONPatch' }, 'response.patchType but not response.patch'],
     ['an unknown type', { ...jsonPatch(), patchType: 'Merge' }, 'unsupported patch type "Merge"'],
+    [
+      'a patch that is nested without end',
+      { allowed: true, patchType: 'JSONPatch', patch: DEEP },
+      'exceeded max depth',
+    ],
     ['a patch that is no JSON', { allowed: true, patchType: 'JSONPatch', patch: 'YQ==' }, 'undecodable patch'],
     [
       'another kind',

@@ -1,3 +1,4 @@
+import { parseAnswer } from '../../webhooks/parse-answer.ts';
 import { createPost, type Endpoint } from '../../webhooks/post.ts';
 import type { PostReview, ReviewStatus } from './webhook.ts';
 
@@ -10,7 +11,7 @@ export function createPostReview(endpoint: Endpoint): PostReview {
 }
 
 function statusOf(text: string): ReviewStatus {
-  const { status } = JSON.parse(text) as { status?: ReviewStatus };
+  const { status } = parseAnswer(text) as { status?: ReviewStatus };
   if (typeof status !== 'object' || status === null) throw new Error('the response has no status');
   return status;
 }

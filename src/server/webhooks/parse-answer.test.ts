@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { parseAnswer } from './parse-answer.ts';
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+it('parses what the deepest object needs', () => {
+  expect(parseAnswer('{"a":[1]}')).toEqual({ a: [1] });
+  expect(parseAnswer(nested(1010))).toBeInstanceOf(Array);
+  expect(() => parseAnswer('nonsense')).toThrow(SyntaxError);
+});
+
+it.each(['[', '{"a":', '[{"a":'])('refuses megabytes of %s in no time', (piece) => {
+  const text = piece.repeat(8_000_000 / piece.length);
+  const before = process.cpuUsage();
+  expect(() => parseAnswer(text)).toThrow('json: exceeded max depth');
+  // A parser takes hundreds of milliseconds.
+  expect(process.cpuUsage(before).user).toBeLessThan(50_000);
+});
