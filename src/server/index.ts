@@ -150,7 +150,10 @@ export interface Server {
 /** Of the history in memory. What is older is read from the store, which keeps as much as its own limit allows. */
 const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
 
-/** How long writes may block one turn of the event loop, apart from the stage that exceeds it. Small writes pause rarely: this is time for a hundred. */
+/**
+ * How long writes may block one turn of the event loop, apart from the stage that exceeds it. Small writes pause rarely: this is
+ * time for a hundred.
+ */
 const MAX_STAGES_MS = 25;
 
 const DEFAULT_MIN_WATCH_MS = 30 * 60_000;

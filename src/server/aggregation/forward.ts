@@ -12,11 +12,10 @@ export const unavailable = () =>
   new ApiError('ServiceUnavailable', 'the server is currently unable to handle the request');
 
 export async function forward(
-  { user, method, url, headers: sent, body, signal }: ForwardedRequest & { readonly user: User },
+  { user, method, url, headers, body, signal }: ForwardedRequest & { readonly user: User },
   transport: Transport,
 ): Promise<ForwardedResponse> {
   checkPath(url.split('?', 1)[0]!);
-  const headers = { ...sent, ...(body ? { 'content-length': String(body.length) } : {}) };
   const client = {
     method,
     headers,
