@@ -74,6 +74,12 @@ export class ObjectEvent implements WatchEvent {
     return this.entry.view(this.resource).object;
   }
 
+  /** The event for a watch in this process: with the object, where it is at hand now. Later, it may have been replaced. */
+  held(): ObjectEvent {
+    const object = this.entry.hold(this.resource);
+    return object ? new HeldEvent(this, object) : this;
+  }
+
   json(): Buffer {
     const known = this.#json ?? this.#sentJson?.deref();
     if (known) return known;
@@ -91,6 +97,20 @@ export class ObjectEvent implements WatchEvent {
   settle(): void {
     this.#isSettled = true;
     this.#json = undefined;
+  }
+}
+
+/** An event that keeps its object. */
+class HeldEvent extends ObjectEvent {
+  readonly #object: KubeObject;
+
+  constructor({ type, entry, resource }: ObjectEvent, object: KubeObject) {
+    super(type, entry, resource);
+    this.#object = object;
+  }
+
+  override get object(): KubeObject {
+    return this.#object;
   }
 }
 

@@ -45,6 +45,7 @@ export class Entry {
   #mentionsInitializers: boolean | undefined;
   /** The definition of which it is known that the bytes begin as its objects do. */
   #headOf: Kind | undefined;
+  #isHeld = false;
 
   constructor(
     readonly at: ObjectKey,
@@ -108,6 +109,17 @@ export class Entry {
   /** The object in the stored version. */
   hub<T extends KubeObject>(kind: Kind<T>): T {
     return this.#inHub(kind).object as T;
+  }
+
+  /** The object for somebody in this process who keeps it; undefined where it would have to be read or converted first. */
+  hold({ kind, version }: Resource): KubeObject | undefined {
+    if (version !== kind.hub || !this.#isCurrent(kind)) return undefined;
+    this.#isHeld = true;
+    return this.#written || this.#hub?.isRead ? this.hub(kind) : undefined;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
   }
 
   /** Whether a reader has found that the object cannot be read. */

@@ -83,6 +83,11 @@ export class View implements Item {
     return this.#object as KubeObject;
   }
 
+  /** Whether the object is there without being read from bytes. */
+  get isRead(): boolean {
+    return this.#object !== undefined;
+  }
+
   json(): Buffer {
     const known = this.#json?.bytes;
     if (known) return known;

@@ -70,9 +70,13 @@ export class WatchOutput {
     this.#backlogs.delete(this);
   }
 
-  /** A consumer that does not report progress, such as one in this process, takes everything at once. */
+  /** A consumer in this process reports no progress. It takes everything at once, and reads objects instead of bytes. */
+  get #isInProcess(): boolean {
+    return this.#consumer.onProgress === undefined;
+  }
+
   #mayWrite({ events }: WatchBatch): boolean {
-    if (this.#consumer.onProgress === undefined) return true;
+    if (this.#isInProcess) return true;
     return this.#waiting.length === 0 && events.length <= MAX_BATCH_EVENTS && this.#hasRoom();
   }
 
@@ -81,7 +85,7 @@ export class WatchOutput {
   }
 
   #write(batch: WatchBatch): void {
-    this.#consumer.events(batch);
+    this.#consumer.events(this.#isInProcess ? heldBatch(batch) : batch);
     this.#measure();
   }
 
@@ -157,4 +161,8 @@ function partEnd(events: readonly WatchEvent[], first: number): number {
 /** The bytes that an event has about. Encodes nothing large. */
 function sizeOf(event: WatchEvent): number {
   return event instanceof ObjectEvent ? event.entry.size : event.json().length;
+}
+
+function heldBatch({ events }: WatchBatch): WatchBatch {
+  return batchOf(events.map((event) => (event instanceof ObjectEvent ? event.held() : event)));
 }

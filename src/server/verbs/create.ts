@@ -21,7 +21,7 @@ export async function createObject(
 ): Promise<ObjectReply> {
   const outcome = await transact(core, request, { type: 'create', object });
   const reply = replyOf(request.resource, outcome);
-  // Many objects are never read again: only their bytes are kept.
-  outcome.entry?.retire();
+  // Many objects are never read again: only their bytes are kept. One that is held elsewhere costs nothing here.
+  if (!outcome.entry?.isHeld) outcome.entry?.retire();
   return reply;
 }

@@ -17,6 +17,7 @@ export function parseIp(text: string): Uint8Array | undefined {
 }
 
 export function ipFamily(text: string): IpFamily | undefined {
+  if (isIPv4(text)) return 'IPv4';
   const bytes = parseIp(text);
   if (!bytes) return undefined;
   return bytes.length === 4 ? 'IPv4' : 'IPv6';
@@ -24,6 +25,8 @@ export function ipFamily(text: string): IpFamily | undefined {
 
 /** Problems of an address. */
 export function ipProblems(text: string): string[] {
+  // Most are like this, in the status of every pod.
+  if (isIPv4(text)) return [];
   const bytes = parseIp(text);
   if (!bytes) return [NOT_AN_ADDRESS];
   if (bytes.length === 4 && withoutLeadingZeros(text) !== text) return ['must not have leading 0s'];
