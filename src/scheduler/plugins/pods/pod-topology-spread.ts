@@ -152,8 +152,14 @@ function softSpread(constraint: Constraint, { pod, world, judged, counts }: Soft
     return { constraint, count: (node) => byNode.get(node) ?? 0, weight: Math.log(judged.length + 2) };
   }
   const values = new Map<string, number>();
-  for (const { labels } of judged) values.set(labels[topologyKey] ?? '', 0);
-  for (const [node, count] of byNode) {
+  let isLabelled = false;
+  for (const { labels } of judged) {
+    const value = labels[topologyKey];
+    if (value !== undefined) isLabelled = true;
+    values.set(value ?? '', 0);
+  }
+  // Only nodes with the label get a score from it. Where there are none, pods on thousands of nodes need not be counted.
+  for (const [node, count] of isLabelled ? byNode : []) {
     const sum = values.get(node.labels[topologyKey] ?? '');
     if (sum === undefined || !counts(node) || !constraint.includes(pod, node)) continue;
     values.set(node.labels[topologyKey] ?? '', sum + count);

@@ -1,5 +1,4 @@
 import { badRequest, conflict } from '../../../base/errors.ts';
-import { clone } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { Binding } from '../../../kinds/groups/core/binding.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -39,7 +38,7 @@ export async function bind(core: Core, request: ApiRequest): Promise<StatusReply
   };
   await withAdmittedBody(core, request, body, (sent, admitted) => {
     const now = timestamp(core.clock.now());
-    const next = (current: Entry) => assigned(clone(current.hub(resource.kind)) as Pod, sent, now);
+    const next = (current: Entry) => assigned(current.hub(resource.kind) as Pod, sent, now);
     return transact(core, request, { type: 'update', part: updatedPart(request), next }, admitted);
   });
   return success({ name, kind: 'pods' });
@@ -60,11 +59,13 @@ function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): P
   if (deletionTimestamp) throw refusal(`pod ${name} is being deleted, cannot be assigned to a host`);
   if (pod.spec.nodeName) throw refusal(`pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
   if (pod.spec.schedulingGates?.length) throw refusal(`pod ${name} has non-empty .spec.schedulingGates`);
-  pod.metadata.annotations = { ...pod.metadata.annotations, ...sent.annotations };
-  if (Object.keys(pod.metadata.annotations).length === 0) delete pod.metadata.annotations;
-  pod.spec.nodeName = target.name ?? '';
+  // Everything else is shared with the pod as it is now, and so is neither compared nor checked again.
+  const bound: Pod = { ...pod, metadata: { ...pod.metadata }, spec: { ...pod.spec }, status: { ...pod.status } };
+  if (sent.annotations) bound.metadata.annotations = { ...pod.metadata.annotations, ...sent.annotations };
+  if (Object.keys(bound.metadata.annotations ?? {}).length === 0) delete bound.metadata.annotations;
+  bound.spec.nodeName = target.name ?? '';
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now } as const;
   const others = pod.status?.conditions?.filter((each) => each.type !== 'PodScheduled') ?? [];
-  pod.status = { ...pod.status, conditions: [...others, scheduled] };
-  return pod;
+  bound.status.conditions = [...others, scheduled];
+  return bound;
 }
