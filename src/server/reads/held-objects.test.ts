@@ -37,7 +37,7 @@ it('gives a watch that reads late every object as it was', async () => {
     written.push(await handle({ verb: 'patch', patchType: 'merge', name: 'a', body: { data: { value } } }));
   }
   expect(events.map(({ object }) => object)).toEqual(written.map(({ object }) => object));
-  events.forEach(({ object }, index) => expect(object).toBe(written[index]!.object));
+  for (const [index, { object }] of events.entries()) expect(object).toBe(written[index]!.object);
 });
 
 it('keeps only the bytes of an object that a watch over a network is sent', async () => {
