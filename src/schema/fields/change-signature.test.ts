@@ -65,6 +65,16 @@ it('does not depend on values and identifiers', () => {
   expect([one.identifier, other.identifier]).toEqual(['10.0.0.1', '10.0.0.2']);
 });
 
+it('does not depend on which pods of a Job are not counted yet', () => {
+  const signatures = new ChangeSignatures<string>(MAX_BYTES);
+  const Job = kindOf({ kind: 'Job', apiVersion: 'batch/v1' })!.version;
+  const job = (uncountedTerminatedPods: object) => ({ metadata: { name: 'a' }, status: { uncountedTerminatedPods } });
+  const uids = ['0f1e2d3c-aaaa-bbbb-cccc-000000000001', '0f1e2d3c-aaaa-bbbb-cccc-000000000002'];
+  const [one, other] = uids.map((uid) => signatures.of(Job, job({}), job({ succeeded: [uid] }))!);
+  expect(other!.signature).toBe(one!.signature);
+  expect([one!.identifier, other!.identifier]).toEqual(uids);
+});
+
 it('does not mention identifiers that stay', () => {
   const signatures = new ChangeSignatures<string>(MAX_BYTES);
   const found = signatures.of(Pod, ready('True', '10.0.0.1'), ready('False', '10.0.0.1'))!;
