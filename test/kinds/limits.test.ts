@@ -52,6 +52,14 @@ describe.each(schemas)('%s', (_, schema) => {
   });
 });
 
+/** The kind and path of a field: of one in a template, those of what is made from it. */
+function ownerOf(kind: string, path: string): string {
+  const inPod = /(?:^|\.)template\.(spec\..*)$/.exec(path)?.[1];
+  if (inPod) return `Pod ${inPod}`;
+  const inJob = path.replace('spec.jobTemplate.', '');
+  return `${inJob === path ? kind : 'Job'} ${inJob}`;
+}
+
 it('the documentation lists the maxima', () => {
   const page = readFileSync(new URL('../../docs/load.md', import.meta.url), 'utf8');
   const section = page.split('## Lists and maps\n')[1]?.split('\n## ')[0] ?? '';
@@ -61,8 +69,7 @@ it('the documentation lists the maxima', () => {
   const own = allKinds.flatMap(({ kind, hub }) =>
     collectionsIn(hub.schema).flatMap(({ path, schema }) => {
       if (schema.maxItems === undefined) return [];
-      const inJob = path.replace('spec.jobTemplate.', '');
-      return inJob === path ? [`${kind} ${path} ${schema.maxItems}`] : [`Job ${inJob} ${schema.maxItems}`];
+      return `${ownerOf(kind, path)} ${schema.maxItems}`;
     }),
   );
   expect(documented.toSorted()).toEqual(

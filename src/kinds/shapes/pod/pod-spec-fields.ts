@@ -77,21 +77,27 @@ const PodSchedulingGroup = s.object(
   { description: 'Group of pods that are scheduled together.', rules: [group] },
 );
 
+/** More than any machine runs. Everything that is done to a pod takes time for each of them. */
+const MAX_CONTAINERS = 2_000;
+
 export const podSpecFields = {
   volumes: Volumes,
   initContainers: s.listMap(Container, {
     keys: ['name'],
+    maxItems: MAX_CONTAINERS,
     description:
       'Containers that run to completion one after the other before the others start. Those with restartPolicy ' +
       'Always keep running as sidecars; only they can have probes and lifecycle actions.',
   }),
   containers: s.listMap(Container, {
     keys: ['name'],
+    maxItems: MAX_CONTAINERS,
     required: true,
     description: 'Containers of the pod, at least one. They cannot be added or removed later.',
   }),
   ephemeralContainers: s.listMap(EphemeralContainer, {
     keys: ['name'],
+    maxItems: MAX_CONTAINERS,
     description:
       'Containers added to the running pod for debugging. Not allowed on creation; they are added through the ' +
       'ephemeralcontainers subresource and cannot be removed.',
