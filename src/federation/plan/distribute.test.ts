@@ -64,6 +64,16 @@ describe('replicas are divided', () => {
     expect(divided(20, EVENLY, { name: 'a', current: 10 }, { name: 'b', current: 16 })).toEqual({ a: 10, b: 10 });
   });
 
+  it('so that none runs in excess where there is room', () => {
+    const weights = rebalanced({ a: { weight: 1 }, b: { weight: 2 }, c: { weight: 1 } });
+    const clusters = [
+      { name: 'a', current: 0, capacity: 0 },
+      { name: 'b', current: 0 },
+      { name: 'c', current: 0, capacity: 1 },
+    ];
+    expect(divided(2, weights, ...clusters)).toEqual({ a: 0, b: 2, c: 0 });
+  });
+
   it('completely, whatever the clusters: never more than wanted, never above a maximum', () => {
     const preference = fc.record({
       weight: fc.nat(5),
@@ -103,6 +113,7 @@ describe('replicas are divided', () => {
         });
         if (!isLimited && hasWeight && open) expect(total).toBeGreaterThanOrEqual(replicas);
       }),
+      { numRuns: 2_000 },
     );
   });
 });

@@ -44,7 +44,8 @@ export function distribute(options: DistributeOptions): ReadonlyMap<string, numb
   if (!preferences.rebalance) keepCurrent(shares, replicas);
   fill(shares, replicas, 'fitting');
   fill(shares, replicas, 'wanted');
-  const waiting = ({ total, wanted, capacity }: Share) => (capacity === undefined ? total : Math.max(total, wanted));
+  const isFull = ({ total, capacity }: Share) => capacity !== undefined && total >= capacity;
+  const waiting = (share: Share) => (isFull(share) ? Math.max(share.total, share.wanted) : share.total);
   const totals = new Map(shares.map((share) => [share.name, preferences.rebalance ? waiting(share) : share.total]));
   return new Map(clusters.map(({ name }) => [name, totals.get(name) ?? 0]));
 }
