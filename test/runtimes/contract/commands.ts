@@ -1,4 +1,5 @@
 /** Commands in running containers, their streams, and ports. */
+import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
@@ -112,11 +113,20 @@ export function describeCommands({ world, lacks }: Subject): void {
   });
 
   it('attaches to the streams of a container', async () => {
-    const { id, ended } = await attachable('read line; echo "got $line"; echo err >&2; exit 6', { stdin: true });
+    const script = 'while read line; do echo "got $line"; [ "$line" = end ] && break; done; echo err >&2; exit 6';
+    const { id, ended } = await attachable(script, { stdin: true });
     const streams = await world().runtime.attach(id, ALL);
-    streams.stdin?.write('hello\n');
-    const output = await Promise.all([readAll(streams.stdout), readAll(streams.stderr)]);
-    expect(output).toEqual(['got hello\n', 'err\n']);
+    const [stdout, stderr] = [collected(streams.stdout!), collected(streams.stderr!)];
+    // containerd passes input on before it has connected the output: what is answered at once may reach nobody.
+    const heard = () => {
+      if (stdout.text() === '') streams.stdin?.write('hello\n');
+      return stdout.text();
+    };
+    await expect.poll(heard, { timeout: 10_000 }).toContain('got hello\n');
+    streams.stdin?.write('end\n');
+    await Promise.all([stdout.ended, stderr.ended]);
+    expect(stdout.text()).toMatch(/^(got hello\n)+got end\n$/);
+    expect(stderr.text()).toBe('err\n');
     expect((await ended()).exitCode).toBe(6);
     // Attaching has succeeded, however the container ended.
     expect(await streams.exit).toEqual({ exitCode: 0 });
@@ -172,6 +182,13 @@ export function describeCommands({ world, lacks }: Subject): void {
 
 async function readAll(stream: Readable | undefined): Promise<string> {
   return stream ? text(stream) : '';
+}
+
+/** What a stream has given so far. */
+function collected(stream: Readable): { text(): string; readonly ended: Promise<unknown> } {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return { text: () => Buffer.concat(chunks).toString(), ended: once(stream, 'end') };
 }
 
 async function firstBytes(stream: Readable | undefined): Promise<void> {
