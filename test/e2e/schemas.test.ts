@@ -63,7 +63,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     }
   });
 
-  test('explains every kind', { timeout: 60_000 }, async () => {
+  test('explains every kind', { timeout: 180_000 }, async () => {
     const rows = (await kubectl('api-resources', '--no-headers')).trim().split('\n');
     const kinds = rows.map((row) => {
       const words = row.trim().split(/\s+/);

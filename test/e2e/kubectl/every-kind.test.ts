@@ -46,7 +46,7 @@ async function lines(kubectl: Driver, files: readonly string[], command: readonl
 withEveryKubectl((kubectl) => {
   const all = (...command: string[]) => lines(kubectl, kept, command);
 
-  test('create, and nothing to be applied then', async () => {
+  test('create, and nothing to be applied then', { timeout: 60_000 }, async () => {
     // A pod that says nothing of its resources is not created beside a quota of them.
     const before = await lines(
       kubectl,
