@@ -45,6 +45,7 @@ export class Entry {
   #mentionsInitializers: boolean | undefined;
   /** The definition of which it is known that the bytes begin as its objects do. */
   #headOf: Kind | undefined;
+  /** Whether somebody in this process has asked for the object to keep it. */
   #isHeld = false;
 
   constructor(

@@ -163,6 +163,7 @@ function sizeOf(event: WatchEvent): number {
   return event instanceof ObjectEvent ? event.entry.size : event.json().length;
 }
 
+/** The same events for a consumer that reads their objects, perhaps after the next changes. */
 function heldBatch({ events }: WatchBatch): WatchBatch {
   return batchOf(events.map((event) => (event instanceof ObjectEvent ? event.held() : event)));
 }

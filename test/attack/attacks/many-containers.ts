@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 
-const COUNTS = [100, 1_000, 2_000, 5_000];
+const COUNTS = [100, 1_000, 2_000, 5_000, 20_000];
 const SETTLE_MS = 2_000;
 
 /** Nodes and tables walk the containers of a pod, and their statuses. */

@@ -60,12 +60,13 @@ function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): P
   if (pod.spec.nodeName) throw refusal(`pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
   if (pod.spec.schedulingGates?.length) throw refusal(`pod ${name} has non-empty .spec.schedulingGates`);
   // Everything else is shared with the pod as it is now, and so is neither compared nor checked again.
-  const bound: Pod = { ...pod, metadata: { ...pod.metadata }, spec: { ...pod.spec }, status: { ...pod.status } };
-  if (sent.annotations) bound.metadata.annotations = { ...pod.metadata.annotations, ...sent.annotations };
-  if (Object.keys(bound.metadata.annotations ?? {}).length === 0) delete bound.metadata.annotations;
-  bound.spec.nodeName = target.name ?? '';
+  const metadata = { ...pod.metadata };
+  if (Object.keys(sent.annotations ?? {}).length > 0) {
+    metadata.annotations = { ...metadata.annotations, ...sent.annotations };
+  }
+  const spec = { ...pod.spec };
+  spec.nodeName = target.name ?? '';
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now } as const;
   const others = pod.status?.conditions?.filter((each) => each.type !== 'PodScheduled') ?? [];
-  bound.status.conditions = [...others, scheduled];
-  return bound;
+  return { ...pod, metadata, spec, status: { ...pod.status, conditions: [...others, scheduled] } };
 }
