@@ -141,7 +141,11 @@ describe('takes linear time', () => {
 it('finds a common index of long lists in linear time', () => {
   const list = (from: number, step: number, count: number) =>
     Array.from({ length: count }, (_, i) => from + i * step).join(',');
-  const timeFor = (count: number) =>
-    timeOf(() => firstCommonIndex(list(0, 2, count), list(1, 2, count), 2 ** 31 - 1), '', 3);
-  expect(timeFor(20_000)).toBeLessThan(Math.max(QUICK_MS, timeFor(5_000)) * 8);
+  const timeFor = (count: number) => {
+    const [even, odd] = [list(0, 2, count), list(1, 2, count)];
+    return timeOf(() => firstCommonIndex(even, odd, 2 ** 31 - 1), '', 3);
+  };
+  // In this order: the first one is slower than it will be, because V8 has not compiled it yet.
+  const short = Math.max(QUICK_MS, timeFor(5_000));
+  expect(timeFor(20_000)).toBeLessThan(short * 8);
 });

@@ -193,32 +193,39 @@ describe('connections of a server', () => {
     expect(requests).toEqual(['1.1']);
   });
 
-  it.each(['TCP', 'TLS'])('configureHttp1 sets what the parser enforces: %s', async (transport) => {
-    const server = transport === 'TCP' ? createServer() : await secureServer();
-    configureHttp1(server, {
-      maxHeaderSize: 2048,
-      headersTimeout: 50,
-      requestTimeout: 100,
-      connectionsCheckingInterval: 10,
-      requireHostHeader: true,
+  describe.each(['TCP', 'TLS'])('configureHttp1 sets over %s', (transport) => {
+    async function configured(options: Parameters<typeof configureHttp1>[1]) {
+      const server = transport === 'TCP' ? createServer() : await secureServer();
+      configureHttp1(server, options);
+      const errors: string[] = [];
+      server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+        errors.push(error.code ?? '');
+        socket.destroy();
+      });
+      server.on('request', (_request: IncomingMessage, response: ServerResponse) => void response.end());
+      const port = await listening(server);
+      const open = () => (transport === 'TCP' ? client(port) : secureClient(port, 'http/1.1'));
+      return { open, errors };
+    }
+
+    it('what the parser enforces', async () => {
+      const { open, errors } = await configured({ maxHeaderSize: 2048, requireHostHeader: true });
+      const [large, nameless] = [await open(), await open()];
+      large.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(3000)}\r\n\r\n`);
+      await closed(large);
+      expect(errors).toEqual(['HPE_HEADER_OVERFLOW']);
+      nameless.write('GET / HTTP/1.1\r\n\r\n');
+      expect(await received(nameless, /\r\n\r\n/)).toMatch(/^HTTP\/1\.1 400 /);
     });
-    const errors: string[] = [];
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      errors.push(error.code ?? '');
-      socket.destroy();
+
+    it('how long a request may take to arrive', async () => {
+      const limits = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 };
+      const { open, errors } = await configured(limits);
+      const slow = await open();
+      slow.write('GET / HTTP/1.1\r\n');
+      await closed(slow);
+      expect(errors).toEqual(['ERR_HTTP_REQUEST_TIMEOUT']);
     });
-    server.on('request', (_request: IncomingMessage, response: ServerResponse) => void response.end());
-    const port = await listening(server);
-    const open = () => (transport === 'TCP' ? client(port) : secureClient(port, 'http/1.1'));
-    const [large, slow, nameless] = [await open(), await open(), await open()];
-    large.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(3000)}\r\n\r\n`);
-    await closed(large);
-    expect(errors).toEqual(['HPE_HEADER_OVERFLOW']);
-    slow.write('GET / HTTP/1.1\r\n');
-    nameless.write('GET / HTTP/1.1\r\n\r\n');
-    expect(await received(nameless, /\r\n\r\n/)).toMatch(/^HTTP\/1\.1 400 /);
-    await closed(slow);
-    expect(errors).toContain('ERR_HTTP_REQUEST_TIMEOUT');
   });
 
   it.each(['TCP', 'TLS'])('a shorter keepAliveTimeout applies to connections that are busy: %s', async (transport) => {
