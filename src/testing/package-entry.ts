@@ -1,7 +1,7 @@
 /** The entry point of `quarterdeck/testing` in the package: `dist/testing.js`, which runs the bundle beside it. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readBundle, requireLater, runBundle } from '../base/programs/compiled-bundle.ts';
+import { keepCompiled, readBundle, requireLater, runBundle } from '../base/programs/compiled-bundle.ts';
 import type { ClusterFactory } from './contract.ts';
 import type * as Testing from './index.ts';
 
@@ -15,6 +15,8 @@ const require = requireLater(
   createRequire(bundle),
   SELDOM.map((name) => `node:${name}`),
 );
-const { clusterFactory } = runBundle(bundle, readBundle(bundle), require) as typeof Testing;
+const script = readBundle(bundle);
+const { clusterFactory } = runBundle(bundle, script, require) as typeof Testing;
+process.once('exit', () => keepCompiled(bundle, script));
 
 export const Cluster: ClusterFactory = clusterFactory(`${bundle}.image`);

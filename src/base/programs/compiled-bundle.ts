@@ -2,21 +2,27 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
+import { keep, readKept } from './compiled-cache.ts';
 
 /** Where the code is that V8 compiled of a bundle during the build. */
 export const compiledFile = (bundle: string) => `${bundle}.code`;
 
 /**
- * Reads a CommonJS bundle, with the code that V8 compiled during the build, because compilation takes a third of a start.
- * Without that code, or with code of another Node release, V8 compiles as usual.
+ * Reads a CommonJS bundle, with code that V8 has compiled before, because compilation takes a third of a start: what an earlier
+ * process kept, or else what the build made. V8 rejects code of another Node release, and compiles as usual.
  */
 export function readBundle(bundle: string): Script {
   // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
   const source = readFileSync(bundle, 'latin1');
   return new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
     filename: bundle,
-    cachedData: readIfThere(compiledFile(bundle)),
+    cachedData: readKept(bundle) ?? readIfThere(compiledFile(bundle)),
   });
+}
+
+/** Keeps what V8 has compiled of the bundle by now for the next process, unless V8 took what there was. */
+export function keepCompiled(bundle: string, script: Script): void {
+  if (script.cachedDataRejected !== false) keep(bundle, script.createCachedData());
 }
 
 /** Runs a bundle that was read, and returns its exports. */
