@@ -10,7 +10,8 @@ declare const TESTING_BUNDLE_NAME: string;
 
 const bundle = join(__dirname, TESTING_BUNDLE_NAME);
 /** Needed only once a cluster is served or signs something, and several milliseconds of a start. */
-const SELDOM = ['http', 'http2', 'https', 'net', 'tls', 'zlib', 'worker_threads', 'crypto'];
+const NETWORK = ['http', 'http2', 'https', 'net', 'tls', 'zlib', 'worker_threads', 'crypto'];
+const SELDOM = [...NETWORK, 'stream', 'stream/promises', 'fs/promises'];
 const require = requireLater(
   createRequire(bundle),
   SELDOM.map((name) => `node:${name}`),

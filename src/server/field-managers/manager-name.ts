@@ -2,12 +2,17 @@ import type { Call } from '../api.ts';
 
 export const MAX_MANAGER_BYTES = 128;
 
-/** A character that names of managers may not have. */
-const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+/** A character that names of managers may not have. Made when a name is not plain: V8 needs a millisecond for it. */
+function unprintableCharacter(): RegExp {
+  unprintablePattern ??= /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+  return unprintablePattern;
+}
+
+let unprintablePattern: RegExp | undefined;
 
 /** The first character of a name that cannot be printed, and its position in bytes; undefined when there is none. */
 export function unprintable(name: string): { readonly character: string; readonly at: number } | undefined {
-  const found = UNPRINTABLE.exec(name);
+  const found = unprintableCharacter().exec(name);
   return found ? { character: found[0], at: Buffer.byteLength(name.slice(0, found.index)) } : undefined;
 }
 
@@ -33,7 +38,7 @@ function printable(text: string): string {
   let name = '';
   let bytes = 0;
   for (const character of text) {
-    if (UNPRINTABLE.test(character)) continue;
+    if (unprintableCharacter().test(character)) continue;
     bytes += Buffer.byteLength(character);
     if (bytes > MAX_MANAGER_BYTES) break;
     name += character;

@@ -23,7 +23,6 @@ import type { Registry, Resource } from '../registry.ts';
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_LISTS = 64;
 const REFERENCE_BYTES = 8;
-const compress = promisify(gzip);
 
 /** Which list: a resource, the table that its objects are in, and what tells its lists apart (namespace, selectors). */
 export interface ListKey {
@@ -198,7 +197,7 @@ function nameOf({ resource, text }: ListKey): string {
 }
 
 async function squeeze(json: Buffer): Promise<Buffer> {
-  return joinSharable([await compress(json, { level: constants.Z_BEST_SPEED })]);
+  return joinSharable([await promisify(gzip)(json, { level: constants.Z_BEST_SPEED })]);
 }
 
 /**

@@ -2,7 +2,8 @@
  * The content of a memory store in a file, in which a snapshot of a test cluster is saved: a line of JSON that describes it,
  * then a line for each object.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Row } from '../store.ts';
 import type { StoreImage } from './memory-store.ts';
 
@@ -23,8 +24,9 @@ export async function writeImage(file: string, { image, about }: ImageFile): Pro
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
 }
 
-export async function readImage(file: string): Promise<ImageFile> {
-  const [first = '', ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\n');
+/** Synchronous, because every new cluster waits for it, and a promise of a file costs as much as reading it. */
+export function readImage(file: string): ImageFile {
+  const [first = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
   const { snapshot, format, revision, about } = headerOf(first);
   if (snapshot !== FORMAT) throw new Error(`${file} is not a snapshot of a test cluster`);
   if (format !== VERSION) throw new Error(`${file} has format ${format}, and this release reads format ${VERSION}`);

@@ -38,7 +38,7 @@ export async function saveInitialImage(file: string, create: ImageSource['create
 
 async function load({ file, create }: ImageSource): Promise<InitialState> {
   if (file === undefined) return create(DEFAULT_START);
-  const { image, about } = await readImage(file);
+  const { image, about } = readImage(file);
   return { image, certificate: about.certificate as string };
 }
 

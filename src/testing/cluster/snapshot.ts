@@ -25,7 +25,7 @@ export class ClusterSnapshot implements Snapshot {
   }
 
   static async load(file: string): Promise<ClusterSnapshot> {
-    const { image, about } = await readImage(file);
+    const { image, about } = readImage(file);
     return new ClusterSnapshot({ ...(about as unknown as Omit<ClusterState, 'image'>), image });
   }
 

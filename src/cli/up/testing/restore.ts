@@ -15,7 +15,7 @@ const TOKEN_SECRET = 'kubernetes.io/service-account-token';
 export async function readRestore({ restore: file }: Pick<TestingFlags, 'restore'>): Promise<StoreImage | undefined> {
   if (file === undefined) return undefined;
   try {
-    return (await readImage(file)).image;
+    return readImage(file).image;
   } catch (cause) {
     throw new CliError(`--restore ${file} cannot be used: ${(cause as Error).message}`, { cause });
   }
