@@ -12,23 +12,36 @@ const query: PodQuery = {
   matches: ({ labels }) => labels.app === 'web',
 };
 
-/** Sixteen pods: each is web or not, in one of two namespaces, and keeps away from others or not. */
-const pods = Array.from({ length: 16 }, (_, index) => {
+/** Eight pods: each is web or not, in one of two namespaces, and keeps away from others or not. */
+const pods = Array.from({ length: 8 }, (_, index) => podIn(index, 'first'));
+
+/** The same pods, each in four states: with another label, with other requests, or with nothing that counts. */
+const STATES = ['first', 'relabelled', 'resized', 'running'] as const;
+const states = pods.map((_, index) => STATES.map((state) => podIn(index, state)));
+
+function podIn(index: number, state: (typeof STATES)[number]): PodInfo {
   const term = { topologyKey: ZONE, labelSelector: { matchLabels: { app: 'web' } } };
   const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
   return podOf({
     name: `p${index}`,
     namespace: index & 1 ? 'default' : 'other',
-    labels: { app: index & 2 ? 'web' : 'db' },
-    requests: { cpu: `${index + 1}m`, memory: `${index}Mi` },
+    labels: { app: Boolean(index & 2) === (state !== 'relabelled') ? 'web' : 'db' },
+    requests: { cpu: `${index + (state === 'resized' ? 2 : 1)}m`, memory: `${index}Mi` },
     spec: index & 4 ? { affinity } : {},
   });
-});
+}
 
+const place = fc.record({
+  type: fc.constant('place' as const),
+  pod: fc.nat(7),
+  state: fc.nat(3),
+  node: fc.nat(2),
+  assumed: fc.boolean(),
+});
 const step = fc.oneof(
-  fc.record({ type: fc.constant('place' as const), pod: fc.nat(15), node: fc.nat(2), assumed: fc.boolean() }),
-  fc.record({ type: fc.constant('remove' as const), pod: fc.nat(15) }),
-  fc.record({ type: fc.constant('forget' as const), pod: fc.nat(15) }),
+  { weight: 4, arbitrary: place },
+  fc.record({ type: fc.constant('remove' as const), pod: fc.nat(7) }),
+  fc.record({ type: fc.constant('forget' as const), pod: fc.nat(7) }),
   fc.record({ type: fc.constant('set' as const), node: fc.nat(2), zone: fc.constantFrom('east', 'west', undefined) }),
   fc.record({ type: fc.constant('drop' as const), node: fc.nat(2) }),
 );
@@ -41,27 +54,33 @@ it('has the same sums after any changes as when rebuilt', () => {
       counts.in(ZONE);
       const zones = new Map<string, string | undefined>();
       const where = new Map<PodInfo, { node: string; assumed: boolean }>();
+      const setNode = (name: string, zone: string | undefined) => {
+        cluster.setNode(nodeObject(name, { labels: zone ? { [ZONE]: zone } : {} }));
+        zones.set(name, zone);
+      };
+      for (const name of ['n0', 'n1']) setNode(name, 'east');
+      const placed = ({ uid }: PodInfo) => [...where.keys()].find((pod) => pod.uid === uid);
       for (const each of steps) {
         const name = 'node' in each ? `n${each.node}` : '';
         switch (each.type) {
           case 'place': {
-            const pod = pods[each.pod]!;
+            const pod = states[each.pod]![each.state]!;
             if (each.assumed) cluster.assume(pod, name);
             else cluster.place(pod, name);
+            where.delete(placed(pod)!);
             where.set(pod, { node: name, assumed: each.assumed });
             break;
           }
           case 'remove':
             cluster.remove(pods[each.pod]!.uid);
-            where.delete(pods[each.pod]!);
+            where.delete(placed(pods[each.pod]!)!);
             break;
           case 'forget':
             cluster.forget(pods[each.pod]!.uid);
-            if (where.get(pods[each.pod]!)?.assumed) where.delete(pods[each.pod]!);
+            if (where.get(placed(pods[each.pod]!)!)?.assumed) where.delete(placed(pods[each.pod]!)!);
             break;
           case 'set':
-            cluster.setNode(nodeObject(name, { labels: each.zone ? { [ZONE]: each.zone } : {} }));
-            zones.set(name, each.zone);
+            setNode(name, each.zone);
             break;
           case 'drop':
             cluster.removeNode(name);

@@ -7,6 +7,7 @@ import { bump, NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
 import { type PodCounts, type PodQuery, Questions } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';
+import { sameLabels } from './same-labels.ts';
 import { TermIndex } from './term-index.ts';
 import { interleaveZones } from './zones.ts';
 
@@ -122,6 +123,12 @@ export class Cluster {
   }
 
   #put(pod: PodInfo, nodeName: string, isAssumed: boolean): void {
+    const found = this.#placed.get(pod.uid);
+    if (found?.node.name === nodeName && pod.countsLike(found.pod)) {
+      found.node.replace(pod);
+      this.#placed.set(pod.uid, { pod, node: found.node, isAssumed });
+      return;
+    }
     this.remove(pod.uid);
     const node = this.#entry(nodeName);
     this.#placed.set(pod.uid, { pod, node, isAssumed });
@@ -169,10 +176,4 @@ export class Cluster {
     for (const image of before.keys()) bump(this.images, image, -1);
     for (const image of after.keys()) bump(this.images, image, 1);
   }
-}
-
-function sameLabels(a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean {
-  if (a === b) return true;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

@@ -57,6 +57,11 @@ export class NodeInfo {
     this.#count(pod, 1);
   }
 
+  /** Takes a pod for another state of it that counts the same. */
+  replace(pod: PodInfo): void {
+    this.pods.set(pod.uid, pod);
+  }
+
   remove(pod: PodInfo): void {
     if (this.pods.delete(pod.uid)) this.#count(pod, -1);
   }

@@ -3,7 +3,8 @@ import type { NodeTest } from '../../kinds/placement/node-selector.ts';
 import { namedNodes, requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { type Labels, NO_LABELS, type Pod } from '../objects.ts';
 import { type PodTerm, preferredTerms, requiredTerms, type WeightedTerm } from './pod-terms.ts';
-import { type Requests, requestsOf } from './resources.ts';
+import { type Requests, requestsOf, sameRequests } from './resources.ts';
+import { sameLabels } from './same-labels.ts';
 
 export interface HostPort {
   readonly address: string;
@@ -90,6 +91,15 @@ export class PodInfo {
 
   get isLeaving(): boolean {
     return this.pod.metadata.deletionTimestamp !== undefined;
+  }
+
+  /** Whether it counts like an earlier state of the same pod on the same node. All else is fixed as soon as it has a node. */
+  countsLike(earlier: PodInfo): boolean {
+    return (
+      this.isLeaving === earlier.isLeaving &&
+      sameLabels(this.labels, earlier.labels) &&
+      sameRequests(this.requests, earlier.requests)
+    );
   }
 }
 

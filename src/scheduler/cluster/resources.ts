@@ -102,6 +102,22 @@ export function requestsOf(pod: Pod): Requests {
   };
 }
 
+export function sameRequests(a: Requests, b: Requests): boolean {
+  return (
+    a.cpu === b.cpu &&
+    a.memory === b.memory &&
+    a.storage === b.storage &&
+    a.likelyCpu === b.likelyCpu &&
+    a.likelyKiB === b.likelyKiB &&
+    sameAmounts(a.others, b.others)
+  );
+}
+
+function sameAmounts(a: Requests['others'], b: Requests['others']): boolean {
+  if (!a || !b) return a === b;
+  return a.size === b.size && [...a].every(([name, amount]) => b.get(name) === amount);
+}
+
 const DEFAULT_REQUEST = { cpu: DEFAULT_CPU_MILLICORES, memory: DEFAULT_MEMORY_BYTES };
 
 function isVague({ spec }: Pod): boolean {
