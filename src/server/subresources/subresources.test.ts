@@ -130,6 +130,17 @@ describe('binding', () => {
     });
   });
 
+  it('refuses a name that no node can have, and leaves the pod as it was', async () => {
+    await api.create('pods', pod('a'));
+    const binding = api.create(
+      'pods',
+      { target: { kind: 'Node', name: 'No Node' } },
+      { name: 'a', subresource: 'binding' },
+    );
+    await expect(binding).rejects.toMatchObject({ code: 422, message: expect.stringContaining('spec.nodeName') });
+    expect((await api.get('pods', 'a')).spec.nodeName).toBeUndefined();
+  });
+
   it('does not raise the generation', async () => {
     await api.create('pods', pod('a'));
     await api.create('pods', { target: { kind: 'Node', name: 'n1' } }, { name: 'a', subresource: 'binding' });

@@ -3,6 +3,7 @@ import type { ApiRequest } from '../api-request.ts';
 import type { Core } from '../core.ts';
 import { RequestNotes } from '../request-notes.ts';
 import type { Draft } from './draft.ts';
+import type { Update } from './mutation.ts';
 import { draftUpdate, finishUpdate } from './update.ts';
 
 /** Drafts of the objects that admission updates together with the one that is written. Admission is not asked about them. */
@@ -27,8 +28,9 @@ export function draftAdditionalUpdates(
       },
       notes: new RequestNotes(),
     };
-    const draft = draftUpdate(core, request, { type: 'update', part, next: () => object }, { current, object });
-    finishUpdate(core, draft, part);
+    const update: Update = { type: 'update', part, next: () => object };
+    const draft = draftUpdate(core, request, update, { current, object });
+    finishUpdate(core, draft, update);
     return draft;
   });
 }

@@ -25,6 +25,8 @@ export interface Update {
   readonly next: (current: Entry) => MaybeAsync<KubeObject>;
   /** Whether the object says itself who manages its fields: it was applied. */
   readonly isApplied?: boolean;
+  /** Whether the spec needs no validation: what is new in it is known to be valid. */
+  readonly hasValidSpec?: boolean;
 }
 
 export interface Delete {

@@ -85,7 +85,7 @@ function finishObject(core: Core, draft: Draft): Promise<void> | undefined {
     case 'create':
       return finishCreate(core, draft);
     case 'update':
-      return finishUpdate(core, draft, mutation.part);
+      return finishUpdate(core, draft, mutation);
     case 'delete':
       return undefined;
   }

@@ -43,7 +43,7 @@ function setManagers(object: KubeObject, entries: readonly ManagedFieldsEntry[] 
 }
 
 /** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
-export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): Promise<void> | undefined {
+export function finishUpdate(core: Core, draft: Draft, { part, hasValidSpec }: Update): Promise<void> | undefined {
   const { object, request } = draft;
   const { resource, call, notes } = request;
   const { kind, version } = resource;
@@ -57,7 +57,8 @@ export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): Promi
   shareUnchanged(asTree(object), asTree(old));
   const subresource = isStatus ? 'status' : call.subresource;
   const warn = () => void noteWarnings(kind, object, { notes, old, status: isStatus });
-  const checking = checkObject(core, kind, object, { old, subresource, apiVersion: version.apiVersion });
+  const checked = hasValidSpec ? (asTree(object).spec as object) : undefined;
+  const checking = checkObject(core, kind, object, { old, subresource, apiVersion: version.apiVersion, checked });
   if (checking) return checking.then(warn);
   warn();
   return undefined;

@@ -2,6 +2,7 @@ import { badRequest, conflict } from '../../../base/errors.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { Binding } from '../../../kinds/groups/core/binding.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { dnsSubdomain } from '../../../schema/names.ts';
 import type { StatusReply } from '../../api.ts';
 import { type ApiRequest, updatedPart } from '../../api-request.ts';
 import type { Entry } from '../../cache/entry.ts';
@@ -39,7 +40,9 @@ export async function bind(core: Core, request: ApiRequest): Promise<StatusReply
   await withAdmittedBody(core, request, body, (sent, admitted) => {
     const now = timestamp(core.clock.now());
     const next = (current: Entry) => assigned(current.hub(resource.kind) as Pod, sent, now);
-    return transact(core, request, { type: 'update', part: updatedPart(request), next }, admitted);
+    // A spec changes by nothing but the node. Schedulers name it thousands of times a minute.
+    const hasValidSpec = dnsSubdomain(sent.target.name ?? '').length === 0;
+    return transact(core, request, { type: 'update', part: updatedPart(request), next, hasValidSpec }, admitted);
   });
   return success({ name, kind: 'pods' });
 }
