@@ -39,7 +39,7 @@ export function mergeLists(old: List, patch: List, { key, deletes, mergeItem }: 
       merged.push(item);
     }
   }
-  return inOrder(merged, items, rest, identify);
+  return isInOrder(merged, items, identify) ? merged : inOrder(merged, items, rest, identify);
 }
 
 /** Puts a list into the order of `$setElementOrder`. */
@@ -50,7 +50,7 @@ export function orderList(
   if (list.length === 0) return [];
   const identify = areObjects(old, patch) ? keyOf(key ?? '') : key === undefined ? itself : keyOf(key);
   checkOrder(patch, order, identify);
-  return inOrder(list, order, refilled(list, old, identify), identify);
+  return isInOrder(list, order, identify) ? [...list] : inOrder(list, order, refilled(list, old, identify), identify);
 }
 
 /**
@@ -140,6 +140,18 @@ function applyDirectives(old: readonly Tree[], patch: readonly Tree[], key: stri
   }
   if (replaces) return { rest: items, items: [] };
   return { rest: gone.size ? old.filter((item) => !gone.has(keyValue(item, key))) : [...old], items };
+}
+
+/** Whether a list has exactly the items of `order`, in that order, none twice. Patches of a status often name all of them. */
+function isInOrder(list: List, order: List, identify: Identify): boolean {
+  if (list.length !== order.length) return false;
+  const seen = new Set<unknown>();
+  for (let index = 0; index < list.length; index++) {
+    const id = identify(list[index]);
+    if (id !== identify(order[index]) || seen.has(id)) return false;
+    seen.add(id);
+  }
+  return true;
 }
 
 /**
