@@ -20,7 +20,7 @@ if (part === 'image') {
   chmodSync(`${bundle}.image`, 0o644);
   process.exit();
 }
-const cluster = await module.exports.clusterFactory(`${bundle}.image`).start();
+const cluster = await module.exports.clusterFactory({ imageFile: `${bundle}.image` }).start();
 const labels = { app: 'web' };
 await cluster.apply({
   apiVersion: 'apps/v1',

@@ -1,12 +1,11 @@
 /** The export `quarterdeck/testing`. What users see is described in contract.ts. */
 import { saveInitialImage } from './cluster/initial-image.ts';
 import { createInitialImage } from './cluster/start.ts';
-import { TestCluster } from './cluster/test-cluster.ts';
+import { type FactoryOptions, TestCluster } from './cluster/test-cluster.ts';
 import type { ClusterFactory } from './contract.ts';
 
-/** Starts clusters, with the initial image that the build has saved. */
-export function clusterFactory(imageFile?: string): ClusterFactory {
-  return { start: (options) => TestCluster.start(options, imageFile) };
+export function clusterFactory(own: FactoryOptions = {}): ClusterFactory {
+  return { start: (options) => TestCluster.start(options, own) };
 }
 
 export const Cluster: ClusterFactory = clusterFactory();

@@ -18,6 +18,16 @@ const require = requireLater(
 );
 const script = readBundle(bundle);
 const { clusterFactory } = runBundle(bundle, script, require) as typeof Testing;
-process.once('exit', () => keepCompiled(bundle, script));
+let isKept = false;
 
-export const Cluster: ClusterFactory = clusterFactory(`${bundle}.image`);
+/** Keeps what V8 has compiled, once. */
+function keepOnce(): void {
+  if (isKept) return;
+  isKept = true;
+  keepCompiled(bundle, script);
+}
+
+// Not only when the process ends: some test runners kill their processes.
+process.once('exit', keepOnce);
+
+export const Cluster: ClusterFactory = clusterFactory({ imageFile: `${bundle}.image`, afterStop: keepOnce });

@@ -4,9 +4,11 @@
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:http2';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -17,6 +19,7 @@ import { nodeReleases, oldestMajor } from './releases.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 const SUITES = ['src/server/http/node-internals.test.ts', 'src/server/http/server.test.ts', 'src/server/http/listen'];
+const TESTING = pathToFileURL(join(ROOT, 'dist', 'testing.js')).href;
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 test('the oldest release is the one that package.json names', () => {
@@ -30,6 +33,27 @@ describe.each(nodeReleases)('Node $major', ({ program }) => {
     const { stdout } = await run.catch((error: { stdout: string }) => error);
     expect(stdout).not.toMatch(/FAIL|failed/);
     expect(stdout).toMatch(/Test Files .* passed/);
+  });
+
+  // The build was made by the Node that runs this file, and has the code for it.
+  test.skipIf(program === process.execPath)('takes the code that an earlier process compiled', async () => {
+    const cache = await mkdtemp(join(tmpdir(), 'qd-code-'));
+    try {
+      const run = async () => {
+        const text = `const { Cluster } = await import(${JSON.stringify(TESTING)}); await (await Cluster.start()).stop();`;
+        await promisify(execFile)(program, ['--input-type=module', '-e', text], {
+          env: { ...process.env, XDG_CACHE_HOME: cache },
+        });
+        const [file, ...others] = await readdir(join(cache, 'quarterdeck'));
+        expect(others).toEqual([]);
+        return (await stat(join(cache, 'quarterdeck', file!))).mtimeMs;
+      };
+      const first = await run();
+      // It would be written again if V8 did not take it.
+      expect(await run()).toBe(first);
+    } finally {
+      await rm(cache, { recursive: true });
+    }
   });
 
   describe('the built program', () => {

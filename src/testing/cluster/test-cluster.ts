@@ -31,6 +31,14 @@ const SIMULATED = 'simulated.kubernetes.io';
 /** Releases of Node before 20.5 do not have it. */
 const ASYNC_DISPOSE: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
+/** What the package adds to clusters that its users start. */
+export interface FactoryOptions {
+  /** The initial image that the build has saved. */
+  readonly imageFile?: string;
+  /** Called after a cluster was stopped. */
+  readonly afterStop?: () => void;
+}
+
 type Condition = string | ((object: KubeObject) => boolean);
 
 export class TestCluster implements Cluster {
@@ -42,11 +50,13 @@ export class TestCluster implements Cluster {
   readonly #direct: DirectHandle;
   #served: Promise<ServedApi> | undefined;
   #stopped: Promise<void> | undefined;
+  readonly #afterStop: (() => void) | undefined;
 
-  private constructor(parts: Parts) {
+  private constructor(parts: Parts, afterStop?: () => void) {
     const { server, clock, activity, store } = parts;
     this.#changes = new ChangeCounter(store, store.revision());
     this.#parts = parts;
+    this.#afterStop = afterStop;
     this.#kinds = new Kinds(server.registry);
     this.#direct = server.direct(ADMIN);
     this.client = testClient(this.#kinds, server.direct);
@@ -57,8 +67,11 @@ export class TestCluster implements Cluster {
     });
   }
 
-  static async start(options: ClusterOptions = {}, imageFile?: string): Promise<TestCluster> {
-    return new TestCluster(await startParts(options, imageFile));
+  static async start(
+    options: ClusterOptions = {},
+    { imageFile, afterStop }: FactoryOptions = {},
+  ): Promise<TestCluster> {
+    return new TestCluster(await startParts(options, imageFile), afterStop);
   }
 
   get seed(): number {
@@ -188,6 +201,7 @@ export class TestCluster implements Cluster {
   async #stop(): Promise<void> {
     if (this.#served) await (await this.#served).close();
     await this.#parts.stop();
+    this.#afterStop?.();
   }
 
   async #serve(): Promise<ServedApi> {
