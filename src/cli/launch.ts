@@ -20,7 +20,7 @@ const command = process.argv[2];
 /** Agents have a bundle of their own, half as large. It has no compiled code, which would be in memory whether it is used or not. */
 const bundle = join(__dirname, command === 'agent' ? AGENT_BUNDLE_NAME : BUNDLE_NAME);
 
-const script = readBundle(bundle);
+const script = readBundle(bundle, process.env);
 // The build runs the program once and keeps the code compiled by then.
 if (process.env.QUARTERDECK_KEEP_COMPILED === 'true') process.on('exit', keepInPackage);
 else if (command === 'up') process.on('exit', keepForUser);
@@ -40,5 +40,5 @@ function keepInPackage(): void {
 function keepForUser(): void {
   if (process.uptime() < LONG_ENOUGH_SECONDS) return;
   allowHeapGrowth();
-  keepCompiled(bundle, script);
+  keepCompiled(bundle, script, process.env);
 }

@@ -16,7 +16,7 @@ const require = requireLater(
   createRequire(bundle),
   SELDOM.map((name) => `node:${name}`),
 );
-const script = readBundle(bundle);
+const script = readBundle(bundle, process.env);
 const { clusterFactory } = runBundle(bundle, script, require) as typeof Testing;
 let isKept = false;
 
@@ -24,7 +24,7 @@ let isKept = false;
 function keepOnce(): void {
   if (isKept) return;
   isKept = true;
-  keepCompiled(bundle, script);
+  keepCompiled(bundle, script, process.env);
 }
 
 // Not only when the process ends: some test runners kill their processes.

@@ -14,8 +14,8 @@ const FORBIDDEN = [
   /\bprocess\.(?:env|argv)\b/,
 ];
 
-/** Where clock and randomness come from. */
-const ORIGINS = ['src/base/time/clock.ts', 'src/base/random.ts'];
+/** Where clock and randomness come from, and where the package of the test clusters begins. */
+const ORIGINS = ['src/base/time/clock.ts', 'src/base/random.ts', 'src/testing/package-entry.ts'];
 
 function reads({ path, code }: Source): string[] {
   return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((what) => `${path}: ${what}`);

@@ -1,6 +1,7 @@
 /** The program under attack: started with four users, and replaced by a new cluster when it crashed. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import allocator from '../../src/cli/process/allocator.json' with { type: 'json' };
 import { newDirectory, type Qd, startQd } from '../e2e/program.ts';
 
 const TOKENS = { admin: 'attack-admin', tenant: 'attack-tenant', nobody: 'attack-nobody', probe: 'attack-probe' };
@@ -75,7 +76,8 @@ async function startCluster(): Promise<Qd> {
   const file = join(directory, 'tokens.csv');
   await writeFile(file, TOKEN_FILE, { mode: 0o600 });
   const flags = ['--token-auth-file', file, '--runtime', 'simulated', '--nodes', '3'];
-  const qd = await startQd({ directory, flags });
+  // As `npm start` and `qd up --detach` start it.
+  const qd = await startQd({ directory, flags, env: allocator });
   const create = async (path: string, body: object) => {
     const { code, text } = await qd.request('POST', path, { body });
     if (code !== 200) throw new Error(`POST ${path} returned ${code}: ${text}`);

@@ -1,30 +1,28 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compiledFile, keepCompiled, readBundle, runBundle } from './compiled-bundle.ts';
 
 const SOURCE = 'exports.sum=(a,b)=>a+b;';
 
 let directory: string;
 let bundle: string;
+let env: NodeJS.ProcessEnv;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'qd-compiled-'));
   bundle = join(directory, 'program.js');
   writeFileSync(bundle, SOURCE);
-  vi.stubEnv('XDG_CACHE_HOME', join(directory, 'cache'));
+  env = { XDG_CACHE_HOME: join(directory, 'cache') };
 });
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => rmSync(directory, { recursive: true }));
 
 const kept = () =>
   readdirSync(join(directory, 'cache', 'quarterdeck')).map((name) => join(directory, 'cache', 'quarterdeck', name));
 
 /** Runs the bundle, as a process does. */
 function run() {
-  const script = readBundle(bundle);
+  const script = readBundle(bundle, env);
   const { sum } = runBundle(bundle, script) as { sum(a: number, b: number): number };
   expect(sum(1, 2)).toBe(3);
   return script;
@@ -35,7 +33,7 @@ describe('a bundle', () => {
     writeFileSync(compiledFile(bundle), run().createCachedData());
     const script = run();
     expect(script.cachedDataRejected).toBe(false);
-    keepCompiled(bundle, script);
+    keepCompiled(bundle, script, env);
     expect(kept).toThrow('ENOENT');
   });
 
@@ -44,35 +42,35 @@ describe('a bundle', () => {
     ['with code that V8 rejects', () => writeFileSync(compiledFile(bundle), 'code of another release')],
   ])('%s is compiled, and the next process takes what it kept', (_, prepare) => {
     prepare();
-    keepCompiled(bundle, run());
+    keepCompiled(bundle, run(), env);
     expect(run().cachedDataRejected).toBe(false);
   });
 
   it('does not run code that others could have written', () => {
-    keepCompiled(bundle, run());
+    keepCompiled(bundle, run(), env);
     chmodSync(kept()[0]!, 0o666);
     expect(run().cachedDataRejected).toBeUndefined();
   });
 
   it('runs where nothing can be kept', () => {
-    vi.stubEnv('XDG_CACHE_HOME', bundle);
-    keepCompiled(bundle, run());
+    env = { XDG_CACHE_HOME: bundle };
+    keepCompiled(bundle, run(), env);
     run();
   });
 
   it('keeps nothing where Node may not', () => {
-    vi.stubEnv('NODE_DISABLE_COMPILE_CACHE', '1');
-    keepCompiled(bundle, run());
+    env.NODE_DISABLE_COMPILE_CACHE = '1';
+    keepCompiled(bundle, run(), env);
     expect(kept).toThrow('ENOENT');
   });
 
   it('removes code that was kept long ago', () => {
-    keepCompiled(bundle, run());
+    keepCompiled(bundle, run(), env);
     const old = join(directory, 'cache', 'quarterdeck', 'earlier.js.v20.0.0-x64.code');
     writeFileSync(old, readFileSync(kept()[0]!));
     utimesSync(old, new Date(0), new Date(0));
     rmSync(kept().find((file) => file !== old)!);
-    keepCompiled(bundle, run());
+    keepCompiled(bundle, run(), env);
     expect(kept()).not.toContain(old);
   });
 });

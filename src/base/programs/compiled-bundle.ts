@@ -11,18 +11,18 @@ export const compiledFile = (bundle: string) => `${bundle}.code`;
  * Reads a CommonJS bundle, with code that V8 has compiled before, because compilation takes a third of a start: what an earlier
  * process kept, or else what the build made. V8 rejects code of another Node release, and compiles as usual.
  */
-export function readBundle(bundle: string): Script {
+export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script {
   // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
   const source = readFileSync(bundle, 'latin1');
   return new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
     filename: bundle,
-    cachedData: readKept(bundle) ?? readIfThere(compiledFile(bundle)),
+    cachedData: readKept(bundle, env) ?? readIfThere(compiledFile(bundle)),
   });
 }
 
 /** Keeps what V8 has compiled of the bundle by now for the next process, unless V8 took what there was. */
-export function keepCompiled(bundle: string, script: Script): void {
-  if (script.cachedDataRejected !== false) keep(bundle, script.createCachedData());
+export function keepCompiled(bundle: string, script: Script, env: NodeJS.ProcessEnv): void {
+  if (script.cachedDataRejected !== false) keep(bundle, script.createCachedData(), env);
 }
 
 /** Runs a bundle that was read, and returns its exports. */

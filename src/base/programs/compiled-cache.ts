@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Code that was written longer ago is removed when other code is written. A release that is still used writes it again. */
 const KEPT_DAYS = 90;
@@ -23,11 +23,13 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const WRITABLE_BY_OTHERS = 0o022;
 const SUFFIX = '.code';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The code that an earlier process kept, unless somebody else could have written it: V8 runs it as it is. */
-export function readKept(bundle: string): Buffer | undefined {
-  if (isOff()) return undefined;
+export function readKept(bundle: string, env: Environment): Buffer | undefined {
+  if (isOff(env)) return undefined;
   try {
-    const file = openSync(fileOf(bundle), 'r');
+    const file = openSync(fileOf(bundle, env), 'r');
     try {
       const { uid, mode } = fstatSync(file);
       return uid === process.geteuid?.() && (mode & WRITABLE_BY_OTHERS) === 0 ? readFileSync(file) : undefined;
@@ -40,35 +42,33 @@ export function readKept(bundle: string): Buffer | undefined {
 }
 
 /** Keeps code for the next process. It is only a matter of speed: where it cannot be written, nothing is said. */
-export function keep(bundle: string, code: Buffer): void {
-  if (isOff()) return;
+export function keep(bundle: string, code: Buffer, env: Environment): void {
+  if (isOff(env)) return;
   try {
-    mkdirSync(folder(), { recursive: true, mode: 0o700 });
-    const file = fileOf(bundle);
+    const file = fileOf(bundle, env);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const next = `${file}.${process.pid}`;
     writeFileSync(next, code, { mode: 0o600 });
     renameSync(next, file);
-    removeOld();
+    removeBefore(file);
   } catch {}
 }
 
-function removeOld(): void {
-  const oldest = Date.now() - KEPT_DAYS * DAY_MS;
-  for (const name of readdirSync(folder())) {
-    const file = join(folder(), name);
+/** Removes what is much older than a file that was just written. */
+function removeBefore(written: string): void {
+  const oldest = statSync(written).mtimeMs - KEPT_DAYS * DAY_MS;
+  for (const name of readdirSync(dirname(written))) {
+    const file = join(dirname(written), name);
     if (name.includes(SUFFIX) && statSync(file).mtimeMs < oldest) rmSync(file);
   }
 }
 
-function fileOf(bundle: string): string {
-  return join(folder(), `${basename(bundle)}.${process.version}-${process.arch}${SUFFIX}`);
-}
-
-function folder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'quarterdeck');
+function fileOf(bundle: string, { XDG_CACHE_HOME }: Environment): string {
+  const folder = join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'quarterdeck');
+  return join(folder, `${basename(bundle)}.${process.version}-${process.arch}${SUFFIX}`);
 }
 
 /** By Node's own variable for it. */
-function isOff(): boolean {
-  return process.env.NODE_DISABLE_COMPILE_CACHE === '1';
+function isOff({ NODE_DISABLE_COMPILE_CACHE }: Environment): boolean {
+  return NODE_DISABLE_COMPILE_CACHE === '1';
 }

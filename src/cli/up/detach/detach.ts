@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { DEFAULT_NAME, directoryOf } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
+import allocator from '../../process/allocator.json' with { type: 'json' };
 import { STOP_SIGNAL } from '../../process/signals.ts';
 import { openDirectory } from '../directory/directory.ts';
 import type { GivenFlags } from '../settings/settle.ts';
@@ -36,6 +37,7 @@ function startInBackground({ handle }: LogFile): ChildProcess {
   return spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
     detached: true,
     stdio: ['ignore', handle.fd, handle.fd, 'ipc'],
+    env: { ...allocator, ...process.env },
   });
 }
 
