@@ -16,3 +16,8 @@ it.each(['[', '{"a":', '[{"a":'])('refuses megabytes of %s in no time', (piece) 
   // A parser takes hundreds of milliseconds.
   expect(process.cpuUsage(before).user).toBeLessThan(50_000);
 });
+
+it('refuses more parts than the caller expects', () => {
+  expect(parseAnswer('{"a":[1,2]}', 4)).toEqual({ a: [1, 2] });
+  expect(() => parseAnswer('{"a":[1,2]}', 3)).toThrow('json: more than 3 fields and list items');
+});

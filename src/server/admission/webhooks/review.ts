@@ -38,6 +38,8 @@ export function reviewOf(request: AdmissionRequest, form: AdmittedForm, { uid, v
   };
 }
 
+/** A verdict has few. Patches are texts in it. */
+const MAX_PARTS = 20_000;
 /** Further warnings, and further audit annotations, of a webhook are left out. */
 const MAX_NOTES = 1_000;
 
@@ -48,7 +50,7 @@ interface ReviewIdentity {
 
 /** Reads a response. Throws an Error that says what is wrong with it. */
 export function verdictOf(text: string, { uid, version }: ReviewIdentity, mayPatch: boolean): Verdict {
-  const review = parseAnswer(text);
+  const review = parseAnswer(text, MAX_PARTS);
   if (!isTree(review) || !isTree(review.response)) throw new Error('webhook response was absent');
   const { response } = review;
   if (version === 'v1') checkEnvelope(review, uid);
