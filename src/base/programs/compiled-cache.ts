@@ -68,7 +68,7 @@ function fileOf(bundle: string, { XDG_CACHE_HOME }: Environment): string {
   return join(folder, `${basename(bundle)}.${process.version}-${process.arch}${SUFFIX}`);
 }
 
-/** By Node's own variable for it. */
+/** By Node's own variable for it, and where files have no owner that could be checked. */
 function isOff({ NODE_DISABLE_COMPILE_CACHE }: Environment): boolean {
-  return NODE_DISABLE_COMPILE_CACHE === '1';
+  return NODE_DISABLE_COMPILE_CACHE === '1' || !process.geteuid;
 }

@@ -1,7 +1,7 @@
 /** What the response to a request of the client means. */
 import type { Readable } from 'node:stream';
 import type { ApiError, Status } from '../../base/errors.ts';
-import { isShallow } from '../../base/json/depth.ts';
+import { isShallow } from '../../base/json/size.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { errorOfCode, errorOfStatus } from '../status-error.ts';
 import type { Answer, ListMeta, RawEvent, Request } from './transport.ts';

@@ -2,12 +2,12 @@
  * Nodes and the pods on them as the scheduler knows them. It is ahead of the server: a pod is on its node as soon as it is
  * assumed there, before its binding is written. Updated incrementally, and read without copying.
  */
+import { deepEqual } from '../../base/json/tree.ts';
 import type { Node } from '../objects.ts';
 import { bump, NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
 import { type PodCounts, type PodQuery, Questions } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';
-import { sameLabels } from './same-labels.ts';
 import { TermIndex } from './term-index.ts';
 import { interleaveZones } from './zones.ts';
 
@@ -52,7 +52,7 @@ export class Cluster {
   setNode(node: Node): void {
     const info = this.#entry(node.metadata.name ?? '');
     const before = info.node;
-    const isMoved = !before || !sameLabels(before.metadata.labels, node.metadata.labels);
+    const isMoved = !before || !deepEqual(before.metadata.labels, node.metadata.labels);
     if (isMoved) {
       this.#index(info, -1);
       this.#list = undefined;

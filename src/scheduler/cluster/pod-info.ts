@@ -1,10 +1,10 @@
 /** A pod with what scheduling needs of it, each computed once, on first use. */
+import { deepEqual } from '../../base/json/tree.ts';
 import type { NodeTest } from '../../kinds/placement/node-selector.ts';
 import { namedNodes, requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { type Labels, NO_LABELS, type Pod } from '../objects.ts';
 import { type PodTerm, preferredTerms, requiredTerms, type WeightedTerm } from './pod-terms.ts';
 import { type Requests, requestsOf, sameRequests } from './resources.ts';
-import { sameLabels } from './same-labels.ts';
 
 export interface HostPort {
   readonly address: string;
@@ -97,7 +97,7 @@ export class PodInfo {
   countsLike(earlier: PodInfo): boolean {
     return (
       this.isLeaving === earlier.isLeaving &&
-      sameLabels(this.labels, earlier.labels) &&
+      deepEqual(this.labels, earlier.labels) &&
       sameRequests(this.requests, earlier.requests)
     );
   }

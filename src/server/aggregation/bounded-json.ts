@@ -1,5 +1,5 @@
 /** JSON that another server wrote: what has too many values or is nested too deep is not read. */
-import { isShallow } from '../../base/json/depth.ts';
+import { isShallow } from '../../base/json/size.ts';
 
 const MAX_DEPTH = 100;
 const MAX_VALUES = 500_000;

@@ -1,5 +1,4 @@
-import { isShallow } from '../../base/json/depth.ts';
-import { hasFewParts } from '../../base/json/parts.ts';
+import { exceeded } from '../../base/json/size.ts';
 
 /** What the deepest object may have, and the review around it. */
 const MAX_DEPTH = 1_050;
@@ -9,8 +8,9 @@ const MAX_DEPTH = 1_050;
  * second before the parser finds that they are no JSON, and an object with 100,000 fields for half of that.
  */
 export function parseAnswer(text: string, maxParts = Number.POSITIVE_INFINITY): unknown {
-  if (!isShallow(text, MAX_DEPTH)) throw new DepthError();
-  if (!hasFewParts(text, maxParts)) throw new Error(`json: more than ${maxParts} fields and list items`);
+  const limit = exceeded(text, { maxDepth: MAX_DEPTH, maxParts });
+  if (limit === 'depth') throw new DepthError();
+  if (limit === 'parts') throw new Error(`json: more than ${maxParts} fields and list items`);
   return JSON.parse(text);
 }
 
