@@ -50,31 +50,46 @@ interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
+/** What a request carries of options. */
+export type Asked = Pick<Request, 'options' | 'signal' | 'metadataOnly'>;
+
+const NO_OPTIONS: RequestOptions = Object.freeze({});
+
 /** Separates what is no option of the URL. */
 export function split({
   signal,
   metadataOnly,
   ...options
-}: RequestOptions & Pick<Request, 'signal' | 'metadataOnly'>): Pick<Request, 'options' | 'signal' | 'metadataOnly'> {
-  return { options, ...(signal ? { signal } : {}), ...(metadataOnly ? { metadataOnly } : {}) };
+}: RequestOptions & Pick<Request, 'signal' | 'metadataOnly'>): Asked {
+  return { options, signal, metadataOnly };
 }
 
-export function write({ dryRun, ...options }: WriteOptions): Pick<Request, 'options' | 'signal'> {
-  return split({ ...options, ...(dryRun ? { dryRun: ['All'] } : {}) });
+export function write({ dryRun, fieldManager, signal }: WriteOptions): Asked {
+  // Most writes have none.
+  if (!dryRun && fieldManager === undefined) return { options: NO_OPTIONS, signal };
+  return { options: { ...drily(dryRun), ...(fieldManager === undefined ? {} : { fieldManager }) }, signal };
 }
 
-export function deletion({ preconditions, ...options }: DeleteOptions): Pick<Request, 'options' | 'signal' | 'body'> {
-  if (!preconditions) return write(options);
-  const { dryRun, gracePeriodSeconds, propagationPolicy } = options;
-  // Kubernetes ignores options of the query when there is a body.
-  const body = {
-    ...{ kind: 'DeleteOptions', apiVersion: 'v1', preconditions },
-    ...(dryRun ? { dryRun: ['All'] } : {}),
+export function deletion({ signal, ...options }: DeleteOptions): Asked {
+  return { options: deletionOptions(options), signal };
+}
+
+/** Kubernetes ignores options of the query when there is a body. */
+export function deletionBody(options: DeleteOptions): Pick<Request, 'body'> {
+  const { preconditions } = options;
+  if (!preconditions) return {};
+  return { body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, ...deletionOptions(options) } };
+}
+
+function deletionOptions({ dryRun, gracePeriodSeconds, propagationPolicy }: DeleteOptions): RequestOptions {
+  return {
+    ...drily(dryRun),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(propagationPolicy ? { propagationPolicy } : {}),
   };
-  return { ...write(options), body };
 }
+
+const drily = (dryRun = false) => (dryRun ? { dryRun: ['All'] } : {});
 
 export function patchBody(patch: Patch<any>): Pick<Request, 'patchType' | 'body'> {
   return { patchType: patch.type, body: patch.type === 'json' ? patch.operations : patch.changes };

@@ -11,6 +11,6 @@ export interface BindingOptions {
 export async function bind(pod: PodInfo, nodeName: string, { client, signal }: BindingOptions): Promise<void> {
   const { name, namespace, uid } = pod;
   const binding = client.of(PodKind).in(namespace).subresource(name, 'binding');
-  const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid } };
-  await binding.create({ ...body, target: { apiVersion: 'v1', kind: 'Node', name: nodeName } }, { signal });
+  const target = { apiVersion: 'v1', kind: 'Node', name: nodeName };
+  await binding.create({ apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid }, target }, { signal });
 }

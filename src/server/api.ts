@@ -51,26 +51,26 @@ export interface Call {
   /** `apps/v1`. */
   readonly apiVersion: string;
   readonly plural: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly subresource?: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
   /** A tree as a JSON parser makes it. The server takes it over: the caller must not use it again. */
   readonly body?: unknown;
   /**
    * Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them. Of what is
    * applied, `line N: key "K" already set in map` instead.
    */
-  readonly duplicates?: readonly string[];
-  readonly patchType?: PatchType;
-  readonly options?: CallOptions;
+  readonly duplicates?: readonly string[] | undefined;
+  readonly patchType?: PatchType | undefined;
+  readonly options?: CallOptions | undefined;
   /** What follows the subresource in the path, where it takes a path: `/healthz`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Query parameters that the subresource declares. */
-  readonly parameters?: ParameterValues;
+  readonly parameters?: ParameterValues | undefined;
   readonly user: User;
   /** The program that sent the request, as its User-Agent names it. */
   readonly userAgent?: string | undefined;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One object as it is served. It never changes. */

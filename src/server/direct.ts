@@ -30,7 +30,7 @@ const NO_OPTIONS = Object.freeze({});
 export function directCalls({ handle, authorizer, monitor }: DirectOptions): (user: User) => DirectHandle {
   const versions = new GroupVersions();
   return (user) => async (direct) => {
-    const call = { ...direct, user };
+    const call: Call = { user, ...direct };
     monitor.begin({ work: 'component call', describe: () => describeCall(call) });
     const { apiVersion, plural, namespace, name, subresource } = call;
     const target = {

@@ -40,10 +40,12 @@ const PAGE_SIZE = 2_000;
 
 /** `handle` makes calls as one user, who needs the rights for each (see `server.direct`). */
 export function directTransport(handle: (call: Request) => Promise<DirectReply>): Transport {
-  async function send({ metadataOnly: _, ...request }: Request): Promise<DirectReply> {
-    request.signal?.throwIfAborted();
+  async function send(request: Request): Promise<DirectReply> {
+    const { verb, apiVersion, plural, namespace, name, subresource, body, patchType, options, signal } = request;
+    signal?.throwIfAborted();
     // The server takes ownership of the body, and the caller's may be shared or frozen.
-    return handle(request.body === undefined ? request : { ...request, body: copy(request.body) });
+    const own = body === undefined ? undefined : copy(body);
+    return handle({ verb, apiVersion, plural, namespace, name, subresource, body: own, patchType, options, signal });
   }
 
   return {

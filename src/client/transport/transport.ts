@@ -28,15 +28,15 @@ export interface Request {
   readonly verb: Verb;
   readonly apiVersion: string;
   readonly plural: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly subresource?: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
   readonly body?: unknown;
-  readonly patchType?: PatchType;
-  readonly options?: RequestOptions;
+  readonly patchType?: PatchType | undefined;
+  readonly options?: RequestOptions | undefined;
   /** Asks for the metadata of objects alone, as a PartialObjectMetadata. Events of a direct watch have whole objects. */
-  readonly metadataOnly?: boolean;
-  readonly signal?: AbortSignal;
+  readonly metadataOnly?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ListMeta {

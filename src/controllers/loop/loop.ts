@@ -170,7 +170,7 @@ class ControllerLoop {
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.#controller.name, key }) });
-    const snapshot: Snapshot<unknown> = { ...world, observed, failures: this.#failures.get(key) ?? [] };
+    const snapshot: Snapshot<unknown> = { observed, failures: this.#failures.get(key) ?? [], ...world };
     return plan(object, snapshot, new Date(clock.now()));
   }
 

@@ -11,8 +11,8 @@ export interface Condition {
   readonly status: 'True' | 'False';
   readonly observedGeneration?: number | undefined;
   readonly lastTransitionTime: string;
-  readonly reason?: string;
-  readonly message?: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
 }
 
 /** In the order of the status. */
@@ -75,11 +75,11 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
     PodScheduled: TRUE,
   };
   const { generation } = pod.metadata;
-  const condition = (type: string, { holds, ...why }: ConditionResult): Condition => {
+  const condition = (type: string, { holds, reason, message }: ConditionResult): Condition => {
     const status = holds ? 'True' : 'False';
     const old = before.find((each) => each.type === type);
     const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timestamp(now);
-    return { type, ...(generation ? { observedGeneration: generation } : {}), status, lastTransitionTime, ...why };
+    return { type, observedGeneration: generation || undefined, status, lastTransitionTime, reason, message };
   };
   const conditions = CONDITION_TYPES.map((type) => condition(type, results[type]));
   if (observed.resize) {

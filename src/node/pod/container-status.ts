@@ -22,18 +22,18 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer,
     restartCount: shownRestarts(run.restarts),
     image,
     imageID,
-    ...(id ? { containerID: id } : {}),
-    ...(role === 'ephemeral' ? {} : { started: state.type === 'running' && role !== 'init' && run.started !== false }),
-    ...(allocated?.requests ? { allocatedResources: allocated.requests } : {}),
+    containerID: id || undefined,
+    started: role === 'ephemeral' ? undefined : state.type === 'running' && role !== 'init' && run.started !== false,
+    allocatedResources: allocated?.requests,
     // The server knows by them that the node can resize a running container.
-    ...(state.type === 'running' || actual?.requests || actual?.limits ? { resources: actual ?? NO_RESOURCES } : {}),
+    resources: state.type === 'running' || actual?.requests || actual?.limits ? (actual ?? NO_RESOURCES) : undefined,
   };
 }
 
 function stateOf(state: RunState, maxBytes: number) {
   switch (state.type) {
     case 'waiting':
-      return { waiting: { reason: state.reason, ...(state.message ? { message: state.message } : {}) } };
+      return { waiting: { reason: state.reason, message: state.message || undefined } };
     case 'running':
       return { running: { startedAt: timestamp(state.since) } };
     case 'ended':
@@ -45,10 +45,10 @@ function terminated({ exitCode, reason, message, startedAt, finishedAt, id }: Te
   return {
     exitCode,
     reason,
-    ...(message ? { message: truncated(message, maxBytes) } : {}),
-    ...(startedAt === undefined ? {} : { startedAt: timestamp(startedAt) }),
+    message: message ? truncated(message, maxBytes) : undefined,
+    startedAt: startedAt === undefined ? undefined : timestamp(startedAt),
     // A container that never ran has no times.
-    ...(id === '' && startedAt === undefined ? {} : { finishedAt: timestamp(finishedAt) }),
-    ...(id ? { containerID: id } : {}),
+    finishedAt: id === '' && startedAt === undefined ? undefined : timestamp(finishedAt),
+    containerID: id || undefined,
   };
 }

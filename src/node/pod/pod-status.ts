@@ -19,24 +19,28 @@ export interface Report extends Observed {
   readonly failure?: { readonly reason: string; readonly message: string } | undefined;
 }
 
+/** Fields without a value are undefined, so that all statuses have one shape. */
 export function podStatus(report: Report, before: readonly Condition[]) {
   const { pod, phase, startTime, hostIP, podIP, podIPs, failure } = report;
   const { generation } = pod.metadata;
   const init = statusesOf(report, ['init', 'sidecar']);
   const ephemeral = statusesOf(report, ['ephemeral']);
   return {
-    ...(generation ? { observedGeneration: generation } : {}),
+    observedGeneration: generation || undefined,
     phase,
-    ...(failure ? { reason: failure.reason, message: failure.message } : {}),
+    reason: failure?.reason,
+    message: failure?.message,
     conditions: conditionsOf(report, before),
     hostIP,
     hostIPs: [{ ip: hostIP }],
-    ...(podIP ? { podIP, podIPs: (podIPs ?? [podIP]).map((ip) => ({ ip })) } : {}),
+    podIP: podIP || undefined,
+    podIPs: podIP ? (podIPs ?? [podIP]).map((ip) => ({ ip })) : undefined,
     startTime: timestamp(startTime),
-    ...report.ofPod,
-    ...(init.length > 0 ? { initContainerStatuses: init } : {}),
+    allocatedResources: report.ofPod?.allocatedResources,
+    resources: report.ofPod?.resources,
+    initContainerStatuses: init.length > 0 ? init : undefined,
     containerStatuses: statusesOf(report, ['main']),
-    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
+    ephemeralContainerStatuses: ephemeral.length > 0 ? ephemeral : undefined,
   };
 }
 

@@ -11,7 +11,7 @@ export interface StatusChange {
   /** The pod in the API. */
   readonly pod: SeenPod;
   readonly status: PodStatus;
-  /** What was written last; undefined: what the pod shows. */
+  /** What was written last, where that is newer than the pod. */
   readonly written: PodStatus | undefined;
   /** Names of containers with their restarts, not capped. */
   readonly restarts: Parameters<typeof restartAnnotations>[0];
@@ -20,35 +20,44 @@ export interface StatusChange {
 /** Conditions of a resize are there only while it is not done. */
 const PASSING_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
 
+/** As kubelets do, it names only what differs from what the pod shows. */
 export function statusPatch({ pod, status, written, restarts }: StatusChange): object {
+  const { uid } = pod.metadata;
   const annotations = restartAnnotations(restarts);
-  const { conditions, hostIPs, podIPs } = status;
-  const before = written ?? (pod.status as Partial<PodStatus>);
-  return {
-    metadata: { uid: pod.metadata.uid, ...(annotations ? { annotations } : {}) },
-    status: {
-      ...status,
-      hostIPs: replaced(before.hostIPs, hostIPs),
-      ...(podIPs ? { podIPs: replaced(before.podIPs, podIPs) } : {}),
-      conditions: [...conditions.map(withEmptyReason), ...ended(before.conditions ?? [], conditions)],
-      '$setElementOrder/conditions': conditions.map(({ type }) => ({ type })),
-    },
-  };
+  const shown = written ?? (pod.status as Partial<PodStatus>);
+  const changes: Record<string, unknown> = {};
+  for (const field of Object.keys(status) as (keyof PodStatus)[]) {
+    if (deepEqual(status[field], shown[field])) continue;
+    if (field === 'conditions') addConditions(changes, status.conditions, shown.conditions);
+    else changes[field] = isMerged(field) && shown[field] ? [REPLACE, ...status[field]!] : status[field];
+  }
+  return { metadata: annotations ? { uid, annotations } : { uid }, status: changes };
 }
 
-/** Conditions are merged by type, so that an old reason stays unless it is removed. */
-const withEmptyReason = (condition: Condition) => ({ reason: null, message: null, ...condition });
+const REPLACE = { $patch: 'replace' };
 
 /** Addresses are merged by value, so that old ones stay unless the list is replaced. */
-function replaced<T>(
-  before: readonly T[] | undefined,
-  list: readonly T[],
-): readonly (T | { readonly $patch: 'replace' })[] {
-  return before === undefined || deepEqual(before, list) ? list : [{ $patch: 'replace' as const }, ...list];
+const isMerged = (field: keyof PodStatus) => field === 'hostIPs' || field === 'podIPs';
+
+function addConditions(
+  changes: Record<string, unknown>,
+  conditions: readonly Condition[],
+  shown: readonly Condition[] = [],
+): void {
+  const changed = conditions.filter((each) => !deepEqual(each, shown.find(sameType(each)))).map(withEmptyReason);
+  const ended = shown.filter((each) => PASSING_CONDITIONS.includes(each.type) && !conditions.some(sameType(each)));
+  if (changed.length === 0 && ended.length === 0) return;
+  changes.conditions = [...changed, ...ended.map(({ type }) => ({ $patch: 'delete', type }))];
+  changes['$setElementOrder/conditions'] = conditions.map(({ type }) => ({ type }));
 }
 
-function ended(before: readonly Condition[], conditions: readonly Condition[]) {
-  return before
-    .filter(({ type }) => PASSING_CONDITIONS.includes(type) && !conditions.some((each) => each.type === type))
-    .map(({ type }) => ({ $patch: 'delete', type }));
+const sameType =
+  ({ type }: Condition) =>
+  (other: Condition) =>
+    other.type === type;
+
+/** Conditions are merged by type, so that an old reason stays unless it is removed. */
+function withEmptyReason({ type, observedGeneration, status, lastTransitionTime, reason, message }: Condition) {
+  const why = { reason: reason ?? null, message: message ?? null };
+  return { type, observedGeneration, status, lastTransitionTime, ...why };
 }

@@ -77,7 +77,12 @@ function replaced(patch: Tree): Tree {
 
 /** A copy of the object, with only the keys that `$retainKeys` names. */
 function retained(current: Tree, patch: Tree): Tree {
-  if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...current };
+  const out: Tree = {};
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) {
+    // Not a spread: it is added to (see `extended`).
+    for (const key in current) put(out, key, current[key]);
+    return out;
+  }
   const list = patch[RETAIN_KEYS];
   if (!Array.isArray(list)) throw badPatch('invalid patch format of retainKeys');
   const names = new Set(list);
@@ -85,7 +90,6 @@ function retained(current: Tree, patch: Tree): Tree {
     if (key === RETAIN_KEYS || patch[key] === null || key.startsWith(DELETE) || key.startsWith(ORDER)) continue;
     if (!names.has(key)) throw badPatch('invalid patch format of retainKeys');
   }
-  const out: Tree = {};
   for (const key in current) if (names.has(key)) put(out, key, current[key]);
   return out;
 }

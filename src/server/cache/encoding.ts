@@ -17,7 +17,7 @@ export function encode(object: KubeObject, rawFields?: Kind['rawFields']): Buffe
 /** An object as JSON, and where its top-level fields are in it. */
 export interface Encoded {
   readonly bytes: Buffer;
-  /** The fields behind the metadata, with the offsets at which their values begin and end. */
+  /** The longer fields behind the metadata, with the offsets at which their values begin and end. */
   readonly parts: readonly Part[];
 }
 
@@ -41,6 +41,9 @@ export function encodeChange(object: KubeObject, before?: Before, rawFields?: Ki
   return encodeParts(object, storedMetadata(object.metadata), { before, rawFields });
 }
 
+/** Shorter values are encoded again when the object changes: to keep track of them would cost more. */
+const MIN_PART_LENGTH = 128;
+
 interface EncodeOptions {
   readonly before?: Before | undefined;
   readonly rawFields: Kind['rawFields'] | undefined;
@@ -58,7 +61,12 @@ function encodeParts(object: KubeObject, metadata: string, { before, rawFields }
       bytesBefore(tree, field, before) ??
       (rawFields?.includes(field) && tree[field] !== undefined ? rawJson(tree[field]) : JSON.stringify(tree[field]));
     if (value === undefined) continue;
-    pieces.push({ text: `${text},${JSON.stringify(field)}:`, field, value });
+    text += `,${JSON.stringify(field)}:`;
+    if (typeof value === 'string' && value.length < MIN_PART_LENGTH) {
+      text += value;
+      continue;
+    }
+    pieces.push({ text, field, value });
     text = '';
   }
   return pack(pieces, `${text}}`);

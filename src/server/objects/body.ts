@@ -37,9 +37,9 @@ export function expectedBody({ resource: { kind, version }, subresource }: BodyR
     const { confidential = false } = kind;
     return { kind: kind.kind, apiVersion: version.apiVersion, schema: version.schema, confidential };
   }
-  const { schema, ...type } = subresource.body;
-  if (!schema) throw new Error(`bodies of kind ${type.kind} have no schema`);
-  return { ...type, schema };
+  const { body } = subresource;
+  if (!body.schema) throw new Error(`bodies of kind ${body.kind} have no schema`);
+  return body as Expected;
 }
 
 /** Decodes a body as a kind; the body may leave out its kind and apiVersion. */

@@ -29,9 +29,11 @@ export async function withAdmittedBody<T extends KubeObject, R>(
 ): Promise<R> {
   for (;;) {
     let body = read();
-    const subject = { operation: 'CREATE', name: request.call.name ?? '', object: body, old: undefined } as const;
     const admission = core.admission.open(core, request, {
-      ...subject,
+      operation: 'CREATE',
+      name: request.call.name ?? '',
+      object: body,
+      old: undefined,
       body: expectedBody(request),
       dryRun: dryRun?.(body) ?? isDryRun(request.call),
     });

@@ -101,10 +101,11 @@ export class StatusWriter {
   async #writeStatus(pod: SeenPod, status: PodStatus): Promise<void> {
     const { client, signal } = this.#options;
     const { namespace = '', name = '', uid = '' } = pod.metadata;
-    const written = this.#written?.uid === uid ? this.#written.status : undefined;
-    if (written && deepEqual(status, written)) return;
+    const written = this.#written?.uid === uid ? this.#written : undefined;
+    if (written && deepEqual(status, written.status)) return;
     const restarts = this.#worker.state?.containers.map((each) => [each.name, each.restarts] as const) ?? [];
-    const changes = statusPatch({ pod, status, written, restarts });
+    const isShown = !written || Number(pod.metadata.resourceVersion) >= written.revision;
+    const changes = statusPatch({ pod, status, written: isShown ? undefined : written.status, restarts });
     const answer = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
     this.#written = { status, uid, revision: Number(answer.metadata.resourceVersion) };
   }

@@ -38,7 +38,7 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
   state.containers = containersOf(pod, reported, now);
   const { resources } = pod.status;
   if (pod.spec.resources && resources) for (const each of state.containers) each.actualOfPod = resources;
-  observe(state, { ...listing, revision: 0 }, now);
+  observe(state, { revision: 0, ...listing }, now);
   for (const container of state.containers) {
     if (container.records.length > 0) continueRecords(container, reported(container)?.status, now);
   }

@@ -273,7 +273,7 @@ function setSandboxes(state: PodState, sandboxes: readonly SandboxRecord[]): voi
 export function addSandbox(state: PodState, sandbox: SandboxRecord): void {
   state.revision++;
   state.sandbox = TO_DO;
-  state.sandboxes = [{ ...sandbox, stop: TO_DO, removal: TO_DO }, ...state.sandboxes];
+  state.sandboxes = [{ stop: TO_DO, removal: TO_DO, ...sandbox }, ...state.sandboxes];
   if (sandbox.addresses.length > 0) state.addresses = sandbox.addresses;
 }
 

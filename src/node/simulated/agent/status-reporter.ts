@@ -131,7 +131,8 @@ export class StatusReporter {
     const status = this.#statusOf(nodePod, known.status);
     if (known.status && deepEqual(status, known.status)) return;
     const restarts = life.runs.map((run) => [run.name, run.restarts] as const);
-    const changes = statusPatch({ pod: life.pod, status, written: known.status, restarts });
+    const isShown = Number(life.pod.metadata.resourceVersion) >= known.revision;
+    const changes = statusPatch({ pod: life.pod, status, written: isShown ? undefined : known.status, restarts });
     const written = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
     known.status = status;
     known.revision = Number(written.metadata.resourceVersion);

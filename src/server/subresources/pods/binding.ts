@@ -1,4 +1,5 @@
 import { badRequest, conflict } from '../../../base/errors.ts';
+import { extended } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { Binding } from '../../../kinds/groups/core/binding.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -67,9 +68,8 @@ function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): P
   if (Object.keys(sent.annotations ?? {}).length > 0) {
     metadata.annotations = { ...metadata.annotations, ...sent.annotations };
   }
-  const spec = { ...pod.spec };
-  spec.nodeName = target.name ?? '';
+  const spec = extended(pod.spec, { nodeName: target.name ?? '' });
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now } as const;
   const others = pod.status?.conditions?.filter((each) => each.type !== 'PodScheduled') ?? [];
-  return { ...pod, metadata, spec, status: { ...pod.status, conditions: [...others, scheduled] } };
+  return { ...pod, metadata, spec, status: extended(pod.status, { conditions: [...others, scheduled] }) };
 }
