@@ -77,14 +77,14 @@ export class Resource<T> {
    */
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ObjectList<T>> {
     const { limit = this.#transport.pageSize ?? PAGE_SIZE, ...rest } = options;
-    const first = await this.list({ ...rest, limit });
+    const first = await this.list({ limit, ...rest });
     const items = [...first.items];
     let next = first.metadata.continue;
     // The token carries the version, which the request must not repeat.
     const { resourceVersion: _, resourceVersionMatch: __, ...unversioned } = rest;
     while (next) {
       try {
-        const page = await this.list({ ...unversioned, limit, continue: next });
+        const page = await this.list({ limit, continue: next, ...unversioned });
         items.push(...page.items);
         next = page.metadata.continue;
       } catch (error) {

@@ -1,6 +1,7 @@
 /** Shares informers: one for each kind and selection, started on first use. */
 import { setMaxListeners } from 'node:events';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
+import { extended } from '../../base/json/tree.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -81,8 +82,8 @@ export class InformerFactory {
     signal.addEventListener('abort', stop, { once: true });
     const informer = new Informer<T>(log, this.#budget);
     const source = {
-      listAll: (options: object) => resource.listAll({ ...selectors, ...options }),
-      watch: (options: object) => resource.watch({ ...selectors, ...options }),
+      listAll: (options: object) => resource.listAll(extended(selectors, options)),
+      watch: (options: object) => resource.watch(extended(selectors, options)),
     };
     const done = informer
       .run(source, {

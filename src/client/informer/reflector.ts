@@ -66,8 +66,8 @@ export async function reflect<T extends KubeObject>(
     const watch = await source.watch({
       resourceVersion: version ?? '',
       allowWatchBookmarks: true,
-      ...(watchSeconds ? { timeoutSeconds: watchSeconds + random.int(watchSeconds) } : {}),
       signal,
+      ...(watchSeconds ? { timeoutSeconds: watchSeconds + random.int(watchSeconds) } : {}),
     });
     const begun = clock.now();
     const wentWell = () => {

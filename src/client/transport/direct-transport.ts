@@ -1,6 +1,6 @@
 /** Calls a server in the same process, without sockets and JSON. */
 import type { Status } from '../../base/errors.ts';
-import { put } from '../../base/json/tree.ts';
+import { extended, put } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Answer, ListMeta, RawEvent, Request, Transport, WatchStream } from './transport.ts';
 import { WatchPipe } from './watch-pipe.ts';
@@ -30,7 +30,8 @@ interface DirectConsumer {
 /** How much a queued event counts towards the backlog: the objects themselves are shared with the server. */
 const EVENT_COST_BYTES = 1024;
 
-const PARTIAL = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } as const;
+const PARTIAL_KIND = 'PartialObjectMetadata';
+const META_VERSION = 'meta.k8s.io/v1';
 
 /**
  * Nothing of a page is encoded or sent, but each looks at all objects again. Of a list of thousands in one page, a watch
@@ -58,7 +59,11 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
           return { type: 'object', object: reply.item.object };
         case 'list': {
           if (request.metadataOnly) {
-            const items = reply.items.map(({ metadata }) => ({ ...PARTIAL, metadata }));
+            const items = reply.items.map(({ metadata }) => ({
+              kind: PARTIAL_KIND,
+              apiVersion: META_VERSION,
+              metadata,
+            }));
             return { type: 'list', metadata: reply.metadata, items };
           }
           const decoding = reply.decode();
@@ -89,7 +94,7 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
       signal?.addEventListener('abort', onAbort, { once: true });
       const leave = () => signal?.removeEventListener('abort', onAbort);
       try {
-        const reply = await send({ ...request, signal: own.signal });
+        const reply = await send(extended(request, { signal: own.signal }));
         if (reply.type !== 'watch') throw new Error('unexpected answer: not a watch');
         pipe = new WatchPipe(() => {
           leave();

@@ -49,12 +49,13 @@ async function wholeList(core: Core, resource: Resource, call: Call, selection: 
   );
   const metadata = { selfLink: listLink(resource, call), resourceVersion: String(core.cache.revision) };
   const head = headOf(resource, metadata);
-  return {
-    ...shape(core, resource, { metadata, views }),
+  return replyOf(core, resource, {
+    metadata,
+    views,
     json: () => core.lists.json(key, { head, views }),
     gzip: () => core.lists.gzip(key, { head, views }),
     protobuf: core.lists.protobuf(key, { head, views }),
-  };
+  });
 }
 
 async function page(core: Core, request: ApiRequest, range: ListRange): Promise<ListReply> {
@@ -72,15 +73,15 @@ async function page(core: Core, request: ApiRequest, range: ListRange): Promise<
   if (converting) await converting;
   const views = entries.map((entry) => entry.view(resource));
   const json = () => listJson({ head: headOf(resource, metadata), views });
-  return { ...shape(core, resource, { metadata, views }), json, gzip: undefined, protobuf: undefined };
+  return replyOf(core, resource, { metadata, views, json, gzip: undefined, protobuf: undefined });
 }
 
-interface ListContent {
-  readonly metadata: ListReply['metadata'];
+interface ListContent extends Pick<ListReply, 'metadata' | 'json' | 'gzip' | 'protobuf'> {
   readonly views: readonly View[];
 }
 
-function shape(core: Core, { kind, version }: Resource, { metadata, views }: ListContent) {
+function replyOf(core: Core, { kind, version }: Resource, content: ListContent): ListReply {
+  const { metadata, views, json, gzip, protobuf } = content;
   return {
     type: 'list',
     kind: kind.listKind,
@@ -89,7 +90,10 @@ function shape(core: Core, { kind, version }: Resource, { metadata, views }: Lis
     items: views,
     decode: () => readInTurns(core.turns, views, (view) => void view.object),
     readInTurns: (read: (item: Item) => void) => readInTurns(core.turns, views, read),
-  } as const;
+    json,
+    gzip,
+    protobuf,
+  };
 }
 
 function headOf({ kind, version }: Resource, metadata: ListReply['metadata']): string {

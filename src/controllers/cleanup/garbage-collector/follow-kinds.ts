@@ -84,8 +84,8 @@ function follow(
   setMaxListeners(0, stop.signal);
   const resource = client.of<KubeObject>(kind);
   const source: Source<KubeObject> = {
-    listAll: (options) => resource.listAll({ ...options, metadataOnly: true }),
-    watch: (options) => resource.watch({ ...options, metadataOnly: true }),
+    listAll: (options) => resource.listAll({ metadataOnly: true, ...options }),
+    watch: (options) => resource.watch({ metadataOnly: true, ...options }),
   };
   let markSynced = () => {};
   const synced = new Promise<void>((resolve) => {
