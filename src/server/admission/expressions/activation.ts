@@ -118,8 +118,8 @@ export class Activation {
   #evaluate(variable: NamedExpression): Value | Failure {
     const { name, compiled } = variable;
     const { program } = compiled;
-    const head = `composited variable ${JSON.stringify(name)} fails to`;
-    if (!program) return new Failure(`${head} compile: ${compiled.error}`);
+    const failed = (why: string) => new Failure(`composited variable ${JSON.stringify(name)} fails to ${why}`);
+    if (!program) return failed(`compile: ${compiled.error}`);
     try {
       const paused = this.#paused.get(variable);
       return paused ? paused.resume() : program.evaluate(this as unknown as Variables, this.#budget, this.turns);
@@ -127,7 +127,7 @@ export class Activation {
       if (error instanceof Paused) this.#paused.set(variable, error);
       const isSpent = error instanceof CostLimitError && error.scope === 'budget';
       if (isSpent || !(error instanceof EvaluationError)) throw error;
-      return new Failure(`${head} evaluate: ${error.message}`);
+      return failed(`evaluate: ${error.message}`);
     }
   }
 }

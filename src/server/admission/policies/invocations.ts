@@ -1,9 +1,10 @@
 /** Which policies apply to a request, with which bindings and parameters. */
 import type { KubeObject, Version } from '../../../kinds/kind.ts';
+import type { MaybeAsync } from '../../conversion/convert.ts';
 import type { Core } from '../../core.ts';
 import type { AdmissionRequest } from '../request.ts';
 import type { Denial } from './denial.ts';
-import { Misconfigured, type Params, paramResource, paramsFor } from './params.ts';
+import { Misconfigured, type Params, paramResource, paramsFor, WITHOUT_PARAMS } from './params.ts';
 import type { Binding, Policy, RegisteredBinding, RegisteredPolicy } from './registered.ts';
 
 export interface MatchedPolicy<P extends Policy, B extends Binding, C> {
@@ -32,12 +33,28 @@ export interface Invocation<B extends Binding> {
   readonly params: Params;
 }
 
+interface Invocations<B extends Binding> {
+  readonly invocations: readonly Invocation<B>[];
+  readonly denials: readonly Denial[];
+}
+
 /** The bindings of a policy that apply to a request. Reports those that cannot be used. */
-export async function invocationsOf<P extends Policy, B extends Binding, C>(
+export function invocationsOf<P extends Policy, B extends Binding, C>(
+  core: Core,
+  request: AdmissionRequest,
+  registered: RegisteredPolicy<P, B, C>,
+): MaybeAsync<Invocations<B>> {
+  const { policy, bindings } = registered;
+  if (policy.spec.paramKind) return parameterized(core, request, registered);
+  const applying = bindings.filter(({ matcher }) => !matcher || matcher.versionFor(core, request));
+  return { invocations: applying.map((bound) => ({ bound, params: WITHOUT_PARAMS })), denials: [] };
+}
+
+async function parameterized<P extends Policy, B extends Binding, C>(
   core: Core,
   request: AdmissionRequest,
   { policy, name, bindings }: RegisteredPolicy<P, B, C>,
-): Promise<{ readonly invocations: readonly Invocation<B>[]; readonly denials: readonly Denial[] }> {
+): Promise<Invocations<B>> {
   const invocations: Invocation<B>[] = [];
   const denials: Denial[] = [];
   const report = (error: unknown, binding: string | undefined) => {

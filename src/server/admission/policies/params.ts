@@ -17,7 +17,7 @@ export class Misconfigured extends Error {
 /** The parameters to evaluate a policy with, each in its turn; null: without parameters. */
 export type Params = readonly (KubeObject | null)[];
 
-const WITHOUT_PARAMS: Params = [null];
+export const WITHOUT_PARAMS: Params = [null];
 
 /** The kind of a policy's parameters; undefined when it has none. Throws Misconfigured. */
 export function paramResource(core: Core, paramKind: ParamKind | undefined): Resource | undefined {

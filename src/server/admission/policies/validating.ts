@@ -1,8 +1,8 @@
 import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import { ValidatingAdmissionPolicyBinding } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import type { Version } from '../../../kinds/kind.ts';
+import { type MaybeAsync, whenReady } from '../../conversion/convert.ts';
 import type { Core } from '../../core.ts';
-
 import { RequestValues } from '../expressions/activation.ts';
 import { readOnlyForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
@@ -43,12 +43,14 @@ async function validateAll(core: Core, request: AdmissionRequest, policies: read
   const values = new Map<Version, RequestValues>();
   for (const matched of policies) {
     const { registered, version } = matched;
-    const found = await invocationsOf(core, request, registered);
+    const finding = invocationsOf(core, request, registered);
+    const found = finding instanceof Promise ? await finding : finding;
     for (const denial of found.denials) denials.push(denial);
     const annotations = new AuditAnnotations(registered.name, request);
     for (const invocation of found.invocations) {
       if (invocation.params.length === 0) continue;
-      const known = values.get(version) ?? (await valuesIn(core, request, version));
+      const asked = values.get(version) ?? valuesIn(core, request, version);
+      const known = asked instanceof Promise ? await asked : asked;
       values.set(version, known);
       for (const denial of await evaluateBinding(core, request, { matched, invocation, values: known, annotations })) {
         denials.push(denial);
@@ -59,9 +61,8 @@ async function validateAll(core: Core, request: AdmissionRequest, policies: read
   if (denials.length > 0) throw validationDenied(request, denials[0]!);
 }
 
-async function valuesIn(core: Core, request: AdmissionRequest, version: Version): Promise<RequestValues> {
-  const form = readOnlyForm(request, version, false);
-  return new RequestValues({ core, request, form: form instanceof Promise ? await form : form });
+function valuesIn(core: Core, request: AdmissionRequest, version: Version): MaybeAsync<RequestValues> {
+  return whenReady(readOnlyForm(request, version, false), (form) => new RequestValues({ core, request, form }));
 }
 
 interface Evaluation {
