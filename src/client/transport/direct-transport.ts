@@ -1,6 +1,6 @@
 /** Calls a server in the same process, without sockets and JSON. */
 import type { Status } from '../../base/errors.ts';
-import { extended, put } from '../../base/json/tree.ts';
+import { put } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Answer, ListMeta, RawEvent, Request, Transport, WatchStream } from './transport.ts';
 import { WatchPipe } from './watch-pipe.ts';
@@ -82,31 +82,18 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
     },
 
     async watch(request): Promise<WatchStream> {
-      request.signal?.throwIfAborted();
       const { signal } = request;
-      // The watch has its own signal, so that no listener stays on one that outlives it.
-      const own = new AbortController();
-      const onAbort = () => {
-        own.abort(signal?.reason);
-        pipe?.close();
-      };
-      let pipe: WatchPipe | undefined;
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const leave = () => signal?.removeEventListener('abort', onAbort);
-      try {
-        const reply = await send(extended(request, { signal: own.signal }));
-        if (reply.type !== 'watch') throw new Error('unexpected answer: not a watch');
-        pipe = new WatchPipe(() => {
-          leave();
-          reply.stop();
-        });
-        attach(reply, pipe);
-        if (signal?.aborted) pipe.close();
-        return pipe;
-      } catch (error) {
-        leave();
-        throw error;
-      }
+      const reply = await send(request);
+      if (reply.type !== 'watch') throw new Error('unexpected answer: not a watch');
+      const onAbort = () => pipe.close();
+      const pipe = new WatchPipe(() => {
+        signal?.removeEventListener('abort', onAbort);
+        reply.stop();
+      });
+      attach(reply, pipe);
+      if (signal?.aborted) pipe.close();
+      else signal?.addEventListener('abort', onAbort, { once: true });
+      return pipe;
     },
   };
 }

@@ -47,7 +47,6 @@ class RunningWatch implements WatchReply {
   #output: WatchOutput | undefined;
   /** The last batch that is still waited for: see conversion/. */
   #sending: Promise<void> | undefined;
-  readonly #onAbort = () => this.stop();
 
   constructor(
     readonly core: Core,
@@ -60,7 +59,6 @@ class RunningWatch implements WatchReply {
     const { core, call } = this;
     this.#consumer = consumer;
     this.#output = new WatchOutput(consumer, core.watches.backlogs, () => this.#end());
-    call.signal?.addEventListener('abort', this.#onAbort, { once: true });
     const seconds = call.options?.timeoutSeconds;
     const lasting = seconds ? seconds * 1000 : core.minWatchMs + core.random.int(core.minWatchMs);
     this.#timer = core.clock.timer(lasting, () => this.#finish());
@@ -69,7 +67,6 @@ class RunningWatch implements WatchReply {
 
   stop(): void {
     this.#over = true;
-    this.call.signal?.removeEventListener('abort', this.#onAbort);
     this.#timer?.cancel();
     this.#output?.close();
     this.#leave?.();
