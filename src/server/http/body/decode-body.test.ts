@@ -18,6 +18,12 @@ describe('an object', () => {
     expect(await object('', 'yaml')).toEqual({});
   });
 
+  it('is JSON although it is called YAML, also with more values than YAML may have', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`label-${i}`, 'x']));
+    expect(await object(JSON.stringify({ metadata: { labels } }), 'yaml')).toEqual({ metadata: { labels } });
+    expect(await object('{a: b}', 'yaml')).toEqual({ a: 'b' });
+  });
+
   it.each([
     ['{"kind":', 'couldn\'t get version/kind; json parse error: unexpected end of JSON input ({"kind":)'],
     ['nope', "json parse error: invalid character 'o' in literal null (expecting 'u') (6e6f7065)"],
