@@ -1,13 +1,14 @@
 /** The program's logger: one JSON object per line, written by pino. */
 import { pino } from 'pino';
 import type { LogFields, Logger } from '../../base/log.ts';
+import { LineOutput } from './line-output.ts';
 
 export const levels = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof levels)[number];
 
-/** `target` is where lines go. A number is a file descriptor, which is written synchronously so that a crash loses no line. */
+/** `target` is where lines go. A number is a file descriptor. */
 export function createLogger(level: Level, target: number | { write(line: string): void } = 2): Logger {
-  const destination = typeof target === 'number' ? pino.destination({ fd: target, sync: true }) : target;
+  const destination = typeof target === 'number' ? outputTo(target) : target;
   return wrap(
     pino(
       {
@@ -21,6 +22,17 @@ export function createLogger(level: Level, target: number | { write(line: string
       destination,
     ),
   );
+}
+
+function outputTo(fd: number): LineOutput {
+  const output = new LineOutput(fd, { droppedLine });
+  process.once('exit', () => output.finish());
+  return output;
+}
+
+function droppedLine(count: number): string {
+  const message = 'lines of this log were dropped: nobody read it';
+  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count, message })}\n`;
 }
 
 function wrap(logger: pino.Logger): Logger {
