@@ -88,10 +88,12 @@ async function rememberSettings(home: string, name: string, settings: object): P
 }
 
 function scriptOf(steps: readonly Step[], ports: ReadonlyMap<string, number>): string {
+  const named = new RegExp([...ports.keys()].join('|'), 'g');
   const commands = steps.map(({ command }, index) => {
     const result = `"$SCRATCH/results/${index}"`;
     const trap = `trap 'echo $? > ${result}.code' EXIT`;
-    const runnable = [...ports].reduce((text, [named, free]) => text.replaceAll(named, String(free)), command);
+    // In one go: a free port may have the digits of another named one.
+    const runnable = command.replaceAll(named, (port) => String(ports.get(port)));
     return `${trap}\n{\n${inItsTerminal(runnable)}\n} > ${result} 2>&1\necho 0 > ${result}.code`;
   });
   return `set -eo pipefail\n${PRELUDE}\n${commands.join('\n')}\ntrap - EXIT\n`;
