@@ -89,7 +89,7 @@ describe('rejects', () => {
     ['a billion merges', merges, 'excessive aliasing'],
     ['a large text many times', `a: &a "${'x'.repeat(100_000)}"\nb: [${Array(90).fill('*a')}]`, 'excessive aliasing'],
     ['itself inside itself', 'a: &a\n  b: *a\n', 'nested deeper than 500 levels'],
-    ['deep lists', '['.repeat(80_000), 'nested too deeply'],
+    ['deep lists', '['.repeat(50_000), 'nested too deeply'],
     ['deep maps', Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'nested too deeply'],
     ['more than the limit', `${'['.repeat(600)}${']'.repeat(600)}`, 'nested'],
     ['too many values', 'k: v\n'.repeat(50_000), 'too many values'],
@@ -142,7 +142,7 @@ it('encodes a list item by item as it would encode all of it', async () => {
 it('lets others run while it encodes or decodes something large', async () => {
   const items = Array.from({ length: 1_000 }, (_, i) => ({ name: `${i}`, text: 'x'.repeat(1_000) }));
   expect(await turnsDuring(encodeList(items))).toBeGreaterThan(10);
-  expect(await turnsDuring(decode('k: v\n'.repeat(10_000)))).toBeGreaterThan(5);
+  expect(await turnsDuring(decode('k: v\n'.repeat(8_000)))).toBeGreaterThan(5);
 });
 
 it('encodes a large object in flow style', async () => {
@@ -203,8 +203,8 @@ it('decodes large documents one after the other, so that their parts do not add 
   const ended: string[] = [];
   const pairs = (count: number) => Array.from({ length: count }, (_, i) => `key-${i}: value\n`).join('');
   const end = (name: string, text: string) => decode(text).then(() => ended.push(name));
-  await Promise.all([end('longest', pairs(11_000)), end('shorter', pairs(6_000)), end('small', 'a: 1')]);
+  await Promise.all([end('longest', pairs(7_000)), end('shorter', pairs(5_000)), end('small', 'a: 1')]);
   expect(ended).toEqual(['small', 'longest', 'shorter']);
-  await expect(Promise.all([decode(`a: [${'x'.repeat(100_000)}`), decode(pairs(6_000))])).rejects.toThrow(DecodeError);
+  await expect(Promise.all([decode(`a: [${'x'.repeat(100_000)}`), decode(pairs(5_000))])).rejects.toThrow(DecodeError);
   expect(await decode(`a: ${'x'.repeat(100_000)}`)).toHaveProperty('a');
 });

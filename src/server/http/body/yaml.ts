@@ -104,9 +104,9 @@ function reportDuplicates(
 
 /**
  * Parsing takes microseconds per lexeme, a third of them for composing the document, which cannot be interrupted: with the garbage
- * that it leaves, 120,000 lexemes blocked the event loop for up to 340 ms.
+ * that it leaves, 90,000 lexemes blocked the event loop for up to 266 ms.
  */
-const MAX_LEXEMES = 90_000;
+const MAX_LEXEMES = 60_000;
 /** How many lexemes are parsed in one turn of the event loop. */
 const LEXEMES_PER_TURN = 4_000;
 
@@ -121,7 +121,7 @@ async function firstDocument(
   lines.addNewLine(0);
   let count = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
-    if (++count > MAX_LEXEMES) throw new DecodeError('yaml: document has too many values');
+    if (++count > MAX_LEXEMES) throw new DecodeError('yaml: document has too many values: send it as JSON');
     if (count % LEXEMES_PER_TURN === 0) await nextTurn();
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
   }
