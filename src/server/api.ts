@@ -139,7 +139,7 @@ export interface WatchEvent {
 export interface WatchReply {
   readonly type: 'watch';
   attach(consumer: WatchConsumer): void;
-  /** Ends the watch: the consumer has gone. */
+  /** Ends the watch: the consumer has gone. Whoever attaches it calls this; the signal of the call does not end a watch. */
   stop(): void;
 }
 

@@ -4,6 +4,7 @@
  */
 import { BoundedMap, textBytes } from '../base/collections/bounded-map.ts';
 import type { WorkMonitor } from '../base/event-loop/watchdog.ts';
+import { extended } from '../base/json/tree.ts';
 import type { LogFields } from '../base/log.ts';
 import { splitApiVersion } from '../kinds/kind.ts';
 import type { Call, Handle, Reply, User } from './api.ts';
@@ -30,7 +31,7 @@ const NO_OPTIONS = Object.freeze({});
 export function directCalls({ handle, authorizer, monitor }: DirectOptions): (user: User) => DirectHandle {
   const versions = new GroupVersions();
   return (user) => async (direct) => {
-    const call: Call = { user, ...direct };
+    const call: Call = extended(direct, { user });
     monitor.begin({ work: 'component call', describe: () => describeCall(call) });
     const { apiVersion, plural, namespace, name, subresource } = call;
     const target = {

@@ -55,8 +55,8 @@ export function clone<T>(tree: T): T {
 }
 
 /**
- * The object with other or further fields. V8 11 (Node 20) gives every object that is added to behind a spread a shape of its
- * own, so that whoever reads one of many such objects later is slow.
+ * The object with other or further fields. `{ ...object, field }` does the same, but in Node 20 each result has a shape of its
+ * own where the field is new, and code that reads many of them is slow.
  */
 export function extended<T extends object, U extends object>(object: T, fields: U): T & U {
   return Object.assign({}, object, fields);

@@ -2,6 +2,7 @@
  * The state of a pod that this agent has not seen before: a new one, or one that an earlier agent has left. What runs is
  * found in the runtime's records; the status in the API tells what was before them.
  */
+import { extended } from '../../../base/json/tree.ts';
 import { restartsAll } from '../../../kinds/shapes/container/restart.ts';
 import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import { isTerminalPhase, type Phase } from '../phase.ts';
@@ -38,7 +39,7 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
   state.containers = containersOf(pod, reported, now);
   const { resources } = pod.status;
   if (pod.spec.resources && resources) for (const each of state.containers) each.actualOfPod = resources;
-  observe(state, { revision: 0, ...listing }, now);
+  observe(state, extended(listing, { revision: 0 }), now);
   for (const container of state.containers) {
     if (container.records.length > 0) continueRecords(container, reported(container)?.status, now);
   }

@@ -1,5 +1,6 @@
 /** Changes the state of a pod: what was planned, how actions ended, and what the runtime reports. */
 
+import { extended } from '../../../base/json/tree.ts';
 import type { Termination } from '../container-run.ts';
 import type { Action, Outcome, Plan } from './action.ts';
 import { crashesAfter, delayAfter, ERROR_SHOWN_MS, LOCAL_IMAGE_ERRORS, RETRY_MS, volumeDelay } from './back-off.ts';
@@ -273,7 +274,7 @@ function setSandboxes(state: PodState, sandboxes: readonly SandboxRecord[]): voi
 export function addSandbox(state: PodState, sandbox: SandboxRecord): void {
   state.revision++;
   state.sandbox = TO_DO;
-  state.sandboxes = [{ stop: TO_DO, removal: TO_DO, ...sandbox }, ...state.sandboxes];
+  state.sandboxes = [extended(sandbox, { stop: TO_DO, removal: TO_DO }), ...state.sandboxes];
   if (sandbox.addresses.length > 0) state.addresses = sandbox.addresses;
 }
 

@@ -119,7 +119,7 @@ export async function decodeConfiguration(bytes: Buffer, { limits, onDuplicates 
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
     let hasDuplicates = false;
     const note = onDuplicates && (() => (hasDuplicates = true));
-    const json = bytes[0] === OPENING_BRACE ? jsonOrUndefined(bytes, { limits, onDuplicates: note }) : undefined;
+    const json = jsonOrUndefined(bytes, { limits, onDuplicates: note });
     if (json !== undefined && !hasDuplicates) return json;
     const decoded = await decodeYaml(bytes.toString('utf8'), { ...limits, onRepeatedKeys: onDuplicates });
     return json ?? decoded;
@@ -131,7 +131,9 @@ export async function decodeConfiguration(bytes: Buffer, { limits, onDuplicates 
 
 const OPENING_BRACE = 0x7b;
 
+/** The object, where YAML is written as JSON. */
 function jsonOrUndefined(bytes: Buffer, context: JsonContext): unknown {
+  if (bytes[0] !== OPENING_BRACE) return undefined;
   try {
     return readJson(bytes, context);
   } catch (error) {
@@ -155,7 +157,7 @@ function decode(bytes: Buffer, format: Format, context: DecodeContext): object |
   if (format === 'yaml') {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
     // JSON is YAML, too, and is read faster.
-    const json = bytes[0] === OPENING_BRACE ? jsonOrUndefined(bytes, context) : undefined;
+    const json = jsonOrUndefined(bytes, context);
     if (json !== undefined) return identified(json, kind);
     const decoding = decodeYaml(bytes.toString('utf8'), { ...limits, onDuplicates });
     return decoding.then((value) => identified(value, kind));
