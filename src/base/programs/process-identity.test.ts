@@ -23,11 +23,12 @@ test.each(ways)('%s knows that a process has ended', async (_, startOf) => {
 });
 
 test.each(ways)('for %s, a zombie has ended', async (_, startOf) => {
-  // The shell becomes a program that does not wait for its child, which ends when its input does.
-  const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60 3<&-'], { stdio: ['ignore', 'pipe', 2, 'pipe'] });
+  const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; wait'], { stdio: ['ignore', 'pipe', 2, 'pipe'] });
   try {
     const pid = Number(String((await once(parent.stdout!, 'data'))[0]));
     expect(await startOf(pid)).not.toBe('');
+    // A stopped shell does not take the exit code of its child, which ends when its input does.
+    parent.kill('SIGSTOP');
     (parent.stdio[3] as NodeJS.WritableStream).end();
     await expect.poll(() => startOf(pid)).toBe('');
     expect(() => process.kill(pid, 0)).not.toThrow();
