@@ -23,6 +23,12 @@ import { ensurePackages, root } from './setup.mjs';
 const dist = join(root, 'dist');
 const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-', 'qd.ingress-', 'qd.testing-'];
 
+/** Makes a bundle a function, as src/base/programs/compiled-bundle.ts reads it. */
+const FUNCTION = {
+  banner: { js: '(function (require, module, exports, __filename, __dirname) {' },
+  footer: { js: '})' },
+};
+
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
   if (isUpToDate()) return;
@@ -39,9 +45,9 @@ export async function build() {
     DNS_NAME: JSON.stringify(dns),
     INGRESS_NAME: JSON.stringify(ingress),
   };
-  const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, constants);
-  const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, constants);
-  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' });
+  const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, { define: constants, ...FUNCTION });
+  const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, { define: constants, ...FUNCTION });
+  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, FUNCTION);
   const programs = {
     'qd.next': 'src/cli/launch.ts',
     'qdfed.next': 'src/cli/qdfed.ts',
@@ -67,8 +73,8 @@ export async function build() {
 }
 
 /** Builds a bundle whose name contains a hash of its content, and returns the name. */
-async function hashed(entryPoint, define = {}) {
-  const written = await bundle(entryPoint, { entryNames: '[name]-[hash]', metafile: true, define });
+async function hashed(entryPoint, options = {}) {
+  const written = await bundle(entryPoint, { entryNames: '[name]-[hash]', metafile: true, ...options });
   return basename(Object.keys(written.metafile.outputs).find((file) => file.endsWith('.js')));
 }
 

@@ -9,18 +9,11 @@ import { Script } from 'node:vm';
 
 const [bundle, part] = process.argv.slice(2);
 // As src/base/programs/compiled-bundle.ts reads it.
-const source = readFileSync(bundle, 'latin1');
-const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
-  filename: bundle,
-});
+const script = new Script(readFileSync(bundle, 'latin1'), { filename: bundle });
 const module = { exports: {} };
 script.runInThisContext()(createRequire(bundle), module, module.exports, bundle, dirname(bundle));
-if (part === 'image') {
-  await module.exports.saveImage(`${bundle}.image`);
-  chmodSync(`${bundle}.image`, 0o644);
-  process.exit();
-}
-const cluster = await module.exports.clusterFactory({ imageFile: `${bundle}.image` }).start();
+const own = part === 'code' ? { imageFile: `${bundle}.image` } : {};
+const cluster = await module.exports.clusterFactory(own).start();
 const labels = { app: 'web' };
 await cluster.apply({
   apiVersion: 'apps/v1',
@@ -34,6 +27,11 @@ await cluster.apply({
 await cluster.settle();
 await cluster.kubeconfig();
 await cluster.stop();
+if (part === 'image') {
+  await module.exports.saveImage(`${bundle}.image`);
+  chmodSync(`${bundle}.image`, 0o644);
+  process.exit();
+}
 const next = `${bundle}.code.${process.pid}`;
 writeFileSync(next, script.createCachedData());
 renameSync(next, `${bundle}.code`);

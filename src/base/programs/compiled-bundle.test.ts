@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compiledFile, keepCompiled, readBundle, runBundle } from './compiled-bundle.ts';
 
-const SOURCE = 'exports.sum=(a,b)=>a+b;';
+const SOURCE = '(function (require, module, exports) { exports.sum=(a,b)=>a+b; })';
 
 let directory: string;
 let bundle: string;

@@ -10,11 +10,13 @@ export const compiledFile = (bundle: string) => `${bundle}.code`;
 /**
  * Reads a CommonJS bundle, with code that V8 has compiled before, because compilation takes a third of a start: what an earlier
  * process kept, or else what the build made. V8 rejects code of another Node release, and compiles as usual.
+ *
+ * The file is a function of `require`, `module`, `exports`, `__filename` and `__dirname`. V8 would copy a text that is put
+ * together here.
  */
 export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script {
   // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
-  const source = readFileSync(bundle, 'latin1');
-  return new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
+  return new Script(readFileSync(bundle, 'latin1'), {
     filename: bundle,
     cachedData: readKept(bundle, env) ?? readIfThere(compiledFile(bundle)),
   });

@@ -1,14 +1,11 @@
 /** The dictionary that SPDY/3 header blocks are compressed with: common header names and values, then a run of text. */
 
-const STRINGS =
-  `options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow
+const STRINGS = `options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow
 authorization cache-control connection content-base content-encoding content-language content-length content-location
 content-md5 content-range content-type date etag expect expires from host if-match if-modified-since if-none-match if-range
 if-unmodified-since last-modified location max-forwards pragma proxy-authenticate proxy-authorization range referer
 retry-after server te trailer transfer-encoding upgrade user-agent vary via warning www-authenticate method get status 200_OK
-version HTTP/1.1 url public set-cookie keep-alive origin`
-    .split(/\s+/)
-    .map((text) => text.replace('_', ' '));
+version HTTP/1.1 url public set-cookie keep-alive origin`;
 
 const CODES =
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
@@ -27,8 +24,14 @@ function lengthPrefixed(text: string): Buffer {
   return bytes;
 }
 
-export const HEADER_DICTIONARY = Buffer.concat([
-  ...STRINGS.map(lengthPrefixed),
-  Buffer.from(CODES, 'latin1'),
-  Buffer.from(TEXT, 'latin1'),
-]);
+let dictionary: Buffer | undefined;
+
+/** Made when it is first needed, because few processes need it. */
+export function headerDictionary(): Buffer {
+  dictionary ??= Buffer.concat([
+    ...STRINGS.split(/\s+/).map((text) => lengthPrefixed(text.replace('_', ' '))),
+    Buffer.from(CODES, 'latin1'),
+    Buffer.from(TEXT, 'latin1'),
+  ]);
+  return dictionary;
+}

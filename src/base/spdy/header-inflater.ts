@@ -1,5 +1,5 @@
 import { constants, createInflate, type Inflate } from 'node:zlib';
-import { HEADER_DICTIONARY } from './dictionary.ts';
+import { headerDictionary } from './dictionary.ts';
 import { SpdyError } from './errors.ts';
 
 /** Of one inflated header block. */
@@ -13,7 +13,7 @@ export class HeaderInflater {
   #fail: (error: Error) => void = () => undefined;
 
   constructor() {
-    this.#inflate = createInflate({ dictionary: HEADER_DICTIONARY, finishFlush: constants.Z_SYNC_FLUSH });
+    this.#inflate = createInflate({ dictionary: headerDictionary(), finishFlush: constants.Z_SYNC_FLUSH });
     this.#inflate.on('data', (part: Buffer) => {
       this.#length += part.length;
       if (this.#length > MAX_HEADER_BYTES) this.close(new SpdyError('a header block is too large'));

@@ -4,7 +4,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { constants, deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HEADER_DICTIONARY } from './dictionary.ts';
+import { headerDictionary } from './dictionary.ts';
 import { StreamResetError } from './errors.ts';
 import { FrameParser } from './frame-parser.ts';
 import { dataHead, FrameType, initialWindow, ping, ResetCode, rstStream, synStream, windowUpdate } from './frames.ts';
@@ -180,7 +180,7 @@ describe('a session', () => {
         if (opened.length === 2) twoOpened.resolve();
       },
     });
-    const options = { dictionary: HEADER_DICTIONARY, finishFlush: constants.Z_SYNC_FLUSH };
+    const options = { dictionary: headerDictionary(), finishFlush: constants.Z_SYNC_FLUSH };
     const block = (name: string) =>
       encodeHeaders({ streamtype: name, 'content-type': 'text/plain' }, false).subarray(5, -5);
     const both = [block('stdin'), block('stdout')];

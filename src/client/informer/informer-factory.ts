@@ -44,8 +44,12 @@ export class InformerFactory {
   constructor(options: InformerFactoryOptions) {
     this.#options = options;
     this.#budget = new TurnBudget(options.clock);
-    // Every informer listens to it; Node warns about more than ten listeners.
+    // The requests of others listen to it as well; Node warns about more than ten listeners.
     setMaxListeners(0, options.signal);
+    const stopAll = () => {
+      for (const { stop } of this.#running.values()) stop();
+    };
+    options.signal.addEventListener('abort', stopAll, { once: true });
   }
 
   of<T extends KubeObject>(kind: KindRef<T>, selection: InformerSelection = {}): Informer<T> {
@@ -79,21 +83,12 @@ export class InformerFactory {
     const own = new AbortController();
     const stop = () => own.abort(signal.reason);
     if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
     const informer = new Informer<T>(log, this.#budget);
     const source = {
       listAll: (options: object) => resource.listAll(extended(selectors, options)),
       watch: (options: object) => resource.watch(extended(selectors, options)),
     };
-    const done = informer
-      .run(source, {
-        clock,
-        random,
-        log,
-        signal: own.signal,
-        watchSeconds,
-      })
-      .finally(() => signal.removeEventListener('abort', stop));
+    const done = informer.run(source, { clock, random, log, signal: own.signal, watchSeconds });
     return { informer, stop, done };
   }
 }
