@@ -25,11 +25,12 @@ const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
 /** Rejects when the port cannot be used. */
 export async function listenUdp({ address, port, resolver, log }: ListenOptions): Promise<Listening> {
+  const family = isIPv6(address) ? 6 : 4;
   const socket = createSocket({
-    type: isIPv6(address) ? 'udp6' : 'udp4',
+    type: `udp${family}`,
     recvBufferSize: RECEIVE_BUFFER_BYTES,
     // Addresses of datagrams are never names.
-    lookup: (host, _, done) => done(null, host, isIPv6(host) ? 6 : 4),
+    lookup: (host, _, done) => done(null, host, family),
   });
   const listening = once(socket, 'listening');
   socket.bind({ address, port, exclusive: true });

@@ -1,7 +1,7 @@
 import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import { ValidatingAdmissionPolicyBinding } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import type { Version } from '../../../kinds/kind.ts';
-import { type MaybeAsync, whenReady } from '../../conversion/convert.ts';
+import { eachWhenReady, type MaybeAsync, whenReady } from '../../conversion/convert.ts';
 import type { Core } from '../../core.ts';
 import { RequestValues } from '../expressions/activation.ts';
 import { readOnlyForm } from '../form.ts';
@@ -12,7 +12,7 @@ import { type Denial, validationDenied } from './denial.ts';
 import { isExempt } from './exempt.ts';
 import { type Invocation, invocationsOf, type MatchedPolicy, matchedPolicies } from './invocations.ts';
 import { registeredPolicies } from './registered.ts';
-import { compileValidation, type Decision, type Validation } from './validation.ts';
+import { compileValidation, type Decision, type Outcome, type Validation } from './validation.ts';
 
 type Matched = MatchedPolicy<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validation>;
 type Bound = Invocation<ValidatingAdmissionPolicyBinding>;
@@ -38,55 +38,75 @@ export const validatingAdmissionPolicy: AdmissionPlugin = {
 };
 
 /** All policies are evaluated, because of their warnings and annotations; the first rejection counts. */
-async function validateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
+function validateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): MaybeAsync<void> {
   const denials: Denial[] = [];
-  const values = new Map<Version, RequestValues>();
-  for (const matched of policies) {
-    const { registered, version } = matched;
-    const finding = invocationsOf(core, request, registered);
-    const found = finding instanceof Promise ? await finding : finding;
-    for (const denial of found.denials) denials.push(denial);
-    const annotations = new AuditAnnotations(registered.name, request);
-    for (const invocation of found.invocations) {
-      if (invocation.params.length === 0) continue;
-      const asked = values.get(version) ?? valuesIn(core, request, version);
-      const known = asked instanceof Promise ? await asked : asked;
-      values.set(version, known);
-      for (const denial of await evaluateBinding(core, request, { matched, invocation, values: known, annotations })) {
-        denials.push(denial);
-      }
+  const valuesOf = valuesByVersion(core, request);
+  const evaluated = eachWhenReady(policies, (matched) => evaluatePolicy(core, request, { matched, valuesOf, denials }));
+  return whenReady(evaluated, () => {
+    if (denials.length > 0) throw validationDenied(request, denials[0]!);
+  });
+}
+
+type ValuesOf = (version: Version) => MaybeAsync<RequestValues>;
+
+/** The values of a request, for policies that see it in different versions. */
+function valuesByVersion(core: Core, request: AdmissionRequest): ValuesOf {
+  const known = new Map<Version, MaybeAsync<RequestValues>>();
+  return (version) => {
+    let values = known.get(version);
+    if (!values) {
+      values = whenReady(readOnlyForm(request, version, false), (form) => new RequestValues({ core, request, form }));
+      known.set(version, values);
     }
-    annotations.publish();
-  }
-  if (denials.length > 0) throw validationDenied(request, denials[0]!);
+    return values;
+  };
 }
 
-function valuesIn(core: Core, request: AdmissionRequest, version: Version): MaybeAsync<RequestValues> {
-  return whenReady(readOnlyForm(request, version, false), (form) => new RequestValues({ core, request, form }));
-}
-
-interface Evaluation {
+interface PolicyEvaluation {
   readonly matched: Matched;
+  readonly valuesOf: ValuesOf;
+  /** Those of the policy are added. */
+  readonly denials: Denial[];
+}
+
+function evaluatePolicy(
+  core: Core,
+  request: AdmissionRequest,
+  { matched, valuesOf, denials }: PolicyEvaluation,
+): MaybeAsync<void> {
+  const { registered, version } = matched;
+  const annotations = new AuditAnnotations(registered.name, request);
+  const evaluated = whenReady(invocationsOf(core, request, registered), (found) => {
+    for (const denial of found.denials) denials.push(denial);
+    return eachWhenReady(found.invocations, (invocation) => {
+      if (invocation.params.length === 0) return undefined;
+      const evaluate = (values: RequestValues) =>
+        evaluateBinding(core, request, { registered, invocation, values, annotations, denials });
+      return whenReady(valuesOf(version), evaluate);
+    });
+  });
+  return whenReady(evaluated, () => annotations.publish());
+}
+
+interface BindingEvaluation {
+  readonly registered: Matched['registered'];
   readonly invocation: Bound;
   readonly values: RequestValues;
   readonly annotations: AuditAnnotations;
+  readonly denials: Denial[];
 }
 
-async function evaluateBinding(
+function evaluateBinding(
   core: Core,
   request: AdmissionRequest,
-  { matched, invocation, values, annotations }: Evaluation,
-): Promise<readonly Denial[]> {
-  const { registered } = matched;
+  { registered, invocation, values, annotations, denials }: BindingEvaluation,
+): MaybeAsync<void> {
   const { bound, params } = invocation;
-  const denials: Denial[] = [];
   const denied = ({ message, reason }: Decision) => {
     denials.push({ policy: registered.name, binding: bound.name, message, reason });
   };
   const run = registered.compiled().begin(core.turns);
-  for (const param of params) {
-    if (params.length > 1 && core.turns.isSpent()) await core.turns.nextTurn();
-    const outcome = await run.evaluate(values, param);
+  const take = (outcome: Outcome) => {
     for (const decision of outcome.decisions) {
       for (const action of bound.binding.spec.validationActions ?? []) {
         if (action === 'Deny') denied(decision);
@@ -96,8 +116,14 @@ async function evaluateBinding(
     }
     for (const failed of outcome.failedAnnotations) denied(failed);
     for (const [key, value] of outcome.annotations) annotations.add(key, value);
-  }
-  return denials;
+  };
+  return eachWhenReady(params, (param) => {
+    const rest = params.length > 1 && core.turns.isSpent() ? core.turns.nextTurn() : undefined;
+    return whenReady(
+      whenReady(rest, () => run.evaluate(values, param)),
+      take,
+    );
+  });
 }
 
 function warn(request: AdmissionRequest, policy: string, binding: string, { message }: Decision): void {
