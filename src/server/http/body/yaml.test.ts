@@ -63,6 +63,18 @@ it('copies aliased nodes', async () => {
   expect(value.b).not.toBe(value.a);
 });
 
+it('takes the last anchor before an alias, and an anchor as often as there is room for', async () => {
+  expect(await decode('a: &a [&a x, *a]\nb: *a\n&a c: *a')).toEqual({ a: ['x', 'x'], b: 'x', c: 'c' });
+  expect(await decode(`a: &a {x: 1}\nb: [${Array(500).fill('*a')}]`)).toHaveProperty('b.499', { x: 1 });
+});
+
+it('checks aliases in linear time', async () => {
+  await decode('a: 1');
+  const used = process.cpuUsage();
+  await expect(decode(nestedAliases)).rejects.toThrow('excessive aliasing');
+  expect(process.cpuUsage(used).user).toBeLessThan(1_000_000);
+});
+
 const laughs = (() => {
   let text = 'a0: &a0 [x,x,x,x,x,x,x,x,x]\n';
   for (let i = 1; i < 12; i++)
@@ -78,6 +90,15 @@ const merges = (() => {
   return text;
 })();
 
+/** Many aliases in a node that has an anchor itself. */
+const nestedAliases = (() => {
+  const anchors = Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} x\n`).join('');
+  const aliases = Array.from({ length: 30 }, (_, i) => `*a${i} ,`.repeat(90)).join('');
+  return `${anchors}b: &b [${aliases}x]\nc: *b\n`;
+})();
+
+const keys = Array.from({ length: 1_000 }, (_, i) => `  k${i}: 1\n`).join('');
+
 describe('rejects', () => {
   it.each([
     ['two keys on a line', 'a: b: c\n', 'line 1: Nested mappings are not allowed'],
@@ -88,6 +109,11 @@ describe('rejects', () => {
     ['a billion laughs', laughs, 'excessive aliasing'],
     ['a billion merges', merges, 'excessive aliasing'],
     ['a large text many times', `a: &a "${'x'.repeat(100_000)}"\nb: [${Array(90).fill('*a')}]`, 'excessive aliasing'],
+    ['thousands of aliases', nestedAliases, 'excessive aliasing'],
+    ['a large map many times', `a: &a\n${keys}b: [${Array(90).fill('*a')}]`, 'excessive aliasing'],
+    ['a large map merged many times', `a: &a\n${keys}b:\n${'- <<: *a\n'.repeat(90)}`, 'excessive aliasing'],
+    ['a large list as a key', `? &a [${'x,'.repeat(1_000)}x]\n: [${Array(90).fill('*a')}]`, 'excessive aliasing'],
+    ['itself several times inside itself', 'a: &a [*a, *a, *a]\n', 'nested deeper than 500 levels'],
     ['itself inside itself', 'a: &a\n  b: *a\n', 'nested deeper than 500 levels'],
     ['deep lists', '['.repeat(50_000), 'nested too deeply'],
     ['deep maps', Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'nested too deeply'],

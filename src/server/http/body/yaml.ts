@@ -3,6 +3,7 @@ import type * as Yaml from 'yaml';
 import { detached } from '../../../base/collections/bounded-map.ts';
 import { prettyJson } from '../respond/pretty-json.ts';
 import { DecodeError } from './decode-error.ts';
+import { checkAliases } from './yaml-aliases.ts';
 
 /** Loaded with the first body that needs it: most servers never see YAML, and loading it slows every start. */
 let loading: Promise<typeof Yaml> | undefined;
@@ -51,9 +52,13 @@ async function decode(text: string, limits: YamlLimits): Promise<unknown> {
     }
     const isLarge = text.length > LARGE_TEXT_LENGTH;
     if (isLarge) await nextTurn();
-    if (document) reportDuplicates(yaml, document, lines, limits);
+    if (document) {
+      checkAliases(yaml, document, { maxValues: MAX_LEXEMES, maxDepth: limits.maxDepth });
+      reportDuplicates(yaml, document, lines, limits);
+    }
     if (isLarge) await nextTurn();
-    const tree = document?.toJS({ maxAliasCount: 100 }) ?? null;
+    // Aliases were counted above.
+    const tree = document?.toJS({ maxAliasCount: -1 }) ?? null;
     if (isLarge) await nextTurn();
     return new TreeCopier(limits).copy(tree, 0);
   } catch (cause) {
@@ -133,8 +138,6 @@ async function firstDocument(
 function messageOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (message.startsWith('Maximum call stack')) return 'nested too deeply';
-  if (cause instanceof ReferenceError && message.startsWith('Excessive alias'))
-    return 'document contains excessive aliasing';
   return message.length > 200 ? `${message.slice(0, 200)}…` : message;
 }
 
