@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heapUsed } from '../../../../test/support/heap.ts';
@@ -115,9 +118,15 @@ describe('rejects', () => {
     ['a large list as a key', `? &a [${'x,'.repeat(1_000)}x]\n: [${Array(90).fill('*a')}]`, 'excessive aliasing'],
     ['itself several times inside itself', 'a: &a [*a, *a, *a]\n', 'nested deeper than 500 levels'],
     ['itself inside itself', 'a: &a\n  b: *a\n', 'nested deeper than 500 levels'],
-    ['deep lists', '['.repeat(50_000), 'nested too deeply'],
-    ['deep maps', Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'nested too deeply'],
-    ['more than the limit', `${'['.repeat(600)}${']'.repeat(600)}`, 'nested'],
+    ['deep lists', '['.repeat(50_000), 'nested deeper than 500 levels'],
+    [
+      'deep maps',
+      Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+      'nested deeper than 500 levels',
+    ],
+    ['deep lists in lists on a line', '- '.repeat(25_000), 'nested deeper than 500 levels'],
+    ['deep keys', '{? '.repeat(12_000), 'nested deeper than 500 levels'],
+    ['more than the limit', `${'['.repeat(600)}${']'.repeat(600)}`, 'nested deeper than 500 levels'],
     ['too many values', 'k: v\n'.repeat(50_000), 'too many values'],
     ['hostile keys', '__proto__:\n  polluted: 1', 'the key "__proto__" is not allowed'],
     ['hostile keys deep inside', 'a: [{__proto__: {polluted: 1}}]', 'the key "__proto__" is not allowed'],
@@ -128,6 +137,29 @@ describe('rejects', () => {
     expect((error as Error).message).toContain(message);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
+});
+
+it('accepts the deepest nesting that is allowed', async () => {
+  expect(await decode(`${'['.repeat(500)}${']'.repeat(500)}`)).toHaveLength(1);
+  expect(await decode(`${'- '.repeat(500)}x`)).toHaveLength(1);
+  expect(await decode(`${'{a: '.repeat(500)}x${'}'.repeat(500)}`)).toHaveProperty('a');
+  expect(await decode(Array.from({ length: 500 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'))).toHaveProperty('a');
+});
+
+it('survives deep nesting again and again', async () => {
+  // In a process of its own: V8 aborted it, and what other tests made V8 compile would hide that.
+  const script = `
+    const { decodeYaml } = await import(${JSON.stringify(join(import.meta.dirname, 'yaml.ts'))});
+    const nested = (depth) => '['.repeat(depth) + ']'.repeat(depth);
+    for (let i = 0; i < 10; i++) {
+      for (const text of [nested(500), nested(501), '['.repeat(50_000), '{'.repeat(25_000), '- '.repeat(25_000)]) {
+        await decodeYaml(text, { maxDepth: 500, maxBodyBytes: 1_000_000 }).catch(() => undefined);
+      }
+    }
+    process.stdout.write('done');
+  `;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+  expect(await promisify(execFile)(process.execPath, args)).toMatchObject({ stdout: 'done' });
 });
 
 it('encodes what it can decode', async () => {

@@ -44,7 +44,7 @@ async function decode(text: string, limits: YamlLimits): Promise<unknown> {
   const yaml = await library();
   const lines = new yaml.LineCounter();
   try {
-    const document = await firstDocument(yaml, text, lines);
+    const document = await firstDocument(yaml, text, { lines, maxDepth: limits.maxDepth });
     const error = document?.errors[0];
     if (error) {
       const line = `yaml: line ${lines.linePos(error.pos[0]).line}`;
@@ -115,11 +115,17 @@ const MAX_LEXEMES = 60_000;
 /** How many lexemes are parsed in one turn of the event loop. */
 const LEXEMES_PER_TURN = 4_000;
 
-/** Parses the first document of the text and ignores the rest. Yields to other requests. */
+/** The document, and the scalar in the innermost list or map. */
+const OTHER_LEVELS = 2;
+
+/**
+ * Parses the first document of the text and ignores the rest. Yields to other requests. Nesting is checked before composing,
+ * which recurses: V8 aborts the process if it has to compile a regular expression near the end of the stack.
+ */
 async function firstDocument(
   yaml: typeof Yaml,
   text: string,
-  lines: Yaml.LineCounter,
+  { lines, maxDepth }: { lines: Yaml.LineCounter; maxDepth: number },
 ): Promise<Yaml.Document | undefined> {
   const parser = new yaml.Parser(lines.addNewLine);
   const composer = new yaml.Composer({ version: '1.1', customTags: jsonTags, logLevel: 'error', uniqueKeys: false });
@@ -129,6 +135,9 @@ async function firstDocument(
     if (++count > MAX_LEXEMES) throw new DecodeError('yaml: document has too many values: send it as JSON');
     if (count % LEXEMES_PER_TURN === 0) await nextTurn();
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
+    if (parser.stack.length > maxDepth + OTHER_LEVELS) {
+      throw new DecodeError(`yaml: nested deeper than ${maxDepth} levels`);
+    }
   }
   for (const token of parser.end()) for (const document of composer.next(token)) return document;
   for (const document of composer.end()) return document;
