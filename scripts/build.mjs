@@ -21,7 +21,16 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.dns-', 'qd.ingress-', 'qd.testing-'];
+const HASHED = [
+  'qd.main-',
+  'qd.agent-',
+  'qd.front-',
+  'qd.keeper-',
+  'qd.dns-',
+  'qd.ingress-',
+  'qd.yaml-',
+  'qd.testing-',
+];
 
 /** Makes a bundle a function, as src/base/programs/compiled-bundle.ts reads it. */
 const FUNCTION = {
@@ -38,12 +47,14 @@ export async function build() {
   const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
   const dns = await hashed({ 'qd.dns': 'src/cli/dns.ts' });
   const ingress = await hashed({ 'qd.ingress': 'src/cli/ingress.ts' });
+  const yaml = await hashed({ 'qd.yaml': 'src/cli/yaml.ts' });
   const constants = {
     BUILD: JSON.stringify(provenance()),
     FRONT_NAME: JSON.stringify(front),
     KEEPER_NAME: JSON.stringify(keeper),
     DNS_NAME: JSON.stringify(dns),
     INGRESS_NAME: JSON.stringify(ingress),
+    YAML_NAME: JSON.stringify(yaml),
   };
   const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, { define: constants, ...FUNCTION });
   const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, { define: constants, ...FUNCTION });
@@ -68,7 +79,7 @@ export async function build() {
   keepTestingCompiled(testing);
   const isOld = (file) =>
     HASHED.some((name) => file.startsWith(name)) &&
-    ![main, agent, front, keeper, dns, ingress, testing].some((name) => file.startsWith(name));
+    ![main, agent, front, keeper, dns, ingress, yaml, testing].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 

@@ -12,6 +12,7 @@ import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
 import type { FlowControl } from '../fairness/flow-control.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../registry.ts';
+import type { DecodeYaml } from './body/yaml.ts';
 import type { JsonDocument } from './documents/documents.ts';
 import type { HealthCheck } from './documents/health.ts';
 import { defaultLimits, type Limits } from './limits.ts';
@@ -38,6 +39,8 @@ export interface HttpServerOptions {
   /** Where requests are counted. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
+  /** Decodes large YAML bodies. The default is on the event loop, with a lower limit. */
+  readonly decodeLargeYaml?: DecodeYaml | undefined;
   /** Without it, no audit log is written. */
   readonly audit?: Audit | undefined;
   /** Without it, every request is served at once. */
@@ -71,7 +74,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let address = options.advertised;
   const pipeline = new Pipeline({
     ...{ handle, registry, backends, authenticate, authorizer, isReady },
-    ...{ limits, log, clock, version, metrics, audit, flowControl },
+    ...{ limits, log, clock, version, metrics, audit, flowControl, decodeLargeYaml: options.decodeLargeYaml },
     discovery: new Discovery({ backends, version, serverAddress: () => address ?? '' }),
     monitor: options.monitor ?? unmonitored,
     checks: options.checks ?? [],

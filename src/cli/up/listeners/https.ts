@@ -23,6 +23,7 @@ import { serverUrl } from '../identity/kubeconfig.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
 import { addressForPods, reachableAddress } from './addresses.ts';
 import { INSECURE_HOST } from './check.ts';
+import { largeYamlDecoder } from './yaml-thread.ts';
 
 interface HttpsDependencies {
   readonly server: Server;
@@ -37,10 +38,11 @@ interface HttpsDependencies {
 
 /** Serves the API over HTTPS. */
 export async function listenHttps(
-  { settings, inputs, cleanup, clock, machineClock, log, monitor, eventLoops }: StartContext,
+  context: StartContext,
   dependencies: HttpsDependencies,
   say: Say,
 ): Promise<HttpServer> {
+  const { settings, inputs, cleanup, clock, machineClock, log, monitor, eventLoops } = context;
   const { server, pki, tokens, metrics, audit, checks, isReady, openListeners } = dependencies;
   const { handle, registry, backends, authorizer, flowControl } = server;
   const { bindAddress, port } = settings;
@@ -56,6 +58,7 @@ export async function listenHttps(
     ...{ handle, registry, backends, authorizer, log, version: apiVersion, metrics, checks, audit, flowControl },
     clock: machineClock,
     limits: limits(settings),
+    decodeLargeYaml: largeYamlDecoder(context),
     tls: await tlsOf(pki, settings),
     documents: currentDocuments(() => [
       ...issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys }),

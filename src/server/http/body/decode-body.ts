@@ -10,7 +10,7 @@ import { ACCEPTED_TYPES } from '../respond/accept.ts';
 import { DecodeError } from './decode-error.ts';
 import { decodeJson } from './json.ts';
 import { duplicateKeys } from './json-duplicates.ts';
-import { decodeYaml } from './yaml.ts';
+import { type DecodeYaml, decodeYaml } from './yaml.ts';
 
 type Format = 'json' | 'yaml' | 'protobuf';
 
@@ -65,6 +65,8 @@ export interface DecodeContext {
   readonly protobuf: ProtobufBodies;
   /** Called with the paths of duplicate fields; without it they are ignored. */
   readonly onDuplicates?: ((paths: readonly string[]) => void) | undefined;
+  /** Decodes large YAML texts. The default is on the event loop. */
+  readonly decodeLargeYaml?: DecodeYaml | undefined;
 }
 
 /** Decodes the object of a create or an update; synchronously if it is JSON, as nearly all are. */
@@ -114,14 +116,16 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, onDuplicat
  * Decodes what is applied: YAML, which most clients write as JSON. Duplicate keys are reported in the words of a YAML parser,
  * with their lines.
  */
-export async function decodeConfiguration(bytes: Buffer, { limits, onDuplicates }: JsonContext): Promise<unknown> {
+export async function decodeConfiguration(bytes: Buffer, context: ConfigurationContext): Promise<unknown> {
+  const { limits, onDuplicates, decodeLargeYaml } = context;
   try {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
     let hasDuplicates = false;
     const note = onDuplicates && (() => (hasDuplicates = true));
     const json = jsonOrUndefined(bytes, { limits, onDuplicates: note });
     if (json !== undefined && !hasDuplicates) return json;
-    const decoded = await decodeYaml(bytes.toString('utf8'), { ...limits, onRepeatedKeys: onDuplicates });
+    const yamlLimits = { ...limits, onRepeatedKeys: onDuplicates };
+    const decoded = await decodeYaml(bytes.toString('utf8'), yamlLimits, decodeLargeYaml);
     return json ?? decoded;
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`error decoding YAML: ${error.message}`, error);
@@ -143,6 +147,7 @@ function jsonOrUndefined(bytes: Buffer, context: JsonContext): unknown {
 }
 
 type JsonContext = Pick<DecodeContext, 'limits' | 'onDuplicates'>;
+type ConfigurationContext = JsonContext & Pick<DecodeContext, 'decodeLargeYaml'>;
 
 function readJson(bytes: Buffer, { limits, onDuplicates }: JsonContext): unknown {
   const value = decodeJson(bytes, limits.maxDepth);
@@ -159,7 +164,7 @@ function decode(bytes: Buffer, format: Format, context: DecodeContext): object |
     // JSON is YAML, too, and is read faster.
     const json = jsonOrUndefined(bytes, context);
     if (json !== undefined) return identified(json, kind);
-    const decoding = decodeYaml(bytes.toString('utf8'), { ...limits, onDuplicates });
+    const decoding = decodeYaml(bytes.toString('utf8'), { ...limits, onDuplicates }, context.decodeLargeYaml);
     return decoding.then((value) => identified(value, kind));
   }
   try {

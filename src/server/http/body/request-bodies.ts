@@ -24,6 +24,7 @@ import {
   refuseEncoding,
 } from './decode-body.ts';
 import { countColons, duplicateKeysInTurns } from './json-duplicates.ts';
+import type { DecodeYaml } from './yaml.ts';
 
 /** What decides how a body is read. */
 export interface BodyContext {
@@ -50,7 +51,12 @@ export class RequestBodies {
   readonly #limits: Limits;
   readonly #protobuf: ProtobufBodies;
 
-  constructor(registry: Registry, limits: Limits) {
+  /** `decodeLargeYaml` decodes large YAML texts. The default is on the event loop. */
+  constructor(
+    registry: Registry,
+    limits: Limits,
+    private readonly decodeLargeYaml?: DecodeYaml | undefined,
+  ) {
     this.#limits = limits;
     this.#protobuf = new ProtobufBodies(registry, limits.maxDepth);
   }
@@ -99,6 +105,7 @@ export class RequestBodies {
                 duplicates = paths;
               },
         protobuf: this.#protobuf,
+        decodeLargeYaml: this.decodeLargeYaml,
       });
       const body = decoded instanceof Promise ? await decoded : decoded;
       if (!isLarge) return { body, duplicates };
@@ -142,7 +149,7 @@ export class RequestBodies {
           : (paths: readonly string[]) => {
               duplicates = paths;
             };
-      const context = { limits: this.#limits, onDuplicates };
+      const context = { limits: this.#limits, onDuplicates, decodeLargeYaml: this.decodeLargeYaml };
       const body =
         patchType === 'apply' ? await decodeConfiguration(bytes, context) : decodePatch(bytes, patchType, context);
       if (isLarge && patchType !== 'apply') duplicates = await this.#duplicatesOf(bytes, body, { options, begin });
@@ -157,7 +164,10 @@ export class RequestBodies {
     const bytes = await batched(exchange.body());
     begin();
     if (bytes.length === 0) return NO_CONTENT;
-    const context = { apiVersion: 'v1', limits: this.#limits, protobuf: this.#protobuf };
+    const context = {
+      ...{ apiVersion: 'v1', limits: this.#limits, protobuf: this.#protobuf },
+      decodeLargeYaml: this.decodeLargeYaml,
+    };
     const body = await decodeOptions(bytes, formatOf(exchange.headers['content-type']), context);
     return { body };
   }

@@ -23,13 +23,22 @@ export interface YamlLimits {
   readonly onRepeatedKeys?: ((faults: readonly string[]) => void) | undefined;
 }
 
+export type DecodeYaml = (text: string, limits: YamlLimits) => Promise<unknown>;
+
 /**
  * Decodes the first YAML document of a body into the equivalent JSON value: keys are strings, and aliases become copies.
- * Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect.
+ * Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect. `decodeLarge` decodes longer texts.
  */
-export function decodeYaml(text: string, limits: YamlLimits): Promise<unknown> {
-  if (text.length <= LARGE_TEXT_LENGTH) return decode(text, limits);
-  const decoded = largeDecoded.then(() => decode(text, limits));
+export function decodeYaml(
+  text: string,
+  limits: YamlLimits,
+  decodeLarge: DecodeYaml = decodeInTurns,
+): Promise<unknown> {
+  return text.length <= LARGE_TEXT_LENGTH ? decodeDocument(text, limits) : decodeLarge(text, limits);
+}
+
+function decodeInTurns(text: string, limits: YamlLimits): Promise<unknown> {
+  const decoded = largeDecoded.then(() => decodeDocument(text, limits));
   largeDecoded = decoded.then(
     () => nextTurn(),
     () => nextTurn(),
@@ -40,11 +49,16 @@ export function decodeYaml(text: string, limits: YamlLimits): Promise<unknown> {
 /** Settles with the last large text: the parts of several at a time would run in the same turns of the event loop, and add up. */
 let largeDecoded: Promise<void> = Promise.resolve();
 
-async function decode(text: string, limits: YamlLimits): Promise<unknown> {
+/** Decodes a text of any length, which may have more lexemes where no event loop is blocked. */
+export async function decodeDocument(
+  text: string,
+  limits: YamlLimits,
+  maxLexemes = MAX_LEXEMES_ON_EVENT_LOOP,
+): Promise<unknown> {
   const yaml = await library();
   const lines = new yaml.LineCounter();
   try {
-    const document = await firstDocument(yaml, text, { lines, maxDepth: limits.maxDepth });
+    const document = await firstDocument(yaml, text, { lines, maxLexemes, maxDepth: limits.maxDepth });
     const error = document?.errors[0];
     if (error) {
       const line = `yaml: line ${lines.linePos(error.pos[0]).line}`;
@@ -53,7 +67,7 @@ async function decode(text: string, limits: YamlLimits): Promise<unknown> {
     const isLarge = text.length > LARGE_TEXT_LENGTH;
     if (isLarge) await nextTurn();
     if (document) {
-      checkAliases(yaml, document, { maxValues: MAX_LEXEMES, maxDepth: limits.maxDepth });
+      checkAliases(yaml, document, { maxValues: maxLexemes, maxDepth: limits.maxDepth });
       reportDuplicates(yaml, document, lines, limits);
     }
     if (isLarge) await nextTurn();
@@ -62,11 +76,19 @@ async function decode(text: string, limits: YamlLimits): Promise<unknown> {
     if (isLarge) await nextTurn();
     return new TreeCopier(limits).copy(tree, 0);
   } catch (cause) {
-    const { message, redacted } =
-      cause instanceof DecodeError ? cause : { message: `yaml: ${messageOf(cause)}`, redacted: 'yaml: invalid YAML' };
-    const head = 'error converting YAML to JSON: ';
-    throw new DecodeError(head + message, cause, head + redacted);
+    throw notConverted(
+      cause instanceof DecodeError ? cause : { message: `yaml: ${messageOf(cause)}`, redacted: 'yaml: invalid YAML' },
+      cause,
+    );
   }
+}
+
+export function notConverted(
+  { message, redacted = message }: { readonly message: string; readonly redacted?: string },
+  cause?: unknown,
+): DecodeError {
+  const head = 'error converting YAML to JSON: ';
+  return new DecodeError(head + message, cause, head + redacted);
 }
 
 /** What is made of a longer text is made in several turns of the event loop. */
@@ -111,7 +133,7 @@ function reportDuplicates(
  * Parsing takes microseconds per lexeme, a third of them for composing the document, which cannot be interrupted: with the garbage
  * that it leaves, 90,000 lexemes blocked the event loop for up to 266 ms.
  */
-const MAX_LEXEMES = 60_000;
+const MAX_LEXEMES_ON_EVENT_LOOP = 60_000;
 /** How many lexemes are parsed in one turn of the event loop. */
 const LEXEMES_PER_TURN = 4_000;
 
@@ -125,14 +147,14 @@ const OTHER_LEVELS = 2;
 async function firstDocument(
   yaml: typeof Yaml,
   text: string,
-  { lines, maxDepth }: { lines: Yaml.LineCounter; maxDepth: number },
+  { lines, maxLexemes, maxDepth }: { lines: Yaml.LineCounter; maxLexemes: number; maxDepth: number },
 ): Promise<Yaml.Document | undefined> {
   const parser = new yaml.Parser(lines.addNewLine);
   const composer = new yaml.Composer({ version: '1.1', customTags: jsonTags, logLevel: 'error', uniqueKeys: false });
   lines.addNewLine(0);
   let count = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
-    if (++count > MAX_LEXEMES) throw new DecodeError('yaml: document has too many values: send it as JSON');
+    if (++count > maxLexemes) throw new DecodeError('yaml: document has too many values: send it as JSON');
     if (count % LEXEMES_PER_TURN === 0) await nextTurn();
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
     if (parser.stack.length > maxDepth + OTHER_LEVELS) {

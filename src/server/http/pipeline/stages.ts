@@ -14,6 +14,7 @@ import { ProtobufReplies } from '../../protobuf/replies.ts';
 import type { Registry } from '../../registry.ts';
 import { RequestMemos } from '../../request-memos.ts';
 import { RequestBodies } from '../body/request-bodies.ts';
+import type { DecodeYaml } from '../body/yaml.ts';
 import { Deadlines } from '../deadlines.ts';
 import { Documents, type DocumentsOptions } from '../documents/documents.ts';
 import { Health, type HealthCheck } from '../documents/health.ts';
@@ -41,6 +42,8 @@ export interface PipelineOptions extends DocumentsOptions {
   readonly checks: readonly HealthCheck[];
   readonly metrics: Metrics;
   readonly limits: Limits;
+  /** Decodes large YAML bodies. The default is on the event loop. */
+  readonly decodeLargeYaml?: DecodeYaml | undefined;
   /** Without it, nothing is recorded. */
   readonly audit?: Audit | undefined;
   /** Without it, every request is served at once. */
@@ -55,7 +58,7 @@ export type Stages = ReturnType<typeof createStages>;
 
 export function createStages(options: PipelineOptions) {
   const { handle, audit, authorizer, flowControl, clock, limits, log, registry, backends, metrics } = options;
-  const { checks, isReady } = options;
+  const { checks, isReady, monitor, decodeLargeYaml } = options;
   const streams = new OpenStreams();
   const documents = new Documents(options);
   const routes = new Routes(backends);
@@ -72,7 +75,7 @@ export function createStages(options: PipelineOptions) {
       respondError(exchange, error, NO_QUERY),
   };
   return {
-    ...{ streams, documents, monitor: options.monitor },
+    ...{ streams, documents, monitor },
     counting: { requests: metrics.requests, clock },
     accept: acceptStage(lifecycle),
     authenticate: authenticateStage(options),
@@ -80,7 +83,7 @@ export function createStages(options: PipelineOptions) {
     findRoute: findRouteStage({ routes, admit }),
     admit,
     negotiate: negotiateResponse,
-    readCall: readCallStage({ bodies: new RequestBodies(registry, limits), monitor: options.monitor }),
+    readCall: readCallStage({ bodies: new RequestBodies(registry, limits, decodeLargeYaml), monitor }),
     handle,
     respond: respondStage({ clock, streams, protobuf }),
     respondError,
