@@ -18,6 +18,7 @@ import { unfinishedBodies, unfinishedHeaders, unreadLists } from './attacks/slow
 import { stalledWatches } from './attacks/stalled-watches.ts';
 import { hostileWebhooks } from './attacks/webhooks.ts';
 import { largestWorkloads, listsTimesLists, simulationAnnotations } from './attacks/workloads.ts';
+import { largeYaml } from './attacks/yaml.ts';
 
 export const attacks: readonly Attack[] = [
   hugeStatefulSet,
@@ -50,6 +51,7 @@ export const attacks: readonly Attack[] = [
   controlFrames,
   largeHeaders,
   largeBodies,
+  largeYaml,
   largeLists,
 ];
 
