@@ -87,6 +87,13 @@ it('decodes documents that are too large for the event loop, up to a limit', asy
   );
 });
 
+it('refuses what would be much longer as JSON', async () => {
+  const thread = new YamlThread({ ...channels(), clock: new ControlledClock() });
+  const text = (char: string) => `a: |\n  ${char.repeat(900_000)}\n`;
+  await expect(thread.decode(text('\u0001'), limits)).rejects.toThrow('yaml: document is too large as JSON');
+  expect(await thread.decode(text('"'), limits)).toEqual({ a: `${'"'.repeat(900_000)}\n` });
+});
+
 it('runs one thread while there is work, and another one after a pause', async () => {
   const clock = new ControlledClock();
   const counts = channels();

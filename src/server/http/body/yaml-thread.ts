@@ -32,6 +32,9 @@ const MAX_LEXEMES_IN_THREAD = 250_000;
 /** The heap that the thread needs at most, with room to spare: V8 may abort the process if a thread exceeds its limit. */
 export const MAX_THREAD_HEAP_MB = 192;
 
+/** The JSON of a body may be this much longer: control characters take six times as much, which is parsed at once. */
+const MAX_EXPANSION = 2;
+
 /** Runs inside the thread. */
 export function serveYamlThread(port: MessagePort): void {
   port.on('message', (message: ToThread) => {
@@ -56,7 +59,11 @@ async function answer({ text, reportsDuplicates, reportsRepeatedKeys, ...limits 
       onRepeatedKeys: reportsRepeatedKeys ? onRepeatedKeys : undefined,
     };
     const value = await decodeDocument(text, { ...limits, ...reports }, MAX_LEXEMES_IN_THREAD);
-    return { type: 'decoded', json: new TextEncoder().encode(JSON.stringify(value)), duplicates, repeatedKeys };
+    const json = new TextEncoder().encode(JSON.stringify(value));
+    if (json.length > MAX_EXPANSION * limits.maxBodyBytes) {
+      throw notConverted({ message: 'yaml: document is too large as JSON' });
+    }
+    return { type: 'decoded', json, duplicates, repeatedKeys };
   } catch (error) {
     const { message, redacted } = error as DecodeError;
     return { type: 'refused', message, redacted };
