@@ -125,6 +125,8 @@ describe('rejects', () => {
       'nested deeper than 500 levels',
     ],
     ['deep lists in lists on a line', '- '.repeat(25_000), 'nested deeper than 500 levels'],
+    ['anchors without end', '&a '.repeat(20_000), 'too many indicators in a row'],
+    ['tags without end', '!a '.repeat(20_000), 'too many indicators in a row'],
     ['deep keys', '{? '.repeat(12_000), 'nested deeper than 500 levels'],
     ['more than the limit', `${'['.repeat(600)}${']'.repeat(600)}`, 'nested deeper than 500 levels'],
     ['too many values', 'k: v\n'.repeat(50_000), 'too many values'],
@@ -142,6 +144,7 @@ describe('rejects', () => {
 it('accepts the deepest nesting that is allowed', async () => {
   expect(await decode(`${'['.repeat(500)}${']'.repeat(500)}`)).toHaveLength(1);
   expect(await decode(`${'- '.repeat(500)}x`)).toHaveLength(1);
+  expect(await decode(`${'- \n'.repeat(3_000)}- -1\n`)).toHaveLength(3_001);
   expect(await decode(`${'{a: '.repeat(500)}x${'}'.repeat(500)}`)).toHaveProperty('a');
   expect(await decode(Array.from({ length: 500 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'))).toHaveProperty('a');
 });

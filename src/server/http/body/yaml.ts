@@ -140,6 +140,11 @@ const LEXEMES_PER_TURN = 4_000;
 /** The document, and the scalar in the innermost list or map. */
 const OTHER_LEVELS = 2;
 
+/** A lexeme after which the lexer calls itself, or the space behind it: `- &anchor !tag ? `. */
+const INDICATOR = /^[-?: \t&!]/;
+/** Of indicators in a row, for each level: a list item with an anchor, and spaces. */
+const INDICATORS_PER_LEVEL = 4;
+
 /**
  * Parses the first document of the text and ignores the rest. Yields to other requests. Nesting is checked before composing,
  * which recurses: V8 aborts the process if it has to compile a regular expression near the end of the stack.
@@ -153,7 +158,10 @@ async function firstDocument(
   const composer = new yaml.Composer({ version: '1.1', customTags: jsonTags, logLevel: 'error', uniqueKeys: false });
   lines.addNewLine(0);
   let count = 0;
+  let indicators = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
+    indicators = INDICATOR.test(lexeme) ? indicators + 1 : 0;
+    if (indicators > INDICATORS_PER_LEVEL * maxDepth) throw new DecodeError('yaml: too many indicators in a row');
     if (++count > maxLexemes) throw new DecodeError('yaml: document has too many values: send it as JSON');
     if (count % LEXEMES_PER_TURN === 0) await nextTurn();
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
