@@ -11,18 +11,6 @@ export function whenReady<T, R>(value: MaybeAsync<T>, next: (value: T) => MaybeA
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** Handles items one after the other: at once, until there is something to wait for. */
-export function eachWhenReady<T>(
-  items: readonly T[],
-  handle: (item: T, index: number) => MaybeAsync<void>,
-  from = 0,
-): MaybeAsync<void> {
-  for (let at = from; at < items.length; at++) {
-    const waiting = handle(items[at]!, at);
-    if (waiting) return waiting.then(() => eachWhenReady(items, handle, at + 1));
-  }
-}
-
 /** Converts a decoded object of the resource's version to the stored version. Takes the object over. */
 export function toHub({ kind, version }: Resource, object: KubeObject): MaybeAsync<KubeObject> {
   const { conversion, hub } = kind;

@@ -1,7 +1,7 @@
 import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import { ValidatingAdmissionPolicyBinding } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import type { Version } from '../../../kinds/kind.ts';
-import { eachWhenReady, type MaybeAsync, whenReady } from '../../conversion/convert.ts';
+import { type MaybeAsync, whenReady } from '../../conversion/convert.ts';
 import type { Core } from '../../core.ts';
 import { RequestValues } from '../expressions/activation.ts';
 import { readOnlyForm } from '../form.ts';
@@ -12,7 +12,7 @@ import { type Denial, validationDenied } from './denial.ts';
 import { isExempt } from './exempt.ts';
 import { type Invocation, invocationsOf, type MatchedPolicy, matchedPolicies } from './invocations.ts';
 import { registeredPolicies } from './registered.ts';
-import { compileValidation, type Decision, type Outcome, type Validation } from './validation.ts';
+import { compileValidation, type Decision, type Validation } from './validation.ts';
 
 type Matched = MatchedPolicy<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validation>;
 type Bound = Invocation<ValidatingAdmissionPolicyBinding>;
@@ -38,75 +38,55 @@ export const validatingAdmissionPolicy: AdmissionPlugin = {
 };
 
 /** All policies are evaluated, because of their warnings and annotations; the first rejection counts. */
-function validateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): MaybeAsync<void> {
+async function validateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
   const denials: Denial[] = [];
-  const valuesOf = valuesByVersion(core, request);
-  const evaluated = eachWhenReady(policies, (matched) => evaluatePolicy(core, request, { matched, valuesOf, denials }));
-  return whenReady(evaluated, () => {
-    if (denials.length > 0) throw validationDenied(request, denials[0]!);
-  });
-}
-
-type ValuesOf = (version: Version) => MaybeAsync<RequestValues>;
-
-/** The values of a request, for policies that see it in different versions. */
-function valuesByVersion(core: Core, request: AdmissionRequest): ValuesOf {
-  const known = new Map<Version, MaybeAsync<RequestValues>>();
-  return (version) => {
-    let values = known.get(version);
-    if (!values) {
-      values = whenReady(readOnlyForm(request, version, false), (form) => new RequestValues({ core, request, form }));
-      known.set(version, values);
-    }
-    return values;
-  };
-}
-
-interface PolicyEvaluation {
-  readonly matched: Matched;
-  readonly valuesOf: ValuesOf;
-  /** Those of the policy are added. */
-  readonly denials: Denial[];
-}
-
-function evaluatePolicy(
-  core: Core,
-  request: AdmissionRequest,
-  { matched, valuesOf, denials }: PolicyEvaluation,
-): MaybeAsync<void> {
-  const { registered, version } = matched;
-  const annotations = new AuditAnnotations(registered.name, request);
-  const evaluated = whenReady(invocationsOf(core, request, registered), (found) => {
+  const values = new Map<Version, RequestValues>();
+  for (const matched of policies) {
+    const { registered, version } = matched;
+    const finding = invocationsOf(core, request, registered);
+    const found = finding instanceof Promise ? await finding : finding;
     for (const denial of found.denials) denials.push(denial);
-    return eachWhenReady(found.invocations, (invocation) => {
-      if (invocation.params.length === 0) return undefined;
-      const evaluate = (values: RequestValues) =>
-        evaluateBinding(core, request, { registered, invocation, values, annotations, denials });
-      return whenReady(valuesOf(version), evaluate);
-    });
-  });
-  return whenReady(evaluated, () => annotations.publish());
+    const annotations = new AuditAnnotations(registered.name, request);
+    for (const invocation of found.invocations) {
+      if (invocation.params.length === 0) continue;
+      const asked = values.get(version) ?? valuesIn(core, request, version);
+      const known = asked instanceof Promise ? await asked : asked;
+      values.set(version, known);
+      for (const denial of await evaluateBinding(core, request, { matched, invocation, values: known, annotations })) {
+        denials.push(denial);
+      }
+    }
+    annotations.publish();
+  }
+  if (denials.length > 0) throw validationDenied(request, denials[0]!);
 }
 
-interface BindingEvaluation {
-  readonly registered: Matched['registered'];
+function valuesIn(core: Core, request: AdmissionRequest, version: Version): MaybeAsync<RequestValues> {
+  return whenReady(readOnlyForm(request, version, false), (form) => new RequestValues({ core, request, form }));
+}
+
+interface Evaluation {
+  readonly matched: Matched;
   readonly invocation: Bound;
   readonly values: RequestValues;
   readonly annotations: AuditAnnotations;
-  readonly denials: Denial[];
 }
 
-function evaluateBinding(
+async function evaluateBinding(
   core: Core,
   request: AdmissionRequest,
-  { registered, invocation, values, annotations, denials }: BindingEvaluation,
-): MaybeAsync<void> {
+  { matched, invocation, values, annotations }: Evaluation,
+): Promise<readonly Denial[]> {
+  const { registered } = matched;
   const { bound, params } = invocation;
+  const denials: Denial[] = [];
   const denied = ({ message, reason }: Decision) => {
     denials.push({ policy: registered.name, binding: bound.name, message, reason });
   };
   const run = registered.compiled().begin(core.turns);
-  const take = (outcome: Outcome) => {
+  for (const param of params) {
+    if (params.length > 1 && core.turns.isSpent()) await core.turns.nextTurn();
+    const outcome = await run.evaluate(values, param);
     for (const decision of outcome.decisions) {
       for (const action of bound.binding.spec.validationActions ?? []) {
         if (action === 'Deny') denied(decision);
@@ -116,14 +96,8 @@ function evaluateBinding(
     }
     for (const failed of outcome.failedAnnotations) denied(failed);
     for (const [key, value] of outcome.annotations) annotations.add(key, value);
-  };
-  return eachWhenReady(params, (param) => {
-    const rest = params.length > 1 && core.turns.isSpent() ? core.turns.nextTurn() : undefined;
-    return whenReady(
-      whenReady(rest, () => run.evaluate(values, param)),
-      take,
-    );
-  });
+  }
+  return denials;
 }
 
 function warn(request: AdmissionRequest, policy: string, binding: string, { message }: Decision): void {

@@ -10,7 +10,7 @@ import {
 } from '../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import type { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { eachWhenReady, type MaybeAsync, whenReady } from '../../conversion/convert.ts';
+import type { MaybeAsync } from '../../conversion/convert.ts';
 import { Activation, type RequestValues } from '../expressions/activation.ts';
 import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
@@ -33,7 +33,7 @@ type Verdict = Omit<Decision, 'index'> | undefined;
 type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
 
 /** What a policy decides with one parameter. */
-export interface Outcome {
+interface Outcome {
   readonly decisions: readonly Decision[];
   /** Annotations that could not be evaluated; they reject the request whatever the binding's actions are. */
   readonly failedAnnotations: readonly Decision[];
@@ -53,7 +53,7 @@ export interface Validation {
 }
 
 interface ValidationRun {
-  evaluate(values: RequestValues, param: KubeObject | null): MaybeAsync<Outcome>;
+  evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome>;
 }
 
 const NOTHING: Outcome = { decisions: [], failedAnnotations: [], annotations: [] };
@@ -100,38 +100,24 @@ class Run implements ValidationRun {
     this.#turns = turns;
   }
 
-  evaluate(values: RequestValues, param: KubeObject | null): MaybeAsync<Outcome> {
-    const { variables, conditions } = this.#policy;
+  async evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome> {
+    const { variables, conditions, rules, annotations } = this.#policy;
     const activation = new Activation(values, param, variables);
-    const failed = (error: unknown): Outcome => {
+    try {
+      if (conditions.length > 0 && !(await matchesConditions(conditions, activation))) return NOTHING;
+      const decisions: Decision[] = [];
+      for (const [index, rule] of rules.entries()) {
+        if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
+        const found = this.#decide(rule, activation);
+        const decision = found instanceof Promise ? await found : found;
+        if (decision) decisions.push({ index, ...decision });
+      }
+      if (annotations.length === 0) return decisions.length === 0 ? NOTHING : { ...NOTHING, decisions };
+      return { decisions, ...(await this.#annotate(activation)) };
+    } catch (error) {
       if (!(error instanceof ExpressionFailed)) throw error;
       return { ...NOTHING, decisions: this.#failed(0, error) };
-    };
-    try {
-      const matches = conditions.length === 0 || matchesConditions(conditions, activation);
-      const outcome = whenReady(matches, (isMatch) => (isMatch ? this.#outcome(activation) : NOTHING));
-      return outcome instanceof Promise ? outcome.catch(failed) : outcome;
-    } catch (error) {
-      return failed(error);
     }
-  }
-
-  #outcome(activation: Activation): MaybeAsync<Outcome> {
-    const { rules, annotations } = this.#policy;
-    const decisions: Decision[] = [];
-    const decided = eachWhenReady(rules, (rule, index) => {
-      const rest = this.#hasWorked() && this.#turns.isSpent() ? this.#turns.nextTurn() : undefined;
-      return whenReady(
-        whenReady(rest, () => this.#decide(rule, activation)),
-        (decision) => {
-          if (decision) decisions.push({ index, ...decision });
-        },
-      );
-    });
-    return whenReady(decided, () => {
-      if (annotations.length > 0) return this.#annotate(activation).then((found) => ({ decisions, ...found }));
-      return decisions.length === 0 ? NOTHING : { ...NOTHING, decisions };
-    });
   }
 
   /** Whether so much was evaluated since the last time that others may have to wait. Cheap policies need no clock. */
