@@ -1,18 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../time/clock.ts';
+import type { MonitoredClock, WorkMonitor } from './watchdog.ts';
 
 /** How long work that shares a budget may block one turn of the event loop. */
 const DEFAULT_BUDGET_MS = 10;
 
-type TurnClock = Pick<Clock, 'monotonic'>;
-
 /** The time since other programs were heard last. All budgets of a clock share it: the work of one leaves less to the others. */
 class Turn {
-  readonly #clock: TurnClock;
+  readonly #clock: MonitoredClock;
   /** When the first step of this turn began. */
   #startedAt: number | undefined;
 
-  constructor(clock: TurnClock) {
+  constructor(clock: MonitoredClock) {
     this.#clock = clock;
   }
 
@@ -27,9 +25,9 @@ class Turn {
   }
 }
 
-const turns = new WeakMap<TurnClock, Turn>();
+const turns = new WeakMap<MonitoredClock, Turn>();
 
-function turnOf(clock: TurnClock): Turn {
+function turnOf(clock: MonitoredClock): Turn {
   let turn = turns.get(clock);
   if (!turn) {
     turn = new Turn(clock);
@@ -44,10 +42,12 @@ function turnOf(clock: TurnClock): Turn {
  */
 export class TurnBudget {
   readonly #turn: Turn;
+  readonly #monitor: WorkMonitor | undefined;
   readonly #budgetMs: number;
 
-  constructor(clock: TurnClock, budgetMs = DEFAULT_BUDGET_MS) {
+  constructor(clock: MonitoredClock, budgetMs = DEFAULT_BUDGET_MS) {
     this.#turn = turnOf(clock);
+    this.#monitor = clock.monitor;
     this.#budgetMs = budgetMs;
   }
 
@@ -61,9 +61,11 @@ export class TurnBudget {
     return this.isSpent() ? this.nextTurn() : undefined;
   }
 
-  /** Resolves in a turn that has something left of its budget. */
+  /** Resolves in a turn that has something left of its budget. The monitor is told that the same work goes on. */
   async nextTurn(): Promise<void> {
+    const work = this.#monitor?.current;
     do await nextTurn();
     while (this.isSpent());
+    if (work) this.#monitor?.begin(work);
   }
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../time/clock.ts';
+import { TurnBudget } from './turn-budget.ts';
 import { monitoredClock, Watchdog, type Work } from './watchdog.ts';
 
 const work = (name: string): Work => ({ work: name, describe: () => ({ name }) });
@@ -55,4 +56,26 @@ it('reports what runs when a timer is due', async () => {
   await endOfTurn();
   expect(reports).toEqual([['timer', 300]]);
   expect(controlled.waiting).toBe(0);
+});
+
+it('reports work that goes on in another turn', async () => {
+  const { watchdog, reports, run, pass } = watched();
+  const budget = new TurnBudget(monitoredClock(new ControlledClock(), watchdog));
+  const divided = async () => {
+    run('divided', 10);
+    await budget.nextTurn();
+    pass(300);
+    await budget.nextTurn();
+    pass(400);
+  };
+  const other = async () => {
+    run('other', 10);
+    await budget.nextTurn();
+  };
+  await Promise.all([divided(), other()]);
+  await endOfTurn();
+  expect(reports).toEqual([
+    ['divided', 300],
+    ['divided', 400],
+  ]);
 });

@@ -13,6 +13,8 @@ export interface Work {
 
 /** Is told what begins to run. */
 export interface WorkMonitor {
+  /** What runs now, as far as it was said. */
+  readonly current?: Work | undefined;
   /** This work runs from now on, until other work begins or the turn of the event loop ends. */
   begin(work: Work): void;
 }
@@ -42,6 +44,10 @@ export class Watchdog implements WorkMonitor {
     this.#onBlocked = onBlocked;
   }
 
+  get current(): Work | undefined {
+    return this.#work;
+  }
+
   begin(work: Work): void {
     const now = this.#now();
     if (this.#work === undefined) setImmediate(() => this.#endTurn());
@@ -63,9 +69,13 @@ export class Watchdog implements WorkMonitor {
 
 const TIMER: Work = { work: 'timer', describe: () => ({}) };
 
+/** A clock by which work is measured, and who is told what runs. */
+export type MonitoredClock = Pick<Clock, 'monotonic'> & { readonly monitor?: WorkMonitor };
+
 /** The same clock, whose timers are monitored. */
-export function monitoredClock(clock: Clock, monitor: WorkMonitor): Clock {
+export function monitoredClock(clock: Clock, monitor: WorkMonitor): Clock & MonitoredClock {
   return {
+    monitor,
     now: () => clock.now(),
     ...(clock.monotonic ? { monotonic: () => clock.monotonic?.() ?? 0 } : {}),
     timer: (delay: number, task: () => void): Timer =>

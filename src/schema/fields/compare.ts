@@ -2,7 +2,7 @@ import { deepEqual, isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
 import { type AnySchema, containerOf, itemElement, schemaAt } from './container.ts';
 import { fieldElement } from './element.ts';
-import { type FieldSet, LEAF, NO_FIELDS, union, withSelf } from './field-set.ts';
+import { type FieldSet, LEAF, NO_FIELDS, SELF, union } from './field-set.ts';
 
 /** How one object differs from another. No field is in two of the sets. */
 export interface Comparison {
@@ -39,7 +39,7 @@ function differenceOf(schema: AnySchema, before: unknown, after: unknown, { isWh
   if (before === after) return undefined;
   const container = containerOf(schema, before, after);
   if (container.type === 'leaf' || (isEmpty(before) && isEmpty(after))) return leaf(before, after);
-  const found = new Differences();
+  const found = new Differences({ isNew: before === undefined, isGone: after === undefined });
   if (container.type === 'list') compareItems(found, container.schema, before, after);
   else {
     const old = isTree(before) ? before : NO_VALUES;
@@ -56,10 +56,7 @@ function differenceOf(schema: AnySchema, before: unknown, after: unknown, { isWh
       if (difference) found.add(fieldElement(key), difference);
     }
   }
-  const { sets } = found;
-  if (before === undefined) sets.added = withSelf(sets.added);
-  if (after === undefined) sets.removed = withSelf(sets.removed);
-  return sets;
+  return found.sets();
 }
 
 const NO_VALUES: Tree = Object.freeze({});
@@ -76,23 +73,46 @@ function isEmpty(value: unknown): boolean {
   return isTree(value) && Object.keys(value).length === 0;
 }
 
+/** The differences below a path. A path that is new or gone is itself in its set; it comes first, so that no set is copied. */
 class Differences {
-  readonly sets: Difference = {};
+  #added: Draft | undefined;
+  #modified: Draft | undefined;
+  #removed: Draft | undefined;
+  readonly #path: { readonly isNew: boolean; readonly isGone: boolean };
+
+  constructor(path: { readonly isNew: boolean; readonly isGone: boolean }) {
+    this.#path = path;
+  }
 
   add(element: string, found: Difference | undefined): void {
     if (!found) return;
     const { added, modified, removed } = found;
-    if (added) this.sets.added = put(this.sets.added, element, added);
-    if (modified) this.sets.modified = put(this.sets.modified, element, modified);
-    if (removed) this.sets.removed = put(this.sets.removed, element, removed);
+    const { isNew, isGone } = this.#path;
+    if (added) this.#added = put(this.#added ?? begun(isNew), element, added);
+    if (modified) this.#modified = put(this.#modified ?? {}, element, modified);
+    if (removed) this.#removed = put(this.#removed ?? begun(isGone), element, removed);
+  }
+
+  sets(): Difference {
+    const { isNew, isGone } = this.#path;
+    const sets: Difference = {};
+    const added = this.#added ?? (isNew ? LEAF : undefined);
+    const removed = this.#removed ?? (isGone ? LEAF : undefined);
+    if (added) sets.added = added;
+    if (this.#modified) sets.modified = this.#modified;
+    if (removed) sets.removed = removed;
+    return sets;
   }
 }
 
-function put(set: FieldSet | undefined, element: string, node: FieldSet): FieldSet {
-  const out = (set ?? {}) as Record<string, FieldSet>;
-  const known = out[element];
-  out[element] = known ? union({ [element]: known }, { [element]: node })[element]! : node;
-  return out;
+type Draft = Record<string, FieldSet>;
+
+const begun = (isMember: boolean): Draft => (isMember ? { [SELF]: LEAF } : {});
+
+function put(set: Draft, element: string, node: FieldSet): Draft {
+  const known = set[element];
+  set[element] = known ? union({ [element]: known }, { [element]: node })[element]! : node;
+  return set;
 }
 
 /** Items that have the same keys as others are compared together, as one leaf. */

@@ -9,7 +9,7 @@ export interface FieldSet {
   readonly [element: string]: FieldSet;
 }
 
-const SELF = '.';
+export const SELF = '.';
 
 export const NO_FIELDS: FieldSet = Object.freeze({});
 /** A member without members below it. */
