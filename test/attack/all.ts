@@ -8,6 +8,7 @@ import { insertAtFront } from './attacks/json-patch.ts';
 import { largeBodies, largeLists } from './attacks/large-bodies.ts';
 import { longLists } from './attacks/long-lists.ts';
 import { duplicateKeys, longTexts, quotaScopes } from './attacks/long-texts.ts';
+import { managedFields } from './attacks/managed-fields.ts';
 import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
 import { randomRequests } from './attacks/random-requests.ts';
@@ -41,6 +42,7 @@ export const attacks: readonly Attack[] = [
   quotaScopes,
   manyContainers,
   insertAtFront,
+  managedFields,
   pipelining,
   stalledWatches,
   unreadLists,

@@ -4,8 +4,11 @@ import { type AnySchema, containerOf, DEDUCED, isFreeForm, itemElement, schemaAt
 import { elementText, fieldElement } from './element.ts';
 import { goSyntax, goType, goValue } from './go-text.ts';
 
-/** Further errors are left out. */
+/** Further errors are left out, and longer paths are cut: each may have a key as long as the request. */
 const MAX_ERRORS = 100;
+const MAX_PATH_LENGTH = 2_000;
+
+const shown = (path: string) => (path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}...` : path);
 
 /** What is wrong with a configuration: undeclared fields, values of another type, items that cannot be told apart. */
 export function checkFields(schema: ObjectSchema, tree: unknown): string[] {
@@ -24,7 +27,7 @@ function check(schema: AnySchema, value: unknown, path: string, errors: string[]
   if (schema !== DEDUCED && !isFreeForm(schema)) {
     const wrong = wrongType(schema, value);
     if (wrong) {
-      errors.push(path ? `${path}: ${wrong}` : wrong);
+      errors.push(path ? `${shown(path)}: ${wrong}` : wrong);
       return;
     }
   }
@@ -41,7 +44,7 @@ function check(schema: AnySchema, value: unknown, path: string, errors: string[]
     const child = container.type === 'map' ? schemaAt(container, key) : inLeaf(schema, key);
     if (!child) {
       // Like Kubernetes, which looks no further into the same map.
-      errors.push(`${at}: field not declared in schema`);
+      errors.push(`${shown(at)}: field not declared in schema`);
       return;
     }
     check(child, value[key], at, errors);
@@ -68,11 +71,11 @@ function checkItems(schema: ListSchema, items: readonly unknown[], path: string,
   for (let i = 0; i < items.length; i++) {
     const element = itemElement(schema, items[i]);
     if (element === undefined) {
-      errors.push(`${path}: element ${i}: ${whyNoElement(schema, items[i])}`);
+      errors.push(`${shown(path)}: element ${i}: ${whyNoElement(schema, items[i])}`);
       return;
     }
     const at = elementText(element);
-    if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${at}`);
+    if (seen.has(element)) errors.push(`${shown(path)}: duplicate entries for key ${shown(at)}`);
     seen.add(element);
     check(schema.items, items[i], path + at, errors);
   }

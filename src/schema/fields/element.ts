@@ -15,8 +15,18 @@ export const keyElement = (keys: Tree): string => `k:${rawJson(keys)}`;
 
 const ORDER = 'fkvi';
 
-/** The order in which `fieldsV1` lists elements. */
-export function compareElements(a: string, b: string): number {
+/** Puts elements into the order in which `fieldsV1` lists them, `.` first; in place. */
+export function sortElements(elements: string[]): string[] {
+  // Every element is compared with several others, and may be as long as a request.
+  const values = new Map<string, unknown>();
+  const parsedValue = (element: string) => {
+    if (!values.has(element)) values.set(element, JSON.parse(element.slice(2)));
+    return values.get(element);
+  };
+  return elements.sort((a, b) => compareElements(a, b, parsedValue));
+}
+
+function compareElements(a: string, b: string, parsedValue: (element: string) => unknown): number {
   if (a === b) return 0;
   const byType = ORDER.indexOf(a[0]!) - ORDER.indexOf(b[0]!);
   if (byType !== 0) return byType;
@@ -26,7 +36,7 @@ export function compareElements(a: string, b: string): number {
     case 'i':
       return Number(a.slice(2)) - Number(b.slice(2));
     default:
-      return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+      return compareValues(parsedValue(a), parsedValue(b));
   }
 }
 
@@ -74,9 +84,12 @@ export function isElement(text: string): boolean {
     case 'i':
       return /^i:[+-]?\d+$/.test(text);
     case 'v':
-      return parsed(text.slice(2)) !== undefined;
-    case 'k':
-      return isTree(parsed(text.slice(2)));
+      // Items of a set are scalars. A list could be nested too deeply to be compared.
+      return !/^v:\s*[[{]/.test(text) && parsed(text.slice(2)) !== undefined;
+    case 'k': {
+      const keys = parsed(text.slice(2));
+      return isTree(keys) && Object.values(keys).every((value) => typeof value !== 'object' || value === null);
+    }
     default:
       return false;
   }

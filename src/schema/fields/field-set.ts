@@ -3,7 +3,7 @@
  * set when its object is empty or has the key `.`. The root itself is no member: an empty root is the empty set.
  */
 import { isTree, type Tree } from '../../base/json/tree.ts';
-import { compareElements, elementText, isElement } from './element.ts';
+import { elementText, isElement, sortElements } from './element.ts';
 
 export interface FieldSet {
   readonly [element: string]: FieldSet;
@@ -114,8 +114,7 @@ export function hasElement(set: FieldSet, element: string): boolean {
 
 /** The paths of all members as messages show them: those of one level before what is below them. */
 export function pathsIn(set: FieldSet, path = ''): string[] {
-  const elements = Object.keys(set).filter((key) => key !== SELF);
-  elements.sort(compareElements);
+  const elements = sortElements(Object.keys(set).filter((key) => key !== SELF));
   const own = elements.filter((key) => isMember(set[key]!)).map((key) => path + elementText(key));
   return [...own, ...elements.flatMap((key) => pathsIn(set[key]!, path + elementText(key)))];
 }
@@ -124,9 +123,8 @@ export function pathsIn(set: FieldSet, path = ''): string[] {
 export function sorted(set: FieldSet): FieldSet {
   const keys = Object.keys(set);
   if (keys.length === 0) return LEAF;
-  keys.sort((a, b) => (a === SELF ? -1 : b === SELF ? 1 : compareElements(a, b)));
   const out: Draft = {};
-  for (const key of keys) out[key] = key === SELF ? LEAF : sorted(set[key]!);
+  for (const key of sortElements(keys)) out[key] = key === SELF ? LEAF : sorted(set[key]!);
   return out;
 }
 

@@ -8,6 +8,7 @@ import { removeFields, withNamedFields } from '../../schema/fields/remove.ts';
 import { zeroObject } from '../../schema/fields/zero.ts';
 import { type Conflicts, conflictError } from './conflict.ts';
 import { KUBECTL, withLastApplied, withoutLastApplied } from './last-applied.ts';
+import { checkApplicable, checkManaged } from './limits.ts';
 import { identifierOf, type Manager, type Managers } from './managers.ts';
 import type { OwnableFields } from './reset-fields.ts';
 import { afterUpdate, othersAfter, withoutMetadata } from './update.ts';
@@ -37,9 +38,11 @@ export interface Applied {
 
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
-/** Throws a Conflict when others own fields that the configuration would change, unless it is forced. */
+/** Throws a Conflict when others own fields that the configuration would change, unless it is forced, and 413 for too many fields. */
 export function applyConfiguration(application: Application): Applied {
-  const { config, manager } = application;
+  const { config, live, manager, version } = application;
+  checkApplicable(version, live);
+  checkApplicable(version, config);
   const tracked = application.managers.size > 0 ? application : { ...application, managers: untracked(application) };
   const { tree, ...applied } = merged(tracked);
   return { ...applied, tree: manager === KUBECTL ? withLastApplied(tree, config) : tree };
@@ -62,6 +65,7 @@ function merged(application: Application): Applied {
   const last = managers.get(identifier);
   const fields = ownable(version)(fieldsOf(version.schema, config));
   const claimed = new Map(managers).set(identifier, { ...own, time: last?.time, fields });
+  checkManaged([...claimed.values()].map((each) => each.fields));
   const tree = pruned(application, claimed, last);
   const before = new VersionedTree(kind, version, live);
   const after = new VersionedTree(kind, version, tree);

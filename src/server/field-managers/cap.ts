@@ -1,4 +1,4 @@
-import { union } from '../../schema/fields/field-set.ts';
+import { type FieldSet, NO_FIELDS, union } from '../../schema/fields/field-set.ts';
 import { compareText, identifierOf, type Manager, type Managers, secondsOf } from './managers.ts';
 
 /** More managers that update are merged, the oldest first. Those that apply are all kept. */
@@ -13,6 +13,7 @@ export function capManagers(managers: Managers): Managers {
   updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compareText(a, b));
   const left = new Map(managers);
   const firstOfVersion = new Map<string, string>();
+  const merged = new Map<string, FieldSet[]>();
   let count = updaters.length;
   for (const [identifier, updater] of updaters) {
     if (count <= MAX_UPDATE_MANAGERS) break;
@@ -30,10 +31,21 @@ export function capManagers(managers: Managers): Managers {
     };
     const bucketIdentifier = identifierOf(bucket);
     const old = left.get(bucketIdentifier) ?? left.get(first)!;
+    const sets = merged.get(bucketIdentifier) ?? [old.fields];
+    sets.push(updater.fields);
+    merged.set(bucketIdentifier, sets);
     left.delete(first);
     left.delete(identifier);
-    left.set(bucketIdentifier, { ...bucket, time, fields: union(updater.fields, old.fields) });
+    left.set(bucketIdentifier, { ...bucket, time, fields: NO_FIELDS });
     count--;
   }
+  for (const [identifier, sets] of merged) left.set(identifier, { ...left.get(identifier)!, fields: unionOf(sets) });
   return left;
+}
+
+/** By halves: a client can send thousands of managers, and a union copies both sets. */
+function unionOf(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return union(sets[0] ?? NO_FIELDS, sets[1] ?? NO_FIELDS);
+  const half = sets.length >> 1;
+  return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)));
 }

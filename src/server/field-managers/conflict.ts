@@ -5,16 +5,27 @@ import { compareText, identifierOf, type Manager } from './managers.ts';
 /** Fields that a configuration would change, by the managers that own them. */
 export type Conflicts = ReadonlyMap<Manager, FieldSet>;
 
-/** The 409 that names every field and its manager. */
+/** Further fields are counted but not named, and longer paths are cut: keys are part of them, however many fields they hold. */
+const MAX_NAMED_FIELDS = 1_000;
+const MAX_PATH_LENGTH = 1_000;
+
+/** The 409 that names fields and their managers. */
 export function conflictError(conflicts: Conflicts): ApiError {
-  const owners = [...conflicts]
-    .sort(([a], [b]) => compareText(identifierOf(a), identifierOf(b)))
-    .map(([manager, fields]): Owner => ({ name: shown(manager), fields: pathsIn(fields) }));
+  const owners: Owner[] = [];
+  let count = 0;
+  for (const [manager, fields] of [...conflicts].sort(([a], [b]) => compareText(identifierOf(a), identifierOf(b)))) {
+    const paths = pathsIn(fields);
+    const named = paths.slice(0, Math.max(0, MAX_NAMED_FIELDS - count));
+    if (named.length > 0) owners.push({ name: shown(manager), fields: named.map(cut) });
+    count += paths.length;
+  }
   const causes = owners.flatMap(({ name, fields }) =>
     fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${name}`, field })),
   );
-  return new ApiError('Conflict', messageOf(owners, causes.length), { details: { causes } });
+  return new ApiError('Conflict', messageOf(owners, count), { details: { causes } });
 }
+
+const cut = (path: string) => (path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}...` : path);
 
 interface Owner {
   readonly name: string;

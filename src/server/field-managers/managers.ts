@@ -1,6 +1,7 @@
 import { type FieldSet, isEmptySet, parseFieldSet } from '../../schema/fields/field-set.ts';
 import { fieldsOf, internSet } from '../managed-fields/interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from '../managed-fields/managed-entry.ts';
+import { areManageable } from './limits.ts';
 
 export interface Manager {
   readonly manager: string;
@@ -34,8 +35,10 @@ export function identifierOf({
 
 const quoted = (text: string) => (/^[-./:\w]*$/.test(text) ? `"${text}"` : JSON.stringify(text));
 
-/** Reads `managedFields`; undefined when an entry is invalid. */
+/** Reads `managedFields`; undefined when an entry is invalid, or when a client sent more fields than can be managed. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Managers | undefined {
+  const sent = entries.filter((entry) => !setOf(entry));
+  if (!areManageable(sent.map(({ fieldsV1 }) => fieldsV1 as FieldSet))) return undefined;
   const managers = new Map<string, Manager>();
   for (const entry of entries) {
     const { manager = '', operation, apiVersion, time, fieldsType, subresource = '' } = entry;

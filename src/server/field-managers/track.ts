@@ -6,6 +6,7 @@ import { fromHub } from '../conversion/convert.ts';
 import { type ManagedFieldsEntry, sameEntries } from '../managed-fields/managed-entry.ts';
 import { createdEntries } from './created-entries.ts';
 import { knownUpdate } from './known-updates.ts';
+import { isTracked } from './limits.ts';
 import { managerOf } from './manager-name.ts';
 import { listManagers, type Managers, NO_MANAGERS, readManagers } from './managers.ts';
 import { ownableFields } from './reset-fields.ts';
@@ -39,6 +40,7 @@ export function trackCreate(request: ApiRequest, { object, given, now }: Tracked
   const version = trackedVersion(kind, resource.version);
   const { apiVersion } = version;
   const shown = version === kind.hub ? object : fromHub({ kind, version }, object);
+  if (!isTracked(version, shown)) return undefined;
   const managers = managersAsked(given, undefined);
   const manager = managerOf(call);
   if (managers.size === 0) return createdEntries(kind, version, shown, { manager, time: now });
@@ -55,7 +57,8 @@ export function trackCreate(request: ApiRequest, { object, given, now }: Tracked
 
 /**
  * The `managedFields` of an object after a write that is no apply. Objects that have none, because a client removed them or
- * because they are older than this, are not tracked: that begins when they are applied to for the first time.
+ * because they are older than this, are not tracked: that begins when they are applied to for the first time. Nor are those
+ * that have too many fields.
  */
 export function trackUpdate(request: ApiRequest, { current, old, object, given, now }: TrackedUpdate): Entries {
   const { call, resource } = request;
@@ -67,6 +70,7 @@ export function trackUpdate(request: ApiRequest, { current, old, object, given, 
   const isHub = version === kind.hub;
   const before = isHub ? old : current.view({ kind, version }).object;
   const after = isHub ? object : fromHub({ kind, version }, object);
+  if (!isTracked(version, after)) return undefined;
   const subresource = call.subresource ?? '';
   const change = {
     kind,
