@@ -5,6 +5,7 @@ import { encodeChange } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Draft } from './draft.ts';
 import { checkMarker } from './markers.ts';
+import { checkSize } from './object-size.ts';
 
 interface CommitOptions {
   /** Rows that must be as they were seen; otherwise nothing is written. */
@@ -40,12 +41,12 @@ export class Commits {
   async commit(drafts: readonly Draft[], { conditions, marker }: CommitOptions = {}): Promise<(Entry | undefined)[]> {
     const writes: Write[] = [];
     const written: (Written | undefined)[] = [];
-    for (const draft of drafts) written.push(this.#add(draft, writes));
-    if (marker) {
-      checkMarker(marker);
-      writes.push(marker);
-    }
     try {
+      for (const draft of drafts) written.push(this.#add(draft, writes));
+      if (marker) {
+        checkMarker(marker);
+        writes.push(marker);
+      }
       const committed = this.#store.commit(writes, conditions);
       this.#track(drafts, committed);
       const revision = await committed;
@@ -72,6 +73,7 @@ export class Commits {
     else {
       const { kind } = request.resource;
       const encoded = encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
+      checkSize(encoded.bytes, current?.stored);
       written = { at, kind, object, encoded };
       const mark = this.#cache.announce(written);
       writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../../../base/errors.ts';
+import { hasMoreParts } from '../../../base/json/count-parts.ts';
 import { DecodeError } from './decode-error.ts';
 import { describeSyntaxError } from './json-syntax.ts';
 
@@ -12,7 +13,7 @@ export const MAX_BODY_PARTS = 250_000;
  * Parses a JSON body. Rejects invalid UTF-8, invalid JSON, too deep nesting, and the key `__proto__`; with 413, too many parts.
  */
 export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
-  if (bytes.length > MIN_CHECKED_BYTES && hasTooManyParts(bytes)) {
+  if (bytes.length > MIN_CHECKED_BYTES && hasMoreParts(bytes, MAX_BODY_PARTS)) {
     throw new ApiError(
       'RequestEntityTooLarge',
       `Request entity too large: limit is ${MAX_BODY_PARTS} fields and list items`,
@@ -50,29 +51,6 @@ function refuseProtoKey(value: unknown): void {
     if (key === '__proto__') throw new DecodeError('the key "__proto__" is not allowed');
     refuseProtoKey((value as Record<string, unknown>)[key]);
   }
-}
-
-/** Counts colons, commas and opening brackets outside strings. */
-function hasTooManyParts(bytes: Buffer): boolean {
-  const end = bytes.length;
-  let parts = 0;
-  for (let i = 0; i < end && parts <= MAX_BODY_PARTS; i++) {
-    switch (bytes[i]) {
-      case 0x22:
-        for (i++; i < end; i++) {
-          const inside = bytes[i];
-          if (inside === 0x22) break;
-          if (inside === 0x5c) i++;
-        }
-        break;
-      case 0x2c:
-      case 0x3a:
-      case 0x5b:
-      case 0x7b:
-        parts++;
-    }
-  }
-  return parts > MAX_BODY_PARTS;
 }
 
 /** A fast check that suffices for nearly every body: it has too few brackets to be nested deeply. */
