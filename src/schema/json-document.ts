@@ -10,6 +10,11 @@ const MAX_COPIED_BYTES = 3 * 1024 * 1024;
  * keys that `test` counts. Each is cheap, but a patch has thousands of operations, and a list may have a million items.
  */
 const MAX_WORK = 10_000_000;
+/** Limit for following paths and for copying. These take as long as shifting so many items of a list. */
+const MAX_PATH_WORK = 10_000_000;
+const WORK_PER_CHARACTER = 5;
+const WORK_PER_STEP = 40;
+const WORK_PER_COPIED_KEY = 100;
 
 export const fails = (message: string) => new PatchError('Invalid', message);
 
@@ -23,6 +28,7 @@ export class Document {
     MAX_WORK,
     'The JSON patch shifts or compares too many items: insert at the end of lists, or replace whole lists',
   );
+  readonly #pathWork = new PatchWork(MAX_PATH_WORK, 'The JSON patch has too long paths, or copies too many keys');
   readonly #own = new Set<object>();
   #copied = 0;
 
@@ -32,7 +38,9 @@ export class Document {
 
   /** The location that a path points to; undefined when its parent does not exist. */
   find(path: string): Location | undefined {
+    this.#pathWork.spend(path.length * WORK_PER_CHARACTER);
     const steps = path.split('/').slice(1).map(decodeStep);
+    this.#pathWork.spend(steps.length * WORK_PER_STEP);
     const key = steps.pop();
     if (key === undefined) return undefined;
     checkDepth(steps.length);
@@ -77,6 +85,7 @@ export class Document {
     const out: Tree = {};
     for (const [key, item] of Object.entries(value)) {
       this.#count(key.length + 4);
+      this.#pathWork.spend(WORK_PER_COPIED_KEY);
       put(out, key, this.#copy(item, depth + 1));
     }
     return out;
@@ -102,7 +111,7 @@ export class Document {
   }
 }
 
-const decodeStep = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
+const decodeStep = (step: string) => (step.includes('~') ? step.replaceAll('~1', '/').replaceAll('~0', '~') : step);
 
 /** One key of an object, or one index of a list. */
 interface Location {

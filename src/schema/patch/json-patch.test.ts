@@ -208,6 +208,8 @@ describe('a patch that does not apply', () => {
   });
 });
 
+const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
+
 describe('a hostile patch', () => {
   it('has too many operations', () => {
     const patch = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/a', value: null }));
@@ -237,6 +239,25 @@ describe('a hostile patch', () => {
     const a = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 1]));
     const tests = new Array(100).fill({ op: 'test', path: '/a', value: a });
     expect(failure({ a: { ...a } }, tests)[0]).toBe('RequestEntityTooLarge');
+  });
+
+  it.each([
+    ['a long path', { a: 1 }, [{ op: 'test', path: `/${'~0'.repeat(1_400_000)}`, value: 1 }]],
+    [
+      'deep paths too often',
+      {},
+      [
+        { op: 'add', path: '/a', value: deep(400) },
+        ...new Array(2_000).fill({ op: 'add', path: `/a${'/a'.repeat(400)}`, value: 1 }),
+      ],
+    ],
+    [
+      'copies of many keys',
+      { a: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [i, 1])) },
+      Array.from({ length: 6 }, (_, i) => ({ op: 'copy', from: '/a', path: `/b${i}` })),
+    ],
+  ])('has %s', (_, current, patch) => {
+    expect(failure(current, patch)[0]).toBe('RequestEntityTooLarge');
   });
 
   it('doubles a value until there is no more room', () => {

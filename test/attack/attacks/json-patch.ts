@@ -22,6 +22,10 @@ export const insertAtFront: Attack = {
     await send(Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/copy${i}` })));
     await send(Array.from({ length: OPERATIONS }, () => ({ op: 'test', path: '/data/a', value: 'x' })));
     await send(Array.from({ length: OPERATIONS }, () => ({ op: 'move', from: '/data/a', path: '/data/a' })));
+    await send([{ op: 'test', path: `/${'~0'.repeat(1_400_000)}`, value: 1 }]);
+    const deep = { op: 'add', path: `/data${'/a'.repeat(400)}`, value: {} };
+    const nested = JSON.parse(`${'{"a":'.repeat(400)}1${'}'.repeat(400)}`);
+    await send([{ op: 'add', path: '/data', value: nested }, ...Array.from({ length: 3_000 }, () => deep)]);
     await tenant.send('DELETE', `${PATH}/patched`);
   },
 };
