@@ -24,7 +24,6 @@ export function draftCreate(core: Core, request: ApiRequest, mutation: Create, o
   const { kind } = request.resource;
   const { name, generateName, resourceVersion, namespace: own } = object.metadata;
   const { labels, annotations, ownerReferences, finalizers, initializers, managedFields } = object.metadata;
-  if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
   const namespace = request.call.namespace ?? '';
   if (own && own !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
@@ -47,6 +46,7 @@ export function draftCreate(core: Core, request: ApiRequest, mutation: Create, o
   const at = { key: keyOf(kind, namespace, ownName), namespace, name: ownName };
   const draft = new Draft(request, mutation, at, undefined, object);
   draft.isNameGenerated = isGenerated;
+  draft.isVersioned = Boolean(resourceVersion);
   return draft;
 }
 
@@ -74,6 +74,11 @@ export function finishCreate(core: Core, draft: Draft): Promise<void> | undefine
   if (checking) return checking.then(warn);
   warn();
   return undefined;
+}
+
+/** For after admission, as in Kubernetes: what a policy says about the object comes first. */
+export function checkUnversioned({ isVersioned }: Draft): void {
+  if (isVersioned) throw badRequest('resourceVersion should not be set on objects to be created');
 }
 
 /** Throws AlreadyExists unless another generated name may be tried. */

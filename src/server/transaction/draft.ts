@@ -14,6 +14,8 @@ export class Draft {
   readonly old: KubeObject | undefined;
   /** Whether the server made up the name from `generateName`. */
   isNameGenerated = false;
+  /** Whether a new object came with a resourceVersion, which is refused. */
+  isVersioned = false;
   /** Rows of allocated addresses and ports, which are written with the object. */
   allocated: readonly Write[] = NO_WRITES;
   /** The spec that the object shares with others of its template. */

@@ -217,6 +217,27 @@ function dryRunning(api: TestServer): TestServer {
   };
 }
 
+describe('a create that names a version', () => {
+  const versioned = { metadata: { name: 'new', resourceVersion: '1' } };
+
+  it('is refused', async () => {
+    const { api, counts } = await world('CREATE configmaps', 'validate', () => {});
+    const before = await api.store.revision();
+    const refusal = { reason: 'BadRequest', message: 'resourceVersion should not be set on objects to be created' };
+    await expect(api.create('configmaps', versioned)).rejects.toMatchObject(refusal);
+    await expect(dryRunning(api).create('configmaps', versioned)).rejects.toMatchObject(refusal);
+    expect(counts).toEqual({ ran: 2, settled: 2 });
+    expect(await api.store.revision()).toBe(before);
+  });
+
+  it('is first refused by admission', async () => {
+    const { api } = await world('CREATE configmaps', 'validate', () => {
+      throw new ApiError('Forbidden', 'no');
+    });
+    await expect(api.create('configmaps', versioned)).rejects.toMatchObject({ reason: 'Forbidden' });
+  });
+});
+
 describe('a write that conflicts', () => {
   it('is given up when its client has left', async () => {
     const leaving = new AbortController();

@@ -5,7 +5,7 @@
  * 2. draft: the mutation makes the next object, and what it may not change is put back;
  * 3. mutating admission, which fills in defaults again after plugins that may leave some out;
  * 4. finish: the kind's hooks, generation, allocation, validation, warnings;
- * 5. validating admission;
+ * 5. validating admission, after which a new object that names a version is refused;
  * 6. commit, under the conditions of admission and together with the objects that it updates, unless the draft changes
  *    nothing or the request is a dry run.
  *
@@ -21,7 +21,7 @@ import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import { draftAdditionalUpdates } from './additional-updates.ts';
-import { checkNameTaken } from './create.ts';
+import { checkNameTaken, checkUnversioned } from './create.ts';
 import type { Draft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
 import { catchUp } from './retry.ts';
@@ -63,6 +63,7 @@ export async function transact(
       if (finishing) await finishing;
       const validating = admission?.validate();
       if (validating) await validating;
+      checkUnversioned(draft);
       pause = stages.pause();
       if (pause) await pause;
       return withoutCommit(core, draft) ?? (await commit(core, draft, admitted ?? admission));
