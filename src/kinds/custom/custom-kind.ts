@@ -15,6 +15,7 @@ import {
   objectSchema,
   type Version,
 } from '../kind.ts';
+import { ObjectMeta } from '../shapes/meta/object-meta.ts';
 import type { KindSubresources, ScaleDefinition } from '../subresources.ts';
 import { customColumns } from './columns.ts';
 import { jsonPath } from './json-path.ts';
@@ -198,7 +199,7 @@ class CustomVersion implements Version, ValidatedVersion {
     const { kind } = this.#options;
     const { source } = this;
     const { description = `${kind} is a custom kind.` } = source;
-    const schema = objectSchema(kind, fieldsOf(source), description);
+    const schema = objectSchema(kind, fieldsOf(source, ObjectMeta), description);
     const preserveUnknown = source['x-kubernetes-preserve-unknown-fields'] === true;
     return Object.freeze({
       ...schema,

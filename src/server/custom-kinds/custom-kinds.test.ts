@@ -117,6 +117,23 @@ it('drops fields that the schema does not describe, and reports them', async () 
   expect((await api.get('crontabs', 'a', AT)).spec).toEqual({ cronSpec: '1 1 1 1 1', image: 'busybox' });
 });
 
+it('knows the metadata of embedded objects, whatever the schema says about it', async () => {
+  const template = {
+    ...{ type: 'object', 'x-kubernetes-embedded-resource': true },
+    properties: { metadata: { type: 'object', properties: { name: { type: 'string' } } }, spec: { type: 'object' } },
+  };
+  const properties = { spec: { type: 'object', properties: { template } } };
+  const openAPIV3Schema = { type: 'object', properties };
+  await define({ versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] });
+  const known = { name: 'inner', namespace: 'default', labels: { app: 'a' } };
+  const body = tab('a', {
+    template: { apiVersion: 'v1', kind: 'Inner', metadata: { ...known, other: 1 }, spec: {} },
+  });
+  const notes = await api.notes('create', 'crontabs', { ...AT, body });
+  expect(notes.warnings).toEqual(['unknown field "spec.template.metadata.other"']);
+  expect((await api.get('crontabs', 'a', AT)).spec.template.metadata).toEqual(known);
+});
+
 it('refuses objects that the schema does not allow, with 422', async () => {
   await define();
   const wrong = async (spec: object) => {
