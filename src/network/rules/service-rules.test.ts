@@ -23,7 +23,13 @@ const service = (spec: object = {}, status: object = {}) =>
 const endpoint = (address: string, more: object = {}) =>
   ({ addresses: [address], conditions: {}, ...more }) as Endpoint;
 const slice = (endpoints: readonly Endpoint[], more: object = {}) =>
-  ({ addressType: 'IPv4', ports: [{ name: '', protocol: 'TCP', port: 8080 }], endpoints, ...more }) as unknown as Slice;
+  ({
+    metadata: {},
+    addressType: 'IPv4',
+    ports: [{ name: '', protocol: 'TCP', port: 8080 }],
+    endpoints,
+    ...more,
+  }) as unknown as Slice;
 
 const first = (spec: object, endpoints: readonly Endpoint[], status: object = {}): PortRules =>
   serviceRules(service(spec, status), [slice(endpoints)], NODE).ports[0]!;
@@ -32,6 +38,16 @@ const NODE_PORT = { type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodeP
 const READY = { conditions: { ready: true, serving: true, terminating: false } };
 const UNREADY = { conditions: { ready: false, serving: false, terminating: false } };
 const DRAINING = { conditions: { ready: false, serving: true, terminating: true } };
+
+describe('what is left to others', () => {
+  it.each(['service.kubernetes.io/service-proxy-name', 'service.kubernetes.io/headless'])('carries %s', (name) => {
+    const metadata = { labels: { [name]: '' } };
+    const rules = [slice([endpoint('10.1.0.2', READY)]), slice([endpoint('10.1.0.3', READY)], { metadata })];
+    const served = serviceRules(service(), rules, NODE).ports[0]!;
+    expect(addresses(served.internal.endpoints)).toEqual(['10.1.0.2']);
+    expect(serviceRules({ ...service(), metadata } as unknown as Service, rules, NODE).ports).toEqual([]);
+  });
+});
 
 describe('endpoints', () => {
   it('are those that are ready, in order', () => {

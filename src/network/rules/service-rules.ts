@@ -21,8 +21,25 @@ type ServicePort = NonNullable<Service['spec']['ports']>[number];
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { TCP: 'tcp', UDP: 'udp' };
 
-/** Services without an address (headless, ExternalName) have no rules. */
-export function serviceRules(service: Service, slices: readonly EndpointSlice[], node: NodeFacts): ServiceRules {
+/** Labels by which Services and EndpointSlices are left to others, as kube-proxy leaves them. */
+const FOREIGN_LABELS = ['service.kubernetes.io/service-proxy-name', 'service.kubernetes.io/headless'];
+
+/** Services without an address (headless, ExternalName), and those of another proxy, have no rules. */
+export function serviceRules(service: Service, all: readonly EndpointSlice[], node: NodeFacts): ServiceRules {
+  if (isForeign(service)) return NO_RULES;
+  return ownRules(
+    service,
+    all.filter((slice) => !isForeign(slice)),
+    node,
+  );
+}
+
+function isForeign({ metadata }: Service | EndpointSlice): boolean {
+  const { labels } = metadata;
+  return labels !== undefined && FOREIGN_LABELS.some((name) => Object.hasOwn(labels, name));
+}
+
+function ownRules(service: Service, slices: readonly EndpointSlice[], node: NodeFacts): ServiceRules {
   const { spec } = service;
   const clusterIPs = (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap((text) => canonicalAddress(text) ?? []);
   if (spec.type === 'ExternalName' || clusterIPs.length === 0) return NO_RULES;
