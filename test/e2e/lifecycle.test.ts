@@ -17,8 +17,8 @@ const map = (name: string) => ({ body: { metadata: { name }, data: { n: name } }
 
 let directory: string;
 const running: Qd[] = [];
-const start = async (flags: readonly string[] = []) => {
-  const qd = await startQd({ directory, flags });
+const start = async (flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}) => {
+  const qd = await startQd({ directory, flags, env });
   running.push(qd);
   return qd;
 };
@@ -51,6 +51,14 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with code 0, open watches
   expect(await qd.stop(signal)).toBe(0);
   await seen; // The stream ended cleanly: an aborted one would have thrown.
   expect(qd.output()).toContain('Stopped.');
+});
+
+test('a stop ends the process, whatever keeps it alive', async () => {
+  // In place of a connection that somebody forgot.
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,setInterval(()=>{},1000)` };
+  const qd = await start(['--log-level', 'warn'], env);
+  expect(await qd.stop('SIGTERM')).toBe(0);
+  expect(qd.output()).toContain('ended what was left after the stop');
 });
 
 test('a second start on the same directory continues the cluster', async () => {

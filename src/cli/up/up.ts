@@ -59,4 +59,16 @@ export async function up(flags: GivenFlags): Promise<void> {
   await cleanup.run();
   log.info('stopped');
   steps.line('Stopped.');
+  endSoon(log);
+}
+
+const MAX_LEFTOVER_MS = 2_000;
+
+/** Ends the process although something keeps it alive, such as a connection whose other end does not answer any more. */
+function endSoon(log: Logger): void {
+  const end = () => {
+    log.warn('ended what was left after the stop', { resources: process.getActiveResourcesInfo() });
+    process.exit();
+  };
+  setTimeout(end, MAX_LEFTOVER_MS).unref();
 }

@@ -5,6 +5,7 @@ import { Signatures } from '../../schema/fields/signature.ts';
 import { zeroObject } from '../../schema/fields/zero.ts';
 import { type InternedSet, internSet } from '../managed-fields/interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, sharedEntries } from '../managed-fields/managed-entry.ts';
+import { isTracked } from './limits.ts';
 import { ownableFields } from './reset-fields.ts';
 import { withoutMetadata } from './update.ts';
 
@@ -33,7 +34,7 @@ const signatures = new Signatures<Created>(MAX_SIGNATURES_BYTES);
 
 /**
  * The `managedFields` of a new object: its creator owns everything that it has but for what nobody owns. Undefined when that is
- * nothing. It is looked up by the signature of the object, because most objects have the fields of one that was created before.
+ * nothing, or too much. It is looked up by the signature of the object, because most objects have the fields of one that was created before.
  */
 export function createdEntries(kind: Kind, version: Version, object: unknown, creator: Creator) {
   const found = signatures.of(version, object);
@@ -53,6 +54,7 @@ export function createdEntries(kind: Kind, version: Version, object: unknown, cr
 }
 
 function computed(kind: Kind, version: Version, object: KubeObject): InternedSet | undefined {
+  if (!isTracked(version, object)) return undefined;
   const { added, modified } = compareFields(version.schema, zeroObject(version.schema), object);
   const fields = withoutMetadata(ownableFields(kind, version, '')(union(modified, added)));
   return isEmptySet(fields) ? undefined : internSet(fields);

@@ -8,6 +8,7 @@ import { ChangeSignatures } from '../../schema/fields/change-signature.ts';
 import { internSet, type SetTemplate } from '../managed-fields/interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from '../managed-fields/managed-entry.ts';
 import { MAX_UPDATE_MANAGERS } from './cap.ts';
+import { isTracked } from './limits.ts';
 import { compareEntries, type Manager, type Managers, readManagers } from './managers.ts';
 import { afterUpdate, type Change, type Updater } from './update.ts';
 
@@ -65,6 +66,7 @@ export function knownUpdate(change: Change, live: Entries, updater: Updater): En
   const key = `${signature.value} ${patternOf(identifiers)} ${subresource} ${manager.length} ${manager}${before.key}`;
   let outcome = outcomes.get(key);
   if (!outcome) {
+    if (!isTracked(version, change.after.in(version))) return undefined;
     outcome = outcomeOf(change, live, updater, identifiers);
     if (!outcome) return undefined;
     outcomes.set(key, outcome);

@@ -40,10 +40,10 @@ export function trackCreate(request: ApiRequest, { object, given, now }: Tracked
   const version = trackedVersion(kind, resource.version);
   const { apiVersion } = version;
   const shown = version === kind.hub ? object : fromHub({ kind, version }, object);
-  if (!isTracked(version, shown)) return undefined;
   const managers = managersAsked(given, undefined);
   const manager = managerOf(call);
   if (managers.size === 0) return createdEntries(kind, version, shown, { manager, time: now });
+  if (!isTracked(version, shown)) return undefined;
   const updater = { manager, apiVersion, subresource: '', time: now };
   const change = {
     kind,
@@ -70,7 +70,6 @@ export function trackUpdate(request: ApiRequest, { current, old, object, given, 
   const isHub = version === kind.hub;
   const before = isHub ? old : current.view({ kind, version }).object;
   const after = isHub ? object : fromHub({ kind, version }, object);
-  if (!isTracked(version, after)) return undefined;
   const subresource = call.subresource ?? '';
   const change = {
     kind,
@@ -82,6 +81,7 @@ export function trackUpdate(request: ApiRequest, { current, old, object, given, 
   const updater = { manager: managerOf(call), apiVersion: version.apiVersion, subresource, time: now() };
   const known = live && (subresource || isKept(given, live)) ? knownUpdate(change, live, updater) : undefined;
   if (known) return known;
+  if (!isTracked(version, after)) return undefined;
   const managers = subresource ? (readManagers(live) ?? NO_MANAGERS) : managersAsked(given, live);
   if (managers.size === 0) return undefined;
   const next = afterUpdate(change, managers, updater);
