@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { s } from './builders.ts';
-import { DecodeError, decode } from './decode.ts';
+import { DecodeError, decode, decodeUnlimited } from './decode.ts';
 import type { ObjectSchema, Schema } from './schema.ts';
 
 const Port = s.object('ContainerPort', {
@@ -156,6 +156,30 @@ describe('defaults', () => {
 
   it('of a parent that is absent do not make it appear', () => {
     expect(decode(Pod, {})).toEqual({ metadata: {} });
+  });
+});
+
+describe('defaults that add up', () => {
+  const field = s.string({ default: 'x'.repeat(100) });
+  const wide = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`field${i}`, field]));
+  it.each([
+    [
+      'a list of objects',
+      s.object('A', { list: s.list(s.object('Item', { a: field, b: field, c: field, d: field })) }),
+      9_000,
+    ],
+    ['a list of objects with many fields', s.object('A', { list: s.list(s.object('Item', wide)) }), 175],
+    [
+      'a long default',
+      s.object('A', { list: s.list(s.object('Item', { a: s.string({ default: 'x'.repeat(1e6) }) })) }),
+      4,
+    ],
+  ])('are limited: %s', (_, schema, count) => {
+    const items = (length: number) => ({ list: new Array(length).fill({}) });
+    expect(() => decode(schema, items(count))).not.toThrow();
+    const more = items(Math.ceil(count * 1.1));
+    expect(() => decode(schema, more)).toThrow('defaults would add more than 4194304 characters');
+    expect(() => decodeUnlimited(schema, more)).not.toThrow();
   });
 });
 

@@ -64,6 +64,7 @@ export function decodeUnlimited<T>(schema: ObjectSchema<T>, input: unknown, opti
 }
 
 function decodeWith<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
+  defaults.left = MAX_DEFAULT_CHARACTERS;
   const drops = options?.unknown && { any: false };
   const decoded = decoderOf(schema).decode(input, drops, options?.from) as T;
   if (drops?.any) for (const path of unknownFields(schema, input)) options?.unknown?.(path);
@@ -78,6 +79,22 @@ let isLimited = true;
 
 function checkLimit(): void {
   if (isLimited) throw TOO_MANY_ITEMS;
+}
+
+/** What defaults may add to an object, as JSON: a list of thousands of empty items could become gigabytes. */
+const MAX_DEFAULT_CHARACTERS = 4 * 1024 * 1024;
+
+/** What is left of that. It is reset at the start, like `isLimited`, and counted by the generated code. */
+const defaults = { left: MAX_DEFAULT_CHARACTERS };
+
+function checkDefaults(): void {
+  if (isLimited) throw new DecodeError(`defaults would add more than ${MAX_DEFAULT_CHARACTERS} characters`);
+}
+
+/** How much the default of a field adds; that of an object counts what is filled in inside it, too. */
+function defaultCharacters(field: string, { default: preset }: Schema): number {
+  const value = typeof preset === 'function' ? '' : (JSON.stringify(preset) ?? '');
+  return field.length + value.length + 4;
 }
 
 /** Notes whether a field was dropped, if the caller wants to know. Which one is found by another walk, as it is rare. */
@@ -179,6 +196,9 @@ function objectDecode(schema: ObjectSchema): Decode {
     '  }',
     '}',
     ...entries.map(([field, schema]) => defaultCode(code, field, schema)),
+    ...(entries.some(([, each]) => defaultOf(new Code(), each) !== undefined)
+      ? [`if (${code.constant(defaults)}.left < 0) ${code.constant(checkDefaults)}();`]
+      : []),
     `} catch (error) { throw ${code.constant(withinField)}(error, ${quote(name)}, at); }`,
     'return out;',
   );
@@ -188,7 +208,7 @@ function objectDecode(schema: ObjectSchema): Decode {
 function wideObjectDecode(schema: ObjectSchema): Decode {
   const { name, fields, preserveUnknown } = schema;
   const decode = wideDecode({
-    fields: new Map(Object.entries(fields).map(([field, each]) => [field, wideField(each)])),
+    fields: new Map(Object.entries(fields).map(([field, each]) => [field, wideField(field, each)])),
     unknown: preserveUnknown ? decodeAny : undefined,
     within: (error, field) => withinField(error, name, field),
   });
@@ -199,13 +219,13 @@ function wideObjectDecode(schema: ObjectSchema): Decode {
   };
 }
 
-function wideField(schema: Schema): WideField {
+function wideField(field: string, schema: Schema): WideField {
   const decoder = isContainer(schema) ? decoderOf(schema, isOptional(schema)) : { decode: decodeOf(schema, false) };
   return {
     decode: (value, drops) => decoder.decode(value, drops),
     nullable: schema.nullable === true,
     dropsEmpty: dropsEmpty(schema),
-    preset: presetOf(schema),
+    preset: countedPreset(field, schema),
     derive: schema.derive,
   };
 }
@@ -275,7 +295,8 @@ function defaultCode(code: Code, field: string, schema: Schema): string {
   }
   const value = defaultOf(code, schema);
   if (value === undefined) return '';
-  return `if (${read('out', field)} === undefined) { ${at} v = ${value}; if (v !== undefined) ${setting(code, field)} }`;
+  const counted = `${code.constant(defaults)}.left -= ${defaultCharacters(field, schema)};`;
+  return `if (${read('out', field)} === undefined) { ${at} ${counted} v = ${value}; if (v !== undefined) ${setting(code, field)} }`;
 }
 
 /** Values that need not be made anew for each object are constants of the code. */
@@ -299,6 +320,19 @@ function presetOf(schema: Schema): Preset | undefined {
   if (!zero) return undefined;
   if (schema.type === 'list') return () => [];
   return constantOf(schema, isContainer(schema) ? {} : zeroOf(schema));
+}
+
+function countedPreset(field: string, schema: Schema): Preset | undefined {
+  const preset = presetOf(schema);
+  const characters = defaultCharacters(field, schema);
+  return (
+    preset &&
+    ((parent) => {
+      defaults.left -= characters;
+      if (defaults.left < 0) checkDefaults();
+      return preset(parent);
+    })
+  );
 }
 
 /** A fresh copy of a constant on each call, with defaults applied inside it. */

@@ -14,7 +14,19 @@ function define(admin: AttackContext['admin'], plural: string, spec: object) {
 }
 
 const PLURALS = [
-  ...['wide', 'deep', 'patterns', 'expressions', 'described', 'enums', 'unions', 'defaults', 'ruled', 'chained'],
+  ...[
+    'wide',
+    'deep',
+    'patterns',
+    'expressions',
+    'described',
+    'enums',
+    'unions',
+    'defaults',
+    'filled',
+    'ruled',
+    'chained',
+  ],
 ];
 
 const fieldsOf = (count: number, schema: object) =>
@@ -48,6 +60,9 @@ export const hostileSchemas: Attack = {
     await define(admin, 'defaults', {
       ...{ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, default: defaults },
     });
+    const filled = fieldsOf(2_000, { type: 'string', default: 'x'.repeat(100) });
+    const items = { type: 'object', properties: filled };
+    await define(admin, 'filled', { type: 'object', properties: { list: { type: 'array', items } } });
     const rules = Array.from({ length: 500 }, (_, i) => ({ rule: `has(self.field${i})` }));
     const optional = fieldsOf(10_000, { type: 'string', maxLength: 3 });
     await define(admin, 'ruled', { type: 'object', properties: optional, 'x-kubernetes-validations': rules });
@@ -75,6 +90,7 @@ async function write(admin: AttackContext['admin']): Promise<void> {
   await create('enums', { a: 'none' });
   for (let i = 0; i < 5; i++) await create('unions', { c: 'a' });
   await create('defaults', {});
+  await create('filled', { list: Array.from({ length: 60_000 }, () => ({})) });
   await create('ruled', texts(10_000, 'abc'));
   await create('chained', { a: {} });
 }
