@@ -47,8 +47,15 @@ function cellOf(read: JsonPath | undefined, type: string, object: unknown): stri
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     default:
-      return values.map(textOf).join(' ').slice(0, MAX_CELL_CHARACTERS);
+      return joined(values);
   }
+}
+
+/** Looks at no more values than are shown: a path may find thousands, each as large as the object. */
+function joined(values: readonly unknown[]): string {
+  let text = textOf(values[0]);
+  for (let i = 1; i < values.length && text.length < MAX_CELL_CHARACTERS; i++) text += ` ${textOf(values[i])}`;
+  return text.slice(0, MAX_CELL_CHARACTERS);
 }
 
 function textOf(value: unknown): string {
