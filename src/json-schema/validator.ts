@@ -7,7 +7,7 @@
 
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
-import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
+import { isTree, type Tree } from '../base/json/tree.ts';
 import {
   type FieldError,
   invalid,
@@ -193,9 +193,24 @@ function isMultiple(value: number, factor: number): boolean {
 function enumeration({ enum: allowed }: JsonSchema): Check | undefined {
   if (!allowed?.length) return undefined;
   const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  // Both an enumeration and a list of what it allows can have thousands of items.
+  const known = new Set(allowed.map(canonical));
   return (value, _old, path, { found }) => {
-    if (!allowed.some((each) => deepEqual(each, value))) found.push(notSupported(fieldPath(path), value, texts));
+    if (!known.has(canonical(value))) found.push(notSupported(fieldPath(path), value, texts));
   };
+}
+
+/** JSON that is the same for equal values, whatever the order of their fields. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    isTree(each)
+      ? Object.fromEntries(
+          Object.keys(each)
+            .sort()
+            .map((key) => [key, each[key]]),
+        )
+      : each,
+  );
 }
 
 function lists(schema: JsonSchema): Check | undefined {
