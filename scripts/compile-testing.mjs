@@ -12,8 +12,12 @@ const [bundle, part] = process.argv.slice(2);
 const script = new Script(readFileSync(bundle, 'latin1'), { filename: bundle });
 const module = { exports: {} };
 script.runInThisContext()(createRequire(bundle), module, module.exports, bundle, dirname(bundle));
-const own = part === 'code' ? { imageFile: `${bundle}.image` } : {};
-const cluster = await module.exports.clusterFactory(own).start();
+if (part === 'image') {
+  await module.exports.saveImage(`${bundle}.image`);
+  chmodSync(`${bundle}.image`, 0o644);
+  process.exit();
+}
+const cluster = await module.exports.clusterFactory({ imageFile: `${bundle}.image` }).start();
 const labels = { app: 'web' };
 await cluster.apply({
   apiVersion: 'apps/v1',
@@ -27,11 +31,6 @@ await cluster.apply({
 await cluster.settle();
 await cluster.kubeconfig();
 await cluster.stop();
-if (part === 'image') {
-  await module.exports.saveImage(`${bundle}.image`);
-  chmodSync(`${bundle}.image`, 0o644);
-  process.exit();
-}
 const next = `${bundle}.code.${process.pid}`;
 writeFileSync(next, script.createCachedData());
 renameSync(next, `${bundle}.code`);

@@ -76,55 +76,23 @@ export function packedOf(list: ManagerList): string {
 const packed = new WeakMap<ManagerList, string>();
 
 function pack(managers: readonly ListedManager[]): string {
-  const rows = rowsOf(managers);
-  return learnt.packed.get(rows) ?? deflateRawSync(rows, DEFLATE).toString('base64');
-}
-
-/** A line for each manager. */
-function rowsOf(managers: readonly ListedManager[]): string {
   const rows = managers.map(({ manager, operation, apiVersion, subresource, template }) => {
     const head = JSON.stringify([manager, operation, apiVersion, subresource]).slice(0, -1);
     return `${head},${template.texts.join(IDENTIFIER)}]\n`;
   });
-  return rows.join('');
+  return deflateRawSync(rows.join(''), DEFLATE).toString('base64');
 }
 
 /** Throws when the text is not a packed list. */
 export function unpack(text: string): ManagerList {
   const known = byPacked.get(text);
   if (known) return known;
-  const rows = learnt.rows.get(text) ?? inflated(text);
-  const list = listWith(rows.split('\n').slice(0, -1).map(unpackedRow));
+  const options = { dictionary: DICTIONARY, maxOutputLength: MAX_UNPACKED_BYTES };
+  const rows = inflateRawSync(Buffer.from(text, 'base64'), options).toString().split('\n').slice(0, -1);
+  const list = listWith(rows.map(unpackedRow));
   packed.set(list, text);
   byPacked.set(text, list);
   return list;
-}
-
-function inflated(text: string): string {
-  const options = { dictionary: DICTIONARY, maxOutputLength: MAX_UNPACKED_BYTES };
-  return inflateRawSync(Buffer.from(text, 'base64'), options).toString();
-}
-
-/** A list as it is stored, and as it was before. */
-export interface PackedList {
-  readonly packed: string;
-  readonly rows: string;
-}
-
-/** The lists that this process has packed or unpacked. */
-export function packedLists(): readonly PackedList[] {
-  return byPacked.values().map((list) => ({ packed: packedOf(list), rows: rowsOf(list.managers) }));
-}
-
-/** Rows by their packed text, and the other way. */
-const learnt = { rows: new Map<string, string>(), packed: new Map<string, string>() };
-
-/** Spares this process the compression of lists that it will need, which takes milliseconds in one that has just started. */
-export function learnLists(lists: readonly PackedList[]): void {
-  for (const { packed, rows } of lists) {
-    learnt.rows.set(packed, rows);
-    learnt.packed.set(rows, packed);
-  }
 }
 
 /** A list that was found in bytes, with the offset behind its text. */

@@ -3,7 +3,6 @@
  * before anybody asks for something. It is the same for every cluster but for the time, so it is made once: during the
  * build, or in a process that has no file of the build when its first cluster starts.
  */
-import { learnLists, type PackedList, packedLists } from '../../server/managed-fields/manager-list.ts';
 import { readImage, writeImage } from '../../store/memory/image-file.ts';
 import type { StoreImage } from '../../store/memory/memory-store.ts';
 
@@ -32,16 +31,14 @@ export async function initialImage(now: number, source: ImageSource): Promise<In
   return { image: movedTo(now, image), certificate };
 }
 
-/** With what the clusters of this process have packed by now. */
 export async function saveInitialImage(file: string, create: ImageSource['create']): Promise<void> {
   const { image, certificate } = await create(DEFAULT_START);
-  await writeImage(file, { image, about: { certificate, managers: packedLists() } });
+  await writeImage(file, { image, about: { certificate } });
 }
 
 async function load({ file, create }: ImageSource): Promise<InitialState> {
   if (file === undefined) return create(DEFAULT_START);
   const { image, about } = readImage(file);
-  learnLists(about.managers as readonly PackedList[]);
   return { image, certificate: about.certificate as string };
 }
 
