@@ -1,11 +1,9 @@
 /** Sends a request to the server behind an APIService, and checks the head of its response. */
 import { noSuchPath } from '../../base/errors.ts';
-import { type ForwardedAnswer, type ForwardedClient, sendForwarded } from '../forwarding/send.ts';
+import { type ForwardedAnswer, type ForwardedClient, headProblem, sendForwarded } from '../forwarding/send.ts';
 import { splitPath } from '../http/route/path-segments.ts';
 import type { Transport } from './transport.ts';
 
-const SWITCHING_PROTOCOLS = 101;
-const MAX_STATUS_CODE = 599;
 const MAX_ERROR_LENGTH = 1000;
 
 export interface SendOptions {
@@ -44,15 +42,10 @@ export function unreachableMessage(error: unknown): string {
 }
 
 /** Why a response is not passed back. */
-export function problemOf({ response, socket }: ForwardedAnswer, isUpgrade: boolean): string | undefined {
-  const { statusCode: code = 0, headers: received } = response;
-  if (socket) {
-    return code === SWITCHING_PROTOCOLS && isUpgrade
-      ? undefined
-      : 'the backend switched to a protocol that was not asked for';
-  }
+export function problemOf(answer: ForwardedAnswer, isUpgrade: boolean): string | undefined {
+  const { statusCode: code = 0, headers: received } = answer.response;
   if (code >= 300 && code <= 399 && received.location !== undefined) {
     return 'the backend attempted to redirect this request, which is not permitted';
   }
-  return code < 200 || code > MAX_STATUS_CODE ? `the backend answered with the invalid status ${code}` : undefined;
+  return headProblem(answer, isUpgrade);
 }

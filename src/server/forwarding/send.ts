@@ -70,6 +70,20 @@ export function sendForwarded(
   return answered;
 }
 
+const SWITCHING_PROTOCOLS = 101;
+const MAX_STATUS_CODE = 599;
+
+/** Why an answer cannot be passed back; undefined if it can. Node throws for a status that HTTP does not have. */
+export function headProblem({ response, socket }: ForwardedAnswer, isUpgrade: boolean): string | undefined {
+  const { statusCode: code = 0 } = response;
+  if (socket) {
+    return code === SWITCHING_PROTOCOLS && isUpgrade
+      ? undefined
+      : 'the backend switched to a protocol that was not asked for';
+  }
+  return code < 200 || code > MAX_STATUS_CODE ? `the backend answered with the invalid status ${code}` : undefined;
+}
+
 /** How the end of the body is told: by its length if the client has said that. */
 function framingOf({ method, headers, hasBody }: ForwardedClient): Record<string, string> {
   const length = headers['content-length'];

@@ -71,3 +71,18 @@ it('counts shared memory only if it was collected in vain while it was being sen
   second();
   expect(closed).toEqual([0, 100_000]);
 });
+
+it('is dropped when its response has headers that cannot be sent', () => {
+  let isAborted = false;
+  const refusing = {
+    startResponse: () => {
+      throw new RangeError('Invalid status code: 0');
+    },
+    abort: () => {
+      isAborted = true;
+    },
+  } as unknown as Exchange;
+  const host = { send: () => undefined, reportProgress: () => undefined, collections: 0, closed: () => undefined };
+  new OpenExchange(7, refusing, host).response(0, []);
+  expect(isAborted).toBe(true);
+});

@@ -86,7 +86,12 @@ export class OpenExchange {
   }
 
   response(code: number, headers: HeaderList): void {
-    this.#text = this.exchange.startResponse(code, headers);
+    try {
+      this.#text = this.exchange.startResponse(code, headers);
+    } catch {
+      // The headers may be those of another program: what Node refuses must not end this thread.
+      this.exchange.abort();
+    }
   }
 
   upgrade(headers: HeaderList): void {

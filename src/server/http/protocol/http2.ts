@@ -178,11 +178,18 @@ function headersOf(code: number, contentType: string, extra: HeaderList): Outgoi
   return addHeaders(headers, extra);
 }
 
+/** Headers that are sent once for each value. Other values are joined: Node throws for many names that are repeated. */
+const REPEATED: ReadonlySet<string> = new Set(['set-cookie', 'warning']);
+
 function addHeaders(headers: OutgoingHttpHeaders, extra: HeaderList): OutgoingHttpHeaders {
   for (let i = 0; i < extra.length; i += 2) {
     const name = extra[i]!.toLowerCase();
-    const before = headers[name];
-    headers[name] = before === undefined ? extra[i + 1]! : [before, extra[i + 1]!].flat().map(String);
+    const value = extra[i + 1]!;
+    const before = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    if (before === undefined) headers[name] = value;
+    else if (!REPEATED.has(name)) headers[name] = `${before}, ${value}`;
+    else if (Array.isArray(before)) before.push(value);
+    else headers[name] = [String(before), value];
   }
   return headers;
 }

@@ -7,7 +7,7 @@ import { ApiError } from '../../../base/errors.ts';
 import { joined } from '../../../base/remote-command/joined.ts';
 import type { ClientConnection } from '../../api.ts';
 import { forwardedResponse } from '../../forwarding/headers.ts';
-import { type ForwardedAnswer, sendForwarded } from '../../forwarding/send.ts';
+import { type ForwardedAnswer, headProblem, sendForwarded } from '../../forwarding/send.ts';
 import { htmlLinks } from './html-links.ts';
 import { type ProxyLocation, rewriteUrl } from './rewrite-url.ts';
 import type { ProxyTarget } from './target.ts';
@@ -20,7 +20,13 @@ export async function forward(client: ClientConnection, target: ProxyTarget, pat
     return;
   }
   const location = locationOf(client, target, path);
-  const { request, response, socket } = await send(client, target, path === '' ? '/' : path);
+  const answer = await send(client, target, path === '' ? '/' : path);
+  const { request, response, socket } = answer;
+  const problem = headProblem(answer, isUpgrade);
+  if (problem !== undefined) {
+    request.destroy();
+    throw new ApiError('ServiceUnavailable', problem);
+  }
   const headers = headersOf(response, location);
   if (socket) {
     await joined(client.upgrade(headers), socket).catch(() => undefined);
