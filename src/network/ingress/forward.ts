@@ -11,6 +11,8 @@ import { matchBackend } from './match.ts';
 type Incoming = IncomingMessage | Http2ServerRequest;
 type Outgoing = ServerResponse | Http2ServerResponse;
 
+const MAX_STATUS = 599;
+const CONTROL_CHARACTER = /\p{Cc}/u;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_IDLE_CONNECTIONS_PER_BACKEND = 32;
 /** How many endpoints a request is sent to before the client is told that none responds. */
@@ -50,10 +52,15 @@ export class Forwarder {
       return;
     }
     const isIdempotent = IDEMPOTENT.has(incoming.method ?? '') && !hasBody(incoming);
-    const call = this.#call(incoming, target, headersOf(incoming));
+    const call = this.#call(incoming, target, headersOf(incoming, hasBody(incoming)));
     let isConnected = false;
     let isGone = false;
     call.on('response', (response) => {
+      if (!hasValidHead(response)) {
+        onGone();
+        fail(outgoing, 502);
+        return;
+      }
       respond(outgoing, response);
       response.on('error', () => outgoing.destroy());
     });
@@ -91,10 +98,14 @@ export class Forwarder {
       return;
     }
     const { upgrade } = incoming.headers;
-    const call = this.#call(incoming, target, { ...headersOf(incoming), connection: 'Upgrade', upgrade });
+    const headers = { ...headersOf(incoming, false), connection: 'Upgrade', upgrade };
+    const call = this.#call(incoming, target, headers);
     const relay = (response: IncomingMessage, other?: Duplex, first?: Buffer) => {
-      const lines = pairs(response.rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
-      socket.write(`HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\n${lines.join('')}\r\n`);
+      const { statusCode, statusMessage, rawHeaders } = response;
+      // The body of another answer has no chunks any more; it ends with the connection.
+      const sent = other ? rawHeaders : [...responseHeaders(rawHeaders), 'Connection', 'close'];
+      const lines = pairs(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}\r\n`);
       if (!other) {
         response.pipe(socket);
         return;
@@ -148,14 +159,14 @@ function hostOf({ headers }: Incoming): string {
   return authority ?? host ?? '';
 }
 
-function headersOf(incoming: Incoming) {
+function headersOf(incoming: Incoming, withBody: boolean) {
   const { socket } = incoming;
   const client = {
     address: socket.remoteAddress?.replace(/^::ffff:/, '') ?? '',
     isTls: (socket as TLSSocket).encrypted === true,
     port: socket.localPort,
   };
-  return forwardedHeaders(incoming.headers, hostOf(incoming), client);
+  return forwardedHeaders(incoming.headers, { host: hostOf(incoming), hasBody: withBody }, client);
 }
 
 /** HTTP/2 has no length of a body that is streamed: a stream that is not at its end has one. */
@@ -163,6 +174,11 @@ function hasBody(incoming: Incoming): boolean {
   if (!(incoming instanceof IncomingMessage)) return !incoming.stream.endAfterHeaders;
   const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
   return encoding !== undefined || (length !== undefined && length !== '0');
+}
+
+/** Whether Node can send the status of a backend. */
+function hasValidHead({ statusCode = 0, statusMessage = '' }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode <= MAX_STATUS && !CONTROL_CHARACTER.test(statusMessage);
 }
 
 function respond(outgoing: Outgoing, response: IncomingMessage): void {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /** Headers that concern one connection and are not forwarded (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['connection', 'http2-settings', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['proxy-authenticate', 'proxy-authorization', 'expect'],
 ]);
 
@@ -14,14 +14,23 @@ export interface Client {
   readonly port: number | undefined;
 }
 
-/** What the client says of itself is replaced: it could say anything. `host` is that of the request. */
-export function forwardedHeaders(headers: IncomingHttpHeaders, host: string, client: Client): IncomingHttpHeaders {
-  const dropped = new Set([...HOP_BY_HOP, ...listed(headers.connection)]);
+/**
+ * What the client says of itself is replaced: it could say anything. `host` is that of the request. A body has its length, or is
+ * sent in chunks: Node would send that of a GET without either, and the backend would take it for the next request.
+ */
+export function forwardedHeaders(
+  headers: IncomingHttpHeaders,
+  { host, hasBody }: { readonly host: string; readonly hasBody: boolean },
+  client: Client,
+): IncomingHttpHeaders {
+  const dropped = new Set([...HOP_BY_HOP, ...listed(headers.connection), 'content-length']);
+  const length = headers['content-length'];
+  const framing = length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
   const kept = Object.fromEntries(
     Object.entries(headers).filter(([name]) => !name.startsWith(':') && !dropped.has(name)),
   );
   return {
-    ...{ ...kept, host },
+    ...{ ...kept, ...(hasBody ? framing : {}), host },
     'x-forwarded-for': client.address,
     'x-real-ip': client.address,
     'x-forwarded-proto': client.isTls ? 'https' : 'http',
@@ -44,13 +53,16 @@ export function responseHeaders(raw: readonly string[]): string[] {
     .flat();
 }
 
-/** For HTTP/2: lower case, with all values of a name together. */
+/** For HTTP/2: lower case, with all values of a name together. Node throws for many names that have more than one. */
 export function groupedHeaders(raw: readonly string[]): Record<string, string | string[]> {
   const grouped: Record<string, string | string[]> = Object.create(null);
+  const cookies: string[] = [];
   for (const [name, value] of pairs(responseHeaders(raw))) {
     const lower = name.toLowerCase();
     const known = grouped[lower];
-    grouped[lower] = known === undefined ? value : [known, value].flat();
+    if (lower === 'set-cookie') cookies.push(value);
+    else grouped[lower] = known === undefined ? value : `${known}, ${value}`;
   }
+  if (cookies.length > 0) grouped['set-cookie'] = cookies;
   return grouped;
 }

@@ -20,8 +20,15 @@ export function hostCandidates(host: string): readonly string[] {
 /** A prefix consists of whole elements: `/a` matches `/a/b` and not `/ab`. */
 function matchesPath({ path, type }: PathRule, requested: string): boolean {
   if (type === 'Exact') return path === requested;
-  const prefix = path.replace(/\/+$/, '');
+  const prefix = withoutSlashes(path);
   return requested.startsWith(prefix) && (requested.length === prefix.length || requested[prefix.length] === '/');
+}
+
+/** Without the slashes at its end. A regular expression would take quadratic time for slashes before that. */
+export function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(0, end);
 }
 
 /** The longest path first; of two equal ones, the exact one. */

@@ -5,7 +5,7 @@ import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import type { BackendAddress, IngressCertificate, IngressConfig, PathRule } from './config.ts';
-import { byPrecedence } from './match.ts';
+import { byPrecedence, withoutSlashes } from './match.ts';
 
 export interface IngressWorld {
   /** Those of our class. */
@@ -20,6 +20,7 @@ type Backend = NonNullable<DeepReadonly<Ingress>['spec']>['defaultBackend'];
 /** Of two rules for the same host and path, that of the older Ingress counts. */
 export function planIngress(world: IngressWorld): IngressConfig {
   const hosts = new Map<string, PathRule[]>();
+  const known = new Set<string>();
   const backends = new Map<string, readonly BackendAddress[]>();
   const certificates: IngressCertificate[] = [];
   let defaultBackend: string | undefined;
@@ -36,8 +37,12 @@ export function planIngress(world: IngressWorld): IngressConfig {
       hosts.set(host, rules);
       for (const { path = '/', pathType, backend } of http?.paths ?? []) {
         const type = pathType === 'Exact' ? 'Exact' : 'Prefix';
-        if (rules.some((rule) => rule.path === path && rule.type === type)) continue;
-        rules.push({ path, type, backend: use(namespace, backend) });
+        // Trimmed once, and not for every request.
+        const trimmed = type === 'Exact' ? path : withoutSlashes(path) || '/';
+        const key = `${host} ${type} ${trimmed}`;
+        if (known.has(key)) continue;
+        known.add(key);
+        rules.push({ path: trimmed, type, backend: use(namespace, backend) });
       }
     }
     for (const { hosts: names, secretName } of spec?.tls ?? []) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { request as tlsRequest } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -158,6 +158,71 @@ it('a request is forwarded before its body has come', async () => {
   call.destroy();
 });
 
+/** A backend that gives the same answer to everything. Resolves with what it got, once that contains `end`. */
+async function answering(answer: string) {
+  let got = '';
+  let onData = () => {};
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      got += bytes.toString('latin1');
+      socket.write(answer, 'latin1');
+      onData();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const backends = new Map([['web', [{ address: '127.0.0.1', port: portOf(server) }]]]);
+  const gets = (end: string) =>
+    new Promise<string>((resolve) => {
+      onData = () => got.includes(end) && resolve(got);
+      onData();
+    });
+  return { backends, gets, close: () => server.close() };
+}
+
+describe('a body', () => {
+  it.each([
+    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\ninner\r\n0\r\n\r\n', 'transfer-encoding: chunked'],
+    [
+      'whose length is said to be of the connection',
+      'Connection: content-length\r\nContent-Length: 5\r\n\r\ninner',
+      'content-length: 5',
+    ],
+  ])('of a GET %s cannot be taken for another request', async (_what, rest, framing) => {
+    const { backends, gets, close } = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    proxy.use({ ...config, backends });
+    const socket = connectTcp(port, '127.0.0.1');
+    socket.write(`GET /web HTTP/1.1\r\nHost: x\r\n${rest}`);
+    expect((await gets('inner')).toLowerCase()).toContain(`\r\n${framing}\r\n`);
+    socket.destroy();
+    close();
+  });
+
+  it('is not announced with an upgrade, which has none', async () => {
+    const { backends, gets, close } = await answering('HTTP/1.1 404 X\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+    proxy.use({ ...config, backends });
+    const socket = connectTcp(port, '127.0.0.1');
+    socket.write('GET /web HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\nContent-Length: 9\r\n\r\n');
+    expect(await gets('\r\n\r\n')).not.toMatch(/content-length/i);
+    expect(await text(socket)).toBe('HTTP/1.1 404 X\r\nConnection: close\r\n\r\n');
+    close();
+  });
+});
+
+it.each([
+  ['000 X', 502],
+  ['099 X', 502],
+  ['101 X', 502],
+  ['999 X', 502],
+  ['200 \x01', 502],
+  ['200 \xff', 200],
+])('an answer with the status %j is %i', async (line, status) => {
+  const { backends, close } = await answering(`HTTP/1.1 ${line}\r\nContent-Length: 0\r\n\r\n`);
+  proxy.use({ ...config, backends });
+  expect((await ask('/web')).status).toBe(status);
+  close();
+});
+
 it('a connection can become another protocol', async () => {
   const headers = { host: 'shop.test', connection: 'Upgrade', upgrade: 'echo' };
   const call = request({ host: '127.0.0.1', port, path: '/', headers });
@@ -210,6 +275,20 @@ describe('HTTPS', () => {
     expect((await once(missing, 'response'))[0][':status']).toBe(503);
     await proxy.close();
     await once(session, 'close');
+  });
+
+  it('has repeated headers as one over HTTP/2, and none of the connection', async () => {
+    const lines = ['Location: a', 'Location: b', 'HTTP2-Settings: x', 'Content-Length: 0'].join('\r\n');
+    const { backends, close } = await answering(`HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`);
+    proxy.use({ ...config, backends, certificates: [{ hosts: [], ...(await certificateFor('a.test')) }] });
+    const options = { servername: 'a.test', rejectUnauthorized: false };
+    const session = connectHttp2(`https://127.0.0.1:${tlsPort}`, options);
+    const call = session.request({ ':path': '/web', ':authority': 'a.test' });
+    const [headers] = await once(call, 'response');
+    expect(headers).toMatchObject({ ':status': 200, location: 'a, b' });
+    expect(headers['http2-settings']).toBeUndefined();
+    session.destroy();
+    close();
   });
 
   it('upgrades connections, too', async () => {
