@@ -170,6 +170,28 @@ describe('a message', () => {
 });
 
 describe('a name', () => {
+  /** A query whose second record has a name of so many pointers, each to the one before. */
+  function chained(pointers: number): Buffer {
+    const head = Buffer.from([0, 1, 1, 0, 0, 1, 0, 2, 0, 0, 0, 0, 1, 0x61, 0, 0, 1, 0, 1]);
+    const chain = Buffer.alloc(pointers * 2 - 2);
+    const first = head.length + 11;
+    for (let i = 0; i < chain.length; i += 2) chain.writeUInt16BE(0xc000 | (i === 0 ? 12 : first + i - 2), i);
+    const record = Buffer.from([0, 0xff, 0, 0, 1, 0, 0, 0, 0, chain.length >> 8, chain.length & 255]);
+    const last = Buffer.alloc(12);
+    last.writeUInt16BE(0xc000 | (first + chain.length - 2), 0);
+    return Buffer.concat([head, record, chain, last]);
+  }
+
+  it('has at most as many pointers as labels', () => {
+    expect(readQuery(chained(127)).question.name).toBe('a');
+    expect(() => readQuery(chained(128))).toThrow(MessageError);
+  });
+
+  it('does not keep the rest of a large message', () => {
+    const large = Buffer.concat([chained(127), Buffer.alloc(60_000)]);
+    expect(readQuery(large).questionBytes.buffer).not.toBe(large.buffer);
+  });
+
   it('is compared without case, and keeps dots inside of labels', () => {
     const header = Buffer.from([0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
     const message = Buffer.concat([header, Buffer.from([3, 0x57, 0x2e, 0x62, 1, 0x43, 0, 0, 1, 0, 1])]);

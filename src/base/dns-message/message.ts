@@ -47,6 +47,7 @@ export interface Response {
 const names = new NameReader();
 const FIXED_RECORD_BYTES = 10;
 const FIXED_QUESTION_BYTES = 4;
+const MAX_KEPT_BYTES = 1_024;
 const DNSSEC_OK = 0x8000;
 const CODE_MASK = 0x000f;
 
@@ -108,9 +109,15 @@ function readHead(message: Buffer) {
     id: message.readUInt16BE(0),
     flags: message.readUInt16BE(2),
     question,
-    questionBytes: message.subarray(HEADER_BYTES, end),
+    questionBytes: keptPart(message, end),
     position: end,
   };
+}
+
+/** The question lives as long as its answer is looked up; a message may have 64 KB behind it. */
+function keptPart(message: Buffer, end: number): Buffer {
+  const question = message.subarray(HEADER_BYTES, end);
+  return message.buffer.byteLength > MAX_KEPT_BYTES ? Buffer.from(question) : question;
 }
 
 interface RecordHead {

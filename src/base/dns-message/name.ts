@@ -7,6 +7,8 @@ import { MessageError } from './message-error.ts';
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 const POINTER = 0xc0;
+/** Pointers of one name: as many as it can have labels. Without a limit, reading a message of 64 KB would take half a second. */
+const MAX_POINTERS = 127;
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 
@@ -22,6 +24,7 @@ export class NameReader {
     let length = 1;
     let lowest = start;
     let hasJumped = false;
+    let pointers = 0;
     for (;;) {
       const size = bytes[position];
       if (size === undefined) throw new MessageError('a name ends outside of the message');
@@ -35,6 +38,7 @@ export class NameReader {
         if (!hasJumped) this.end = position + 2;
         hasJumped = true;
         position = (size - POINTER) * 256 + low;
+        if (++pointers > MAX_POINTERS) throw new MessageError('a name has too many pointers');
         if (position >= lowest) throw new MessageError('a pointer does not lead backwards');
         lowest = position;
         continue;

@@ -173,6 +173,20 @@ describe('a response', () => {
     expect(summary(whole).isTruncated).toBeUndefined();
   });
 
+  it('is made of no more records than fit', async () => {
+    const hosts = Array.from({ length: 5_000 }, (_, index) => ({
+      ...{ addresses: [`10.244.${index >> 8}.${index & 255}`], hostname: `web-${index}` },
+    }));
+    zone.apply(serviceChange('web', { clusterIP: 'None', ports: [{ name: 'http', port: 80 }] }, hosts));
+    const name = '_http._tcp.web.shop.svc.cluster.local';
+    const sent = authority!.answer({ name, type: RecordType.SRV }, { turn: 4_999, maxBytes: 1_232 })!;
+    expect(sent.answers.length).toBeLessThan(40);
+    expect(sent.additionals).toEqual([]);
+    expect((await ask(name, RecordType.SRV)).isTruncated).toBe(true);
+    const tcp = resolver.respond(queryBytes(name, RecordType.SRV), '10.244.0.9', 'tcp') as Buffer;
+    expect(tcp.length).toBeGreaterThan(65_000);
+  });
+
   it('repeats the question in the case of the client', () => {
     const query = queryBytes('kubernetes.default.svc.cluster.local');
     query.write('KuberNetes', 13);

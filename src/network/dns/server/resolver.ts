@@ -1,7 +1,6 @@
 /** Turns the bytes of a query into the bytes of its response. Knows no sockets. */
 import { Flag, HEADER_BYTES, RecordClass, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
 import { type Query, readQuery } from '../../../base/dns-message/message.ts';
-import type { ResourceRecord } from '../../../base/dns-message/record.ts';
 import { type MessageParts, writeFormatError, writeMessage } from '../../../base/dns-message/write.ts';
 import type { Forwarder, Lookup, LookupResult } from '../upstream/forwarder.ts';
 import type { Authority, ZoneAnswer } from '../zone/authority.ts';
@@ -30,7 +29,7 @@ const MAX_TCP_BYTES = 65_535;
 
 export class Resolver {
   readonly #options: ResolverOptions;
-  /** Counts answers, so that each starts with another of the records. */
+  /** Counts answers of the zone, so that each starts with another of the records. */
   #turn = 0;
 
   constructor(options: ResolverOptions) {
@@ -53,7 +52,8 @@ export class Resolver {
       counters.malformed++;
       return writeFormatError(message.readUInt16BE(0), message.readUInt16BE(2) & Flag.RECURSION_DESIRED);
     }
-    const write = (sections: Sections) => this.#write(query, sections, transport);
+    const maxBytes = maxBytesFor(query, transport);
+    const write = (sections: Sections) => this.#write(query, sections, maxBytes);
     if (!isAllowed(client)) return write(only(ResponseCode.REFUSED));
     if (query.opcode !== 0) return write(only(ResponseCode.NOTIMP));
     if (query.edns && query.edns.version !== 0) return write(only(ResponseCode.BADVERS));
@@ -62,18 +62,21 @@ export class Resolver {
     if (itsClass !== RecordClass.IN || isZoneTransfer || type === RecordType.OPT) {
       return write(only(ResponseCode.REFUSED));
     }
-    return this.#answer(query, client, write);
+    return this.#answer(query, { client, maxBytes }, write);
   }
 
-  #answer(query: Query, client: string, write: (sections: Sections) => Buffer): Answer {
+  #answer(
+    query: Query,
+    { client, maxBytes }: { readonly client: string; readonly maxBytes: number },
+    write: (sections: Sections) => Buffer,
+  ): Answer {
     const { authority: current, isOwnName, counters } = this.#options;
     const authority = current();
     if (!authority && isOwnName(query.question.name)) return write(only(ResponseCode.SERVFAIL));
-    const own = authority?.answer(query.question);
+    const own = authority?.answer(query.question, { turn: this.#turn++, maxBytes });
     if (own && own.alias === undefined) {
       counters.own++;
-      const { code, authorities, additionals } = own;
-      const answers = this.#rotated(own.answers);
+      const { code, answers, authorities, additionals } = own;
       return write({ code, flags: Flag.AUTHORITATIVE, answers, authorities, additionals });
     }
     const lookup = lookupFor(query, client, own?.alias);
@@ -86,7 +89,7 @@ export class Resolver {
     return this.#options.forwarder.lookup(lookup).then((result) => write(forwarded(query, result, own)));
   }
 
-  #write(query: Query, sections: Sections, transport: 'udp' | 'tcp'): Buffer {
+  #write(query: Query, sections: Sections, maxBytes: number): Buffer {
     const { id, edns, question, questionBytes } = query;
     const { code, answers, authorities, additionals } = sections;
     const copied = query.flags & (Flag.RECURSION_DESIRED | Flag.CHECKING_DISABLED);
@@ -103,17 +106,13 @@ export class Resolver {
       edns: edns && { udpSize: MAX_UDP_BYTES, dnssecOk: edns.wantsDnssec },
     };
     this.#options.counters.count(code);
-    if (transport === 'tcp') return writeMessage(parts, MAX_TCP_BYTES);
-    const limit = Math.min(Math.max(edns?.udpSize ?? 0, MIN_UDP_BYTES), MAX_UDP_BYTES);
-    return writeMessage(parts, limit);
+    return writeMessage(parts, maxBytes);
   }
+}
 
-  /** Most clients use the first address: each answer starts with another one. Aliases stay before what they lead to. */
-  #rotated(answers: readonly ResourceRecord[]): readonly ResourceRecord[] {
-    if (answers.length < 2 || answers[0]!.type === RecordType.CNAME) return answers;
-    const by = this.#turn++ % answers.length;
-    return by === 0 ? answers : [...answers.slice(by), ...answers.slice(0, by)];
-  }
+function maxBytesFor({ edns }: Query, transport: 'udp' | 'tcp'): number {
+  if (transport === 'tcp') return MAX_TCP_BYTES;
+  return Math.min(Math.max(edns?.udpSize ?? 0, MIN_UDP_BYTES), MAX_UDP_BYTES);
 }
 
 function lookupFor({ question, flags, edns }: Query, client: string, alias: string | undefined): Lookup {

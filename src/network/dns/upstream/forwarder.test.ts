@@ -94,6 +94,14 @@ describe('a lookup', () => {
     expect(forwarder.pending).toBe(0);
   });
 
+  it('is not waited for by any number of equal ones', async () => {
+    const { forwarder } = setUp(() => new Promise(() => {}));
+    for (let i = 0; i <= 1_000; i++) void forwarder.lookup(lookupOf('example.com', 'a'));
+    expect(await forwarder.lookup(lookupOf('example.com', 'a'))).toBe('busy');
+    const other = forwarder.lookup(lookupOf('example.com', 'b'));
+    expect(await Promise.race([other, 'waits'])).toBe('waits');
+  });
+
   it('leaves room for other clients', async () => {
     const { forwarder } = setUp(() => new Promise(() => {}));
     const of = (client: string, count: number) =>

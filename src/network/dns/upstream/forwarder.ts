@@ -38,6 +38,8 @@ const AVOID_MS = 5_000;
 const MAX_LOOKUPS = 1_000;
 /** One client cannot take all of them. */
 const MAX_LOOKUPS_PER_CLIENT = 250;
+/** Queries of a client that wait for an equal lookup. */
+const MAX_WAITING_PER_CLIENT = 1_000;
 /** Larger datagrams may be fragmented on their way. */
 const UDP_SIZE = 1_232;
 const MAX_ID = 65_536;
@@ -48,6 +50,7 @@ export class Forwarder {
   /** Lookups in progress, by their key: equal ones wait for the same response. */
   readonly #pending = new Map<string, Promise<LookupResult>>();
   readonly #perClient = new Map<string, number>();
+  readonly #waitingPerClient = new Map<string, number>();
   readonly #failedAt = new Map<string, number>();
 
   constructor(options: ForwarderOptions) {
@@ -75,8 +78,8 @@ export class Forwarder {
     const known = this.#cache.get(key);
     if (known) return Promise.resolve(known);
     const pending = this.#pending.get(key);
-    if (pending) return pending;
     const { client } = lookup;
+    if (pending) return this.#waitFor(pending, client);
     const ofClient = this.#perClient.get(client) ?? 0;
     if (this.#pending.size >= MAX_LOOKUPS || ofClient >= MAX_LOOKUPS_PER_CLIENT) return Promise.resolve('busy');
     this.#perClient.set(client, ofClient + 1);
@@ -88,12 +91,17 @@ export class Forwarder {
       })
       .finally(() => {
         this.#pending.delete(key);
-        const left = (this.#perClient.get(client) ?? 1) - 1;
-        if (left > 0) this.#perClient.set(client, left);
-        else this.#perClient.delete(client);
+        countDown(this.#perClient, client);
       });
     this.#pending.set(key, work);
     return work;
+  }
+
+  #waitFor(pending: Promise<LookupResult>, client: string): Promise<LookupResult> {
+    const waiting = this.#waitingPerClient.get(client) ?? 0;
+    if (waiting >= MAX_WAITING_PER_CLIENT) return Promise.resolve('busy');
+    this.#waitingPerClient.set(client, waiting + 1);
+    return pending.finally(() => countDown(this.#waitingPerClient, client));
   }
 
   async #ask(lookup: Lookup): Promise<LookupResult> {
@@ -128,6 +136,12 @@ export class Forwarder {
     const failed = (server: Server) => this.#failedAt.has(keyOfServer(server));
     return [...all.filter((each) => !failed(each)), ...all.filter(failed)];
   }
+}
+
+function countDown(counts: Map<string, number>, client: string): void {
+  const left = (counts.get(client) ?? 1) - 1;
+  if (left > 0) counts.set(client, left);
+  else counts.delete(client);
 }
 
 const FAILED: UpstreamAnswer = {

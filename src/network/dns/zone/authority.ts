@@ -11,6 +11,7 @@ import {
   txtRecord,
   type ZoneRecord,
 } from '../../../base/dns-message/record.ts';
+import { isOneName } from '../../../base/dns-message/record-data.ts';
 import { type AddressRange, reverseRange } from './address-ranges.ts';
 import type { Zone } from './zone.ts';
 
@@ -32,12 +33,23 @@ export interface ZoneAnswer {
   readonly alias: string | undefined;
 }
 
+export interface AnswerOptions {
+  /** Counts answers: most clients use the first record, and each answer starts with another one. */
+  readonly turn?: number;
+  /** Of the message. */
+  readonly maxBytes?: number;
+}
+
 /** The version of the Kubernetes DNS specification. */
 const SCHEMA_VERSION = '1.1.0';
 /** Endpoints follow readiness: what clients remember must be short-lived. */
 const TTL_SECONDS = 5;
 const TIMES = { refresh: 7_200, retry: 1_800, expire: 86_400, minimum: TTL_SECONDS };
 const MAX_ALIASES = 8;
+const MAX_MESSAGE_BYTES = 65_535;
+/** Of a record besides its data, with a pointer as its name. */
+const MIN_RECORD_BYTES = 12;
+const POINTER_BYTES = 2;
 /** Of a name as text: 255 bytes on the wire. */
 const MAX_NAME_LENGTH = 253;
 const SERVICE_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -78,7 +90,10 @@ export class Authority {
   }
 
   /** Undefined when the name is not ours. */
-  answer({ name, type }: Pick<Question, 'name' | 'type'>): ZoneAnswer | undefined {
+  answer(
+    { name, type }: Pick<Question, 'name' | 'type'>,
+    { turn = 0, maxBytes = MAX_MESSAGE_BYTES }: AnswerOptions = {},
+  ): ZoneAnswer | undefined {
     const apex = this.#apexOf(name);
     if (apex === undefined) return undefined;
     const answers: ResourceRecord[] = [];
@@ -91,8 +106,11 @@ export class Authority {
       if (!alias) {
         const matching = type === RecordType.ANY ? found : found.filter((record) => record.type === type);
         if (matching.length === 0) return this.#negative(ResponseCode.NOERROR, apex, answers);
-        for (const record of matching) answers.push(withLife(record, shown));
-        return positive(answers, type === RecordType.SRV ? this.#targets(matching) : []);
+        // Aliases stay before what they lead to.
+        const sent = firstOf(matching, aliases === 0 ? turn % matching.length : 0, maxBytes);
+        for (const record of sent) answers.push(withLife(record, shown));
+        const isWhole = sent.length === matching.length;
+        return positive(answers, type === RecordType.SRV && isWhole ? this.#targets(sent) : []);
       }
       answers.push(withLife(alias, shown));
       owner = names.read(alias.data, 0);
@@ -161,6 +179,20 @@ const SRV_FIXED_BYTES = 6;
 
 function positive(answers: readonly ResourceRecord[], additionals: readonly ResourceRecord[]): ZoneAnswer {
   return { code: ResponseCode.NOERROR, answers, authorities: [], additionals, alias: undefined };
+}
+
+/**
+ * The records from one on, as many as can fit, and one more when not all can, so that the message is marked as truncated. A
+ * service may have very many, and every query would cost as much as all of them.
+ */
+function firstOf(records: readonly ZoneRecord[], start: number, maxBytes: number): ZoneRecord[] {
+  const first: ZoneRecord[] = [];
+  for (let i = 0, bytes = 0; i < records.length && bytes <= maxBytes; i++) {
+    const record = records[(start + i) % records.length]!;
+    first.push(record);
+    bytes += MIN_RECORD_BYTES + (isOneName(record.type) ? POINTER_BYTES : record.data.length);
+  }
+  return first;
 }
 
 function asksForAliases(type: number): boolean {
