@@ -21,21 +21,25 @@ export function* pemBlocks(text: string): Generator<PemBlock> {
     const before = text.slice(from, end);
     const begin = before.lastIndexOf(BEGIN);
     if (begin >= 0) {
-      const block = read(before.slice(begin + BEGIN.length), lineAt(text, end + END.length));
+      const block = read(before.slice(begin + BEGIN.length), text, end + END.length);
       if (block) yield block;
     }
     from = end + END.length;
   }
 }
 
-function lineAt(text: string, start: number): string {
-  const end = text.indexOf('\n', start);
-  return (end < 0 ? text.slice(start) : text.slice(start, end)).trimEnd();
+const LINE_END = /[^\S\n]*(?:\n|$)/y;
+
+/** Whether a line consists of these words from a position on. It does not look for its end: there may be none for megabytes. */
+function isLine(words: string, text: string, start: number): boolean {
+  LINE_END.lastIndex = start + words.length;
+  return text.startsWith(words, start) && LINE_END.test(text);
 }
 
-function read(inside: string, lastLine: string): PemBlock | undefined {
+/** `after` is where the type is repeated. */
+function read(inside: string, text: string, after: number): PemBlock | undefined {
   const [first = '', ...lines] = inside.split('\n').map((line) => line.trim());
-  if (!first.endsWith(TAIL) || lastLine !== first) return undefined;
+  if (!first.endsWith(TAIL) || !isLine(first, text, after)) return undefined;
   const blank = lines.findIndex((line) => !line.includes(':'));
   const hasHeaders = blank > 0;
   const base64 = lines.slice(blank).join('');
