@@ -24,18 +24,23 @@ export interface CommandChannels {
   readonly closed: Promise<unknown>;
 }
 
-/** Reads the messages of a resize channel: JSON objects, one after the other. */
+/**
+ * Reads the messages of a resize channel: JSON objects, one after the other. As in Kubernetes, nothing is read after one that is
+ * malformed: a client could send very many of them, and each costs as much as an exception.
+ */
 export class ResizeReader {
   readonly #listeners: ((size: TerminalSize) => void)[] = [];
   #text = '';
+  #isMalformed = false;
 
   onResize(listener: (size: TerminalSize) => void): void {
     this.#listeners.push(listener);
   }
 
   push(bytes: Buffer): void {
+    if (this.#isMalformed) return;
     this.#text += bytes.toString('utf8');
-    for (;;) {
+    while (!this.#isMalformed) {
       const end = this.#text.indexOf('}');
       if (end < 0) break;
       this.#resize(this.#text.slice(0, end + 1));
@@ -50,13 +55,16 @@ export class ResizeReader {
     try {
       size = JSON.parse(json);
     } catch {
+      this.#isMalformed = true;
       return;
     }
-    const [columns, rows] = [Number(size.Width), Number(size.Height)];
+    const { Width: columns, Height: rows } = size;
     if (!isSize(columns) || !isSize(rows)) return;
     for (const listener of this.#listeners) listener({ columns, rows });
   }
 }
 
 const MAX_SIZE_LENGTH = 1024;
-const isSize = (value: number) => Number.isInteger(value) && value >= 0 && value <= 0xffff;
+/** Other values are not converted: a list of lists of lists takes more stack than there is. */
+const isSize = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff;
