@@ -346,9 +346,12 @@ describe('a forwarded port', () => {
     },
   );
 
-  it('needs the ports in the query of a WebSocket', async () => {
+  it.each([
+    ['none', ''],
+    ['more than there are channels', `?ports=${Array(129).fill(1).join('&ports=')}`],
+  ])('is refused with a WebSocket when the query has %s', async (_what, query) => {
     const { port } = await servePorts();
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/`, ['v4.channel.k8s.io']);
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/${query}`, ['v4.channel.k8s.io']);
     const [, response] = await once(
       socket.on('error', () => {}),
       'unexpected-response',

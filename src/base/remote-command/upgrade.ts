@@ -26,6 +26,8 @@ export interface Upgrade<T> {
   start(socket: Duplex): T;
 }
 
+/** A channel has one byte for its number, and a port two channels. All of the ports are connected to at once. */
+const MAX_WEBSOCKET_PORTS = 128;
 const TUNNEL_PROTOCOL = `SPDY/3.1+${PORT_PROTOCOL}`;
 /** A browser cannot set an Authorization header, and sends its token as a subprotocol. */
 const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
@@ -64,6 +66,7 @@ export function portUpgrade(
     if (name === TUNNEL_PROTOCOL)
       return { headers, start: (socket) => serveSpdyPorts(websocketTunnel(socket), forwarder) };
     if (ports.length === 0) throw badRequest('query parameter "port" is required');
+    if (ports.length > MAX_WEBSOCKET_PORTS) throw badRequest(`at most ${MAX_WEBSOCKET_PORTS} ports can be forwarded`);
     const isBase64 = name?.includes('base64') ?? false;
     return { headers, start: (socket) => serveWebSocketPorts(socket, { isBase64, ports, forwarder }) };
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { constants, deflateSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -223,6 +224,45 @@ describe('a session', () => {
     peer.on('drain', flood).on('error', () => undefined);
     flood();
     expect(await server.closed).toMatchObject({ name: 'SpdyError', message: 'the peer does not read' });
+  });
+
+  it('drops a peer whose streams are reset and who does not read that', async () => {
+    const unread = new Duplex({ read: () => undefined, write: () => undefined });
+    const server = new SpdySession(unread, {
+      role: 'server',
+      onStream: (stream) => stream.reset(ResetCode.protocolError),
+    });
+    for (let i = 0; i < 6_000; i++) unread.push(synStream(2 * i + 1, encodeHeaders({}, i === 0)));
+    expect(await server.closed).toMatchObject({ name: 'SpdyError', message: 'the peer does not read' });
+  });
+
+  it('takes the last of many windows in one frame', async () => {
+    const { peer, server } = await raw({});
+    let changes = 0;
+    const streams = Array.from({ length: 100 }, () => server.open({}));
+    for (const stream of streams) {
+      let window = stream.sendWindow;
+      Object.defineProperty(stream, 'sendWindow', {
+        get: () => window,
+        set: (value: number) => {
+          changes++;
+          window = value;
+        },
+      });
+    }
+    const count = 8_000;
+    const frame = Buffer.alloc(8 + 4 + count * 8);
+    frame.writeUInt32BE(0x8003_0004, 0);
+    frame.writeUIntBE(frame.length - 8, 5, 3);
+    frame.writeUInt32BE(count, 8);
+    for (let i = 0; i < count; i++) {
+      frame.writeUInt32BE(7, 12 + i * 8);
+      frame.writeUInt32BE(i, 16 + i * 8);
+    }
+    peer.end(frame);
+    await server.closed;
+    expect(streams[0]!.sendWindow).toBe(count - 1);
+    expect(changes).toBe(100);
   });
 
   it('survives any bytes', async () => {

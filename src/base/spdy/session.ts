@@ -151,7 +151,7 @@ export class SpdySession implements StreamHost {
   }
 
   sendReply(stream: SpdyStream, headers: SpdyHeaders): void {
-    this.#write(synReply(stream.id, this.#encode(headers)));
+    this.#answerOrDrop(synReply(stream.id, this.#encode(headers)));
   }
 
   consumed(stream: SpdyStream): void {
@@ -165,7 +165,7 @@ export class SpdySession implements StreamHost {
   streamClosed(stream: SpdyStream, resetCode: number | undefined): void {
     if (!this.#streams.delete(stream.id)) return;
     if (this.#isFromPeer(stream.id)) this.#peerStreams--;
-    if (resetCode !== undefined) this.#write(rstStream(stream.id, resetCode));
+    if (resetCode !== undefined) this.#answerOrDrop(rstStream(stream.id, resetCode));
     const [over, waiting] = partition(this.#waitingForWindow, (write) => write.stream === stream);
     this.#waitingForWindow = waiting;
     for (const { done } of over) done();
@@ -276,13 +276,16 @@ export class SpdySession implements StreamHost {
   #onSettings(payload: Buffer): void {
     const count = numberAt(payload, 0);
     if (payload.length < 4 + count * 8) throw new SpdyError('a frame is truncated');
+    let window: number | undefined;
     for (let at = 4; at < 4 + count * 8; at += 8) {
-      if ((payload.readUInt32BE(at) & 0xffffff) !== INITIAL_WINDOW_SETTING) continue;
-      this.#hasPeerWindows = true;
-      const change = idAt(payload, at + 4) - this.#initialSendWindow;
-      this.#initialSendWindow += change;
-      for (const stream of this.#streams.values()) stream.sendWindow += change;
+      if ((payload.readUInt32BE(at) & 0xffffff) === INITIAL_WINDOW_SETTING) window = idAt(payload, at + 4);
     }
+    // Of several values, the last counts: a frame may have thousands, and a session as many streams.
+    if (window === undefined) return;
+    this.#hasPeerWindows = true;
+    const change = window - this.#initialSendWindow;
+    this.#initialSendWindow = window;
+    for (const stream of this.#streams.values()) stream.sendWindow += change;
     this.#sendWaiting();
   }
 
@@ -357,6 +360,15 @@ export class SpdySession implements StreamHost {
     if (this.#socket.writableNeedDrain) this.#unreadAnswerBytes += frame.length;
     if (this.#unreadAnswerBytes > MAX_UNREAD_ANSWERS_BYTES) throw new SpdyError('the peer does not read');
     this.#write(frame);
+  }
+
+  /** The same outside of reading frames, where nobody handles an error. */
+  #answerOrDrop(frame: Buffer): void {
+    try {
+      this.#answer(frame);
+    } catch (error) {
+      this.destroy(error as SpdyError);
+    }
   }
 
   #write(bytes: Buffer): void {
