@@ -70,6 +70,11 @@ it('headers are repeated over HTTP/2 where that is possible, and joined otherwis
   expect((await overHttp1()).code).toBe(200);
   const { code, headers, body } = await overHttp2();
   expect({ code, body }).toEqual({ code: 200, body: 'ok' });
-  expect(headers).toMatchObject({ date: 'a, b', 'content-type': 'a, b', 'set-cookie': ['a', 'b'], constructor: 'a, b' });
+  expect(headers).toMatchObject({
+    date: 'a, b',
+    'content-type': 'a, b',
+    'set-cookie': ['a', 'b'],
+    constructor: 'a, b',
+  });
   expect(headers['http2-settings']).toBeUndefined();
 });

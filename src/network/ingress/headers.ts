@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /** Headers that concern one connection and are not forwarded (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  ...['connection', 'http2-settings', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
-  ...['proxy-authenticate', 'proxy-authorization', 'expect'],
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['proxy-authenticate', 'proxy-authorization', 'expect', 'http2-settings'],
 ]);
 
 export interface Client {

@@ -155,6 +155,11 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
         this.#send(['end', this.id]);
         done();
       },
+      destroy: (error, done) => {
+        // A response that cannot be completed ends with its connection, or the client would wait for the rest.
+        if (!text.writableFinished && !this.#isClosed) this.abort();
+        done(error);
+      },
     });
     this.onClose(() => text.destroy());
     this.#send(['response', this.id, code, this.allHeaders(headers)]);
