@@ -49,6 +49,11 @@ it('rejects what is not a request', () => {
   expect(() => parseRequest(cut)).toThrow(DerError);
 });
 
+it('rejects a request that is larger than any real one', () => {
+  const large = pemOf('CERTIFICATE REQUEST', element(0x30, Buffer.alloc(64 * 1024)));
+  expect(() => parseRequest(large)).toThrow('x509: the request has more than 65536 bytes');
+});
+
 describe('ambiguous requests are rejected', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });

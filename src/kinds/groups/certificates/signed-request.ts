@@ -1,7 +1,7 @@
 /** Parses certificate requests (PKCS #10) and verifies that each is signed with its own key. */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { DerError, type Element, elementsOf } from '../../../base/x509/der-reader.ts';
-import { pemBlocks } from '../../../base/x509/pem.ts';
+import { requestBytes } from '../../../base/x509/request.ts';
 
 const SEQUENCE = 0x30;
 const BIT_STRING = 0x03;
@@ -40,10 +40,8 @@ const hashes: Readonly<Record<string, string>> = {
 
 /** Returns what is wrong with a request in PEM; undefined if it is well-formed and signed with its own key. */
 export function requestProblem(pem: string): string | undefined {
-  const block = pemBlocks(pem).next().value;
-  if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
   try {
-    return signatureProblem(block.bytes);
+    return signatureProblem(requestBytes(pem));
   } catch (error) {
     if (error instanceof DerError) return error.message;
     throw error;

@@ -4,17 +4,24 @@ import { type PemBlock, pemBlocks } from '../../../base/x509/pem.ts';
 import { type FieldError, invalid, tooLong } from '../../../schema/field-error.ts';
 
 const MAX_BUNDLE_BYTES = 1024 * 1024;
+const MAX_PROBLEMS = 100;
 const OMITTED = '<value omitted>';
 
 export function trustAnchorProblems(bundle: string): readonly FieldError[] {
   if (Buffer.byteLength(bundle) > MAX_BUNDLE_BYTES) return [tooLong('', MAX_BUNDLE_BYTES)];
   const problems: string[] = [];
   const anchors = new Map<string, number[]>();
-  for (const [index, block] of [...pemBlocks(bundle)].entries()) {
+  let index = 0;
+  for (const block of pemBlocks(bundle)) {
     const problem = blockProblem(block);
     if (problem) problems.push(`entry ${index} ${problem}`);
+    // What is no certificate costs as much as an exception, and a bundle has room for very many.
+    if (problems.length >= MAX_PROBLEMS) break;
     const key = block.bytes.toString('latin1');
-    anchors.set(key, [...(anchors.get(key) ?? []), index]);
+    const places = anchors.get(key);
+    if (places) places.push(index);
+    else anchors.set(key, [index]);
+    index++;
   }
   if (problems.length === 0 && anchors.size === 0) problems.push('at least one trust anchor must be provided');
   if (problems.length === 0) {
