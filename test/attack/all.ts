@@ -1,6 +1,7 @@
 /** Every attack, in the order in which they run; random requests come last. */
 import type { Attack } from './attack.ts';
 import { longPaths, longReviewGroups, longSelectors } from './attacks/access-reviews.ts';
+import { largeCertificates } from './attacks/certificates.ts';
 import { bigRole, oddRoleNames } from './attacks/escalation.ts';
 import { controlFrames, largeHeaders, rapidResets, unreadStreams } from './attacks/http2-floods.ts';
 import { hugeGracePeriod, hugeStatefulSet } from './attacks/huge-numbers.ts';
@@ -54,6 +55,7 @@ export const attacks: readonly Attack[] = [
   largeHeaders,
   largeBodies,
   largeYaml,
+  largeCertificates,
   largeLists,
 ];
 
