@@ -19,6 +19,8 @@ describe('a link', () => {
     ['<script src="/s.js">"<a href=\'/x\'>"</script><a href="/y">', undefined],
     ['<div href="/x">', '<div href="/x">'],
     ['<a href="x">', '<a href="x">'],
+    // A name that every object knows.
+    ['<constructor href="/x">', '<constructor href="/x">'],
     ['<!-- <a href="/x"> --><link href="/y">', '<!-- <a href="/x"> --><link href="/proxy/y">'],
     ['1 < 2 <a href="/x">', '1 < 2 <a href="/proxy/x">'],
     ['<a href="/x"', '<a href="/x"'],

@@ -144,7 +144,7 @@ function tagName(tag: string): string {
 }
 
 function rewriteTag(tag: string, name: string, rewrite: (url: string) => string): string {
-  const links = LINKS[name];
+  const links = Object.hasOwn(LINKS, name) ? LINKS[name] : undefined;
   if (!links || !tag.endsWith('>')) return tag;
   let out = '';
   let copied = 0;
