@@ -112,3 +112,9 @@ it('is rejected with the messages of Kubernetes', () => {
     'forbidden: User "ann" cannot get path "/": because',
   );
 });
+
+it.each(['constructor', 'toString', '__proto__', 'FOO'])('the method %s has no verb', (method) => {
+  const path = '/api/v1/pods';
+  const found = attributesOfPath({ user, method, path, parts: splitPath(path), watch: false });
+  expect(found).toMatchObject({ verb: '' });
+});

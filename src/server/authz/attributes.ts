@@ -136,7 +136,9 @@ export function attributesOfPath(request: UnknownRequest): Attributes {
   }
   const [resource = '', name = '', subresource = ''] = rest.slice(at);
   const [group, version] = head === 1 ? ['', rest[0] ?? ''] : [rest[0] ?? '', rest[1] ?? ''];
-  let verb = isWatch ? 'watch' : (VERBS[method] ?? '');
+  // HTTP/2 has any method, also those that are properties of every object.
+  const verbOfMethod = Object.hasOwn(VERBS, method) ? VERBS[method]! : '';
+  let verb = isWatch ? 'watch' : verbOfMethod;
   if (name === '' && verb === 'get') verb = watch ? 'watch' : 'list';
   if (name === '' && verb === 'delete') verb = 'deletecollection';
   return { user, verb, group, version, resource, subresource: isWatch ? '' : subresource, namespace, name };
