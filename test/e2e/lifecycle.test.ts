@@ -55,7 +55,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with code 0, open watches
 
 test('a stop ends the process, whatever keeps it alive', async () => {
   // In place of a connection that somebody forgot.
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,setInterval(()=>{},1000)` };
+  const env = { NODE_OPTIONS: '--import=data:text/javascript,setInterval(()=>{},1000)' };
   const qd = await start(['--log-level', 'warn'], env);
   expect(await qd.stop('SIGTERM')).toBe(0);
   expect(qd.output()).toContain('ended what was left after the stop');
