@@ -63,9 +63,15 @@ export function createForwarder({ connection, appendServerPath, keepalive }: For
 
   return {
     request(incoming, outgoing, path) {
-      const call = open(incoming, path, {}, agent);
+      const call = open(incoming, path, framingOf(incoming), agent);
       call.on('response', (response) => {
-        outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
+        try {
+          outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
+        } catch {
+          // HTTP does not allow the status, or a header.
+          call.destroy();
+          return answerUnreachable(outgoing, new Error('invalid response'));
+        }
         // The headers of a watch are sent before its first event.
         outgoing.flushHeaders();
         response.pipe(outgoing);
@@ -110,6 +116,13 @@ function tlsOptions({ ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Con
 function authorizationOf({ token, username, password }: Connection): string | undefined {
   if (token) return `Bearer ${token}`;
   return username ? `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` : undefined;
+}
+
+/** How the end of the body is found. Node sends that of a GET as it is, and what follows would be the next request. */
+function framingOf({ headers }: http.IncomingMessage): http.OutgoingHttpHeaders {
+  if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' };
+  const length = headers['content-length'];
+  return length === undefined ? {} : { 'content-length': length };
 }
 
 function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {

@@ -137,6 +137,34 @@ describe('the proxy', () => {
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret', upgrade: 'echo' });
   });
 
+  it.each([
+    [
+      'in chunks',
+      'Transfer-Encoding: chunked',
+      (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ],
+    [
+      'of a length that is meant for the proxy',
+      'Connection: content-length\r\nContent-Length: 69',
+      (body: string) => body,
+    ],
+  ])('passes the body of a GET on as a body: %s', async (_, headers, framed) => {
+    const hidden = 'GET /api/v1/namespaces/x/pods/p/exec HTTP/1.1\r\nHost: localhost   \r\n\r\n';
+    const socket = connect(portOf(proxy), '127.0.0.1');
+    socket.write(`GET /api HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n${framed(hidden)}`);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 201 /);
+    socket.destroy();
+    expect((await ask('/next')).code).toBe(201);
+    expect(seen.map(({ url }) => url)).toEqual(['/api', '/next']);
+  });
+
+  it('answers 502 where HTTP does not allow the response', async () => {
+    upstream.removeAllListeners('request');
+    upstream.on('request', ({ socket }) => socket.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'));
+    expect(await ask('/api')).toMatchObject({ code: 502, text: 'the server cannot be reached: invalid response\n' });
+  });
+
   it('rejects what the filter does not accept, including upgrades', async () => {
     expect(await ask('/api', { host: 'evil.example' })).toMatchObject({ code: 403, text: 'Forbidden\n' });
     const socket = connect(portOf(proxy), '127.0.0.1');
