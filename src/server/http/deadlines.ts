@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/time/clock.ts';
+import type { Clock, Timer } from '../../base/time/clock.ts';
 
 /** Something that must be over in time. Belongs to one list at most. */
 export abstract class Deadline {
@@ -7,6 +7,8 @@ export abstract class Deadline {
   due = 0;
   previous: Deadline | undefined;
   next: Deadline | undefined;
+  /** If it is to expire before others that were set at the same time. */
+  timer: Timer | undefined;
 
   /** Called when the time is up. */
   abstract expire(): void;
@@ -35,8 +37,20 @@ export class Deadlines {
     if (!this.#isTimerSet) this.#setTimer(this.#delayMs);
   }
 
+  /** Lets a deadline that is set expire earlier. */
+  shorten(deadline: Deadline, delayMs: number): void {
+    if (delayMs >= this.#delayMs) return;
+    deadline.timer?.cancel();
+    deadline.timer = this.#clock.timer(delayMs, () => {
+      this.clear(deadline);
+      deadline.expire();
+    });
+  }
+
   /** Does nothing if the deadline is not set. */
   clear(deadline: Deadline): void {
+    deadline.timer?.cancel();
+    deadline.timer = undefined;
     const { previous, next } = deadline;
     if (previous) previous.next = next;
     else if (this.#first === deadline) this.#first = next;

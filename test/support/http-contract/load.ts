@@ -406,6 +406,23 @@ export function loadContract(startServer: StartServer): void {
       });
     });
 
+    it('of time gets 504 when its client waits no longer, and the usual time when that is longer', async () => {
+      const clock = new ControlledClock();
+      await start({ requestTimeoutMs: 60_000 }, { clock });
+      running.core.answer = () => new Promise(() => undefined);
+      const codes = ['2s', '5m', '0s'].map((timeout) => ask(`${PODS}/a?timeout=${timeout}`).then(({ code }) => code));
+      await expect.poll(() => running.core.calls.length).toBe(3);
+      await clock.advance(2_000);
+      expect(await codes[0]).toBe(504);
+      expect(await Promise.race([...codes.slice(1), 'waiting'])).toBe('waiting');
+      await clock.advance(58_000);
+      expect(await Promise.all(codes)).toEqual([504, 504, 504]);
+      expect((await ask(`${PODS}/a?timeout=soon`)).json()).toMatchObject({
+        code: 400,
+        message: 'invalid timeout specified in the request URL - time: invalid duration "soon"',
+      });
+    });
+
     it('of concurrent requests gets 429 with Retry-After', async () => {
       await start({}, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
       let release: () => void = () => undefined;

@@ -50,6 +50,7 @@ export class Pipeline {
     const request = new ObjectRequest(apiRequest, routed, stages.counting);
     const { exchange, lifecycle, route, query, notes } = request;
     try {
+      if (query.timeoutMs !== undefined && !query.watch) lifecycle.limit(query.timeoutMs);
       const attributes = new RequestAttributes(request, route, query.options);
       const admitted = stages.admit(lifecycle, attributes, route, query.options);
       if (admitted) await admitted;

@@ -71,6 +71,11 @@ export class RequestLifecycle extends Deadline implements Work {
     options.deadlines.set(this);
   }
 
+  /** Gives up earlier, for a client that does not wait as long. 0: the client leaves it to the server. */
+  limit(milliseconds: number): void {
+    if (milliseconds > 0) this.#options.deadlines.shorten(this, milliseconds);
+  }
+
   /** Audit: records what the request wants to do. */
   audit(attributes: Attributes, route?: Route, options: CallOptions = NO_OPTIONS): void {
     const { user, verb } = attributes;

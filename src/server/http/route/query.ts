@@ -1,4 +1,5 @@
 import { badRequest } from '../../../base/errors.ts';
+import { parseDuration } from '../../../kinds/groups/batch/every-duration.ts';
 import type { CallOptions } from '../../api.ts';
 import type { ParameterValues, QueryParameters } from '../../subresources/parameters.ts';
 import { decodeComponent } from './percent-decode.ts';
@@ -11,6 +12,8 @@ export interface Query {
   readonly pretty: boolean | undefined;
   /** What the rows of a Table include. */
   readonly includeObject: string | undefined;
+  /** How long the client waits for a response, in milliseconds; undefined if it does not say. */
+  readonly timeoutMs: number | undefined;
 }
 
 export const NO_QUERY: Query = Object.freeze({
@@ -18,6 +21,7 @@ export const NO_QUERY: Query = Object.freeze({
   watch: false,
   pretty: undefined,
   includeObject: undefined,
+  timeoutMs: undefined,
 });
 
 type Draft = { -readonly [K in keyof CallOptions]: CallOptions[K] };
@@ -57,17 +61,19 @@ export function parseQuery(search: string): Query {
   let watchSeen = false;
   let pretty: boolean | undefined;
   let includeObject: string | undefined;
+  let timeoutMs: number | undefined;
   for (const [key, value] of pairsOf(search)) {
     if (key === 'watch') {
       if (!watchSeen) watch = booleanOf(value);
       watchSeen = true;
     } else if (key === 'pretty') pretty ??= prettyOf(value);
     else if (key === 'includeObject') includeObject ??= value;
+    else if (key === 'timeout') timeoutMs ??= durationOf(value);
     else if (key === 'dryRun') dryRun.push(value);
     else read(options, key, value);
   }
   if (dryRun.length > 0) options.dryRun = dryRun;
-  return { options, watch, pretty, includeObject };
+  return { options, watch, pretty, includeObject, timeoutMs };
 }
 
 /** Reads the parameters that a subresource declares. */
@@ -104,6 +110,12 @@ function read(options: Draft, key: string, value: string): void {
 /** Only `0` and `false` are false; a parameter without a value is true. */
 function booleanOf(value: string): boolean {
   return value !== '0' && value.toLowerCase() !== 'false';
+}
+
+function durationOf(value: string): number {
+  const duration = value === '' ? 0 : parseDuration(value);
+  if (typeof duration === 'number') return duration;
+  throw badRequest(`invalid timeout specified in the request URL - ${duration.error}`);
 }
 
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
