@@ -269,8 +269,9 @@ describe('a patch that makes no sense', () => {
     const items = [{ name: 'a', ...keys }, ...Array.from({ length: 2_000 }, () => ({ name: 'a' }))];
     const ports = Array.from({ length: 2_000 }, (_, i) => ({ port: i, protocol: 'TCP' }));
     const lists = [{ name: 'a', ports }, ...Array.from({ length: 2_000 }, () => ({ name: 'a', ports: [{ port: 1 }] }))];
-    for (const patch of [{ items }, { items: lists }]) {
-      expect(() => applyStrategicMergePatch(Root, { items: [{ name: 'a' }] }, patch)).toThrow(
+    const ordered = Array.from({ length: 100 }, () => ({ name: 'a', '$setElementOrder/ports': [{ port: 1 }] }));
+    for (const patch of [{ items }, { items: lists }, { items: ordered }]) {
+      expect(() => applyStrategicMergePatch(Root, { items: [{ name: 'a', ports }] }, patch)).toThrow(
         'The patch merges too many items with the same merge key',
       );
     }

@@ -21,11 +21,11 @@ import { checkDepth } from './patch-error.ts';
 import { PatchWork } from './patch-work.ts';
 
 /**
- * Limit for the keys and list items that merging copies; an item takes as long as two keys. Merging copies each part once, except where several items of a list in
- * the patch have the same merge key.
+ * Limit for the keys and list items that merging copies; to merge or to order an item takes as long as four keys. Merging
+ * copies each part once, except where several items of a list in the patch have the same merge key.
  */
 const MAX_WORK = 600_000;
-const WORK_PER_ITEM = 2;
+const WORK_PER_ITEM = 4;
 
 /** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
 export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown, patch: unknown): unknown {
@@ -154,6 +154,7 @@ function mergeOrdered(
   if (!value) merged = old!;
   else if (!old) merged = withoutDirectives(value, progress.depth + 1) as unknown[];
   else merged = schema?.merge ? mergeItems(schema, old, { value, deletes: false, progress }) : value;
+  progress.work.spend((merged.length + order.length) * WORK_PER_ITEM);
   put(out, field, orderList(merged, { order, old: old ?? [], patch: value ?? [], key }));
 }
 
