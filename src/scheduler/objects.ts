@@ -27,5 +27,5 @@ export type Budget = DeepReadonly<BudgetKind>;
 export type Taint = NonNullable<Node['spec']['taints']>[number];
 export type Labels = Readonly<Record<string, string>>;
 
-export const NO_LABELS: Labels = Object.freeze({});
+export const NO_LABELS: Labels = Object.freeze(Object.create(null));
 export const NO_TAINTS: readonly Taint[] = Object.freeze([]);

@@ -10,6 +10,7 @@ export class NodeInfo {
   readonly name: string;
   /** Undefined while pods are on a node that is not known yet. */
   node: Node | undefined;
+  /** Without a prototype: pods name the labels that they look up, and `constructor` must be none of every node. */
   labels: Labels = NO_LABELS;
   taints: readonly Taint[] = NO_TAINTS;
   isCordoned = false;
@@ -44,7 +45,7 @@ export class NodeInfo {
   set(node: Node | undefined): void {
     const before = this.node;
     this.node = node;
-    this.labels = node?.metadata.labels ?? NO_LABELS;
+    this.labels = Object.assign(Object.create(null), node?.metadata.labels);
     this.taints = node?.spec.taints ?? NO_TAINTS;
     this.isCordoned = node?.spec.unschedulable ?? false;
     this.allocatable = node ? allocatableOf(node) : NOTHING;

@@ -46,14 +46,15 @@ function printable(text: string): string {
   return name;
 }
 
-const COMPONENTS: Readonly<Record<string, string>> = {
-  'system:apiserver': 'kube-apiserver',
-  'system:simulated-nodes': 'simulated-nodes',
-};
+/** A map, since the name of a user can be that of a property which every object has. */
+const COMPONENTS: ReadonlyMap<string, string> = new Map([
+  ['system:apiserver', 'kube-apiserver'],
+  ['system:simulated-nodes', 'simulated-nodes'],
+]);
 
 /** Components of this process send no User-Agent. They go by the names that they have in other clusters. */
 function componentOf(user: string): string {
   if (user.startsWith('system:node:')) return 'kubelet';
   if (user.startsWith('system:serviceaccount:kube-system:')) return 'kube-controller-manager';
-  return COMPONENTS[user] ?? (user.startsWith('system:kube-') ? user.slice('system:'.length) : '');
+  return COMPONENTS.get(user) ?? (user.startsWith('system:kube-') ? user.slice('system:'.length) : '');
 }

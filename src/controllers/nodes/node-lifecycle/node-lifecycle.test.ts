@@ -81,6 +81,15 @@ describe('the taints of a node', () => {
       }),
     );
   });
+
+  it('do not follow from conditions that are named like properties of every object', () => {
+    const strange = node([
+      { type: 'constructor', status: 'name' },
+      { type: 'Ready', status: 'constructor' },
+    ]);
+    expect(evictingTaint(strange)).toBeUndefined();
+    expect(taintsOf(strange, undefined, NOW)).toEqual([]);
+  });
 });
 
 describe('a zone', () => {

@@ -25,7 +25,7 @@ const OWN_NO_EXECUTE = new Set([NOT_READY, UNREACHABLE]);
 /** Returns the NoExecute taint of an unhealthy node; undefined for a healthy one. */
 export function evictingTaint(node: SeenNode): string | undefined {
   const ready = readyCondition(node);
-  return ready && BY_CONDITION.Ready?.[ready.status];
+  return ready && keyOf(ready);
 }
 
 /** Whether the node has either of the NoExecute taints. */
@@ -54,6 +54,12 @@ export function taintsOf(node: SeenNode, evicting: string | undefined, now: stri
 const isOwnNoExecute = ({ key, effect }: Taint) => effect === 'NoExecute' && OWN_NO_EXECUTE.has(key);
 
 function noScheduleKeys({ spec, status }: SeenNode): ReadonlySet<string> {
-  const keys = (status.conditions ?? []).map(({ type, status: is }) => BY_CONDITION[type]?.[is]);
+  const keys = (status.conditions ?? []).map(keyOf);
   return new Set([...keys, spec.unschedulable ? UNSCHEDULABLE : undefined].filter((key) => key !== undefined));
+}
+
+/** The types of conditions are the node's to choose, and may be named like properties that every object has. */
+function keyOf({ type, status }: { readonly type: string; readonly status: string }): string | undefined {
+  const byStatus = Object.hasOwn(BY_CONDITION, type) ? BY_CONDITION[type]! : {};
+  return Object.hasOwn(byStatus, status) ? byStatus[status] : undefined;
 }

@@ -30,6 +30,12 @@ describe('a hard constraint', () => {
     });
   });
 
+  it('finds no node with a label that is named like a property of every object', () => {
+    const world = new TestWorld([zone('a', 'east'), zone('b', 'west')]);
+    const verdicts = world.verdicts(podTopologySpread, podOf(spread({ topologyKey: 'constructor' })));
+    expect(verdicts).toEqual({ a: UNLABELLED, b: UNLABELLED });
+  });
+
   it('does not count pods of other namespaces, other pods, and terminating pods', () => {
     const world = new TestWorld([zone('a', 'east'), zone('b', 'west')]);
     const leaving = { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 } };
