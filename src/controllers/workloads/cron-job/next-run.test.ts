@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type CronSchedule, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
 import { nextRun } from './next-run.ts';
 import { zoneOf } from './zoned-time.ts';
@@ -60,6 +60,14 @@ describe('the next run', () => {
   it('does not exist for a date that never occurs', () => {
     expect(next('59 23 31 2 *', '2030-01-01T00:00:00Z')).toBeUndefined();
     expect(next('0 0 30 2 *', '2030-01-01T00:00:00Z', 'Europe/Berlin')).toBeUndefined();
+  });
+
+  it('is found without asking the time zone about every day', () => {
+    const asked = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
+    expect(next('0 0 31 2,4,6,9,11 *', '2030-01-01T00:00:00Z', 'Pacific/Apia')).toBe(undefined);
+    expect(next('0 0 29 2 *', '2029-03-01T00:00:00Z', 'Pacific/Apia')).toBe('2032-02-29T00:00:00+13:00');
+    expect(asked.mock.calls.length).toBeLessThan(20);
+    asked.mockRestore();
   });
 
   it('uses the local time of its zone', () => {

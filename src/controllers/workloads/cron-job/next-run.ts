@@ -23,15 +23,35 @@ function nextOnCalendar(schedule: CalendarSchedule, after: number, zone: Zone): 
   const lastYear = zone.read(time).year + MAX_YEARS;
   for (;;) {
     const wall = zone.read(time);
-    const { year, month, day, hour, minute } = wall;
+    const { year, month, hour, minute } = wall;
     if (year > lastYear) return undefined;
-    if (!schedule.months.has(month)) time = zone.startOfDay(year, month + 1, 1);
-    else if (!isDay(schedule, wall)) time = zone.startOfDay(year, month, day + 1);
-    else if (!schedule.hours.has(hour)) time += (MINUTES_PER_HOUR - minute) * MINUTE_MS;
+    if (!schedule.months.has(month) || !isDay(schedule, wall)) {
+      const date = nextDate(schedule, wall, lastYear);
+      if (!date) return undefined;
+      time = zone.startOfDay(date.year, date.month, date.day);
+    } else if (!schedule.hours.has(hour)) time += (MINUTES_PER_HOUR - minute) * MINUTE_MS;
     else if (!schedule.minutes.has(minute)) time = nextMinute(schedule, zone, time, wall);
     else return time;
   }
 }
+
+/**
+ * The first date from the given one on that the schedule has, by the calendar alone: a schedule may have one in years, and to
+ * ask the zone about a day takes a hundred times as long.
+ */
+function nextDate(schedule: CalendarSchedule, from: WallTime, lastYear: number): CalendarDate | undefined {
+  const date = new Date(0);
+  date.setUTCFullYear(from.year, from.month - 1, from.day);
+  for (;;) {
+    const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate()];
+    if (year > lastYear) return undefined;
+    if (!schedule.months.has(month)) date.setUTCFullYear(year, month, 1);
+    else if (isDay(schedule, { day, weekday: date.getUTCDay() })) return { year, month, day };
+    else date.setUTCDate(day + 1);
+  }
+}
+
+type CalendarDate = Pick<WallTime, 'year' | 'month' | 'day'>;
 
 /** The time of the next minute that the schedule has in this hour, or of the next minute where the clock is set before it. */
 function nextMinute({ minutes }: CalendarSchedule, zone: Zone, time: number, { hour, minute }: WallTime): number {
@@ -43,7 +63,10 @@ function nextMinute({ minutes }: CalendarSchedule, zone: Zone, time: number, { h
   return isThere ? found : time + MINUTE_MS;
 }
 
-function isDay({ daysOfMonth, daysOfWeek, eitherDay }: CalendarSchedule, { day, weekday }: WallTime): boolean {
+function isDay(
+  { daysOfMonth, daysOfWeek, eitherDay }: CalendarSchedule,
+  { day, weekday }: Pick<WallTime, 'day' | 'weekday'>,
+): boolean {
   const [ofMonth, ofWeek] = [daysOfMonth.has(day), daysOfWeek.has(weekday)];
   return eitherDay ? ofMonth || ofWeek : ofMonth && ofWeek;
 }
