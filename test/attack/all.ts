@@ -18,6 +18,7 @@ import { hostileSchemas } from './attacks/schemas.ts';
 import { servicePorts } from './attacks/service-ports.ts';
 import { unfinishedBodies, unfinishedHeaders, unreadLists } from './attacks/slow-clients.ts';
 import { stalledWatches } from './attacks/stalled-watches.ts';
+import { repeatedMergeKeys } from './attacks/strategic-merge.ts';
 import { hostileWebhooks } from './attacks/webhooks.ts';
 import { largestWorkloads, listsTimesLists, simulationAnnotations } from './attacks/workloads.ts';
 import { largeYaml } from './attacks/yaml.ts';
@@ -43,6 +44,7 @@ export const attacks: readonly Attack[] = [
   quotaScopes,
   manyContainers,
   insertAtFront,
+  repeatedMergeKeys,
   managedFields,
   pipelining,
   stalledWatches,

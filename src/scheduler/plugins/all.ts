@@ -11,6 +11,7 @@ import { taintToleration } from './nodes/taint-toleration.ts';
 import { interPodAffinity } from './pods/inter-pod-affinity.ts';
 import { podTopologySpread } from './pods/pod-topology-spread.ts';
 import { schedulingGates } from './pods/scheduling-gates.ts';
+import { selectorLimit } from './pods/selector-limit.ts';
 import { nodeVolumeLimits } from './volumes/node-volume-limits.ts';
 import { volumeBinding } from './volumes/volume-binding.ts';
 import { volumeRestrictions } from './volumes/volume-restrictions.ts';
@@ -18,6 +19,7 @@ import { volumeZone } from './volumes/volume-zone.ts';
 
 export const plugins: readonly Plugin[] = [
   schedulingGates,
+  selectorLimit,
   nodeUnschedulable,
   nodeName,
   taintToleration,

@@ -70,7 +70,7 @@ export const simulationAnnotations: Attack = {
   },
 };
 
-/** Lists that meet other lists: taints and tolerations, owners and dependents, addresses and ports. */
+/** Lists that meet other lists: taints and tolerations, terms and pods, owners and dependents, addresses and ports. */
 export const listsTimesLists: Attack = {
   name: 'lists times lists',
   async run({ admin, tenant }) {
@@ -85,6 +85,15 @@ export const listsTimesLists: Attack = {
     const pods = `/api/v1/${namespace}/pods`;
     await inflict(tenant, pods, { name: 'tolerant', spec: { containers, tolerations, nodeName: 'tainted' } });
     await inflict(tenant, pods, { name: 'undecided', spec: { containers, tolerations } });
+    const terms = listOf(9_000, (at) => ({
+      topologyKey: 'kubernetes.io/hostname',
+      labelSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: [`v${at}`] }] },
+    }));
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+    await inflict(tenant, `/apis/apps/v1/${namespace}/replicasets`, {
+      name: 'near-everything',
+      spec: { replicas: 50, selector, template: { ...template, spec: { containers, affinity } } },
+    });
     const configMaps = `/api/v1/${namespace}/configmaps`;
     const owners = listOf(5_000, (at) => ({
       ...{ apiVersion: 'v1', kind: 'ConfigMap', name: `o${at}`, uid: `00000000-0000-0000-0000-${at}` },
