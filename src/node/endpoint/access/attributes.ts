@@ -26,8 +26,8 @@ const BELOW: readonly (readonly [path: string, subresources: readonly string[]])
 
 /** `path` has no query. Returns undefined for methods that nothing here has. */
 export function rightFor(method: string, path: string): Right | undefined {
-  const verb = VERBS[method];
-  if (verb === undefined) return undefined;
+  if (!Object.hasOwn(VERBS, method)) return undefined;
+  const verb = VERBS[method]!;
   const found = BELOW.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`));
   return { verb, subresources: found?.[1] ?? ['proxy'] };
 }
