@@ -2,11 +2,12 @@
  * Regular expressions of clients, with the syntax and meaning of RE2 as Go programs have it. Matching takes time linear in
  * the text, whatever the expression: those of JavaScript can backtrack for ever.
  */
-import { RE2JS } from 're2js';
+import { type Matcher, RE2JS } from 're2js';
+import { ChargedText } from './charged-text.ts';
 import { memoized, textBytes } from './collections/bounded-map.ts';
+import { RegularExpressionError } from './regular-expression-error.ts';
 
-/** An expression cannot be compiled; the message is Go's. */
-export class RegularExpressionError extends Error {}
+export { RegularExpressionError };
 
 /** Longer expressions are refused: the compiled form takes many times their length. */
 const MAX_EXPRESSION_CHARACTERS = 16_384;
@@ -37,7 +38,42 @@ function compile(text: string): RE2JS {
   }
 }
 
-/** Whether an expression matches anywhere in a text. */
+/** Instructions of the expression times characters of the text that are matched as they come: 100 ms in the worst case. */
+const MAX_PLAIN_STEPS = 2_000_000;
+/** What may be read again of a longer text (see ChargedText). */
+const MAX_LONG_CHARGES = 1_000_000;
+/** The memory of the automaton for a longer text. Its states are made while others wait. */
+const MAX_AUTOMATON_BYTES = 1024 * 1024;
+
+/** About how long a match may take: the instructions of the expression times the characters of the text. */
+export const matchingSteps = (expression: RE2JS, text: string) => expression.programSize() * (text.length + 1);
+
+/**
+ * Whether an expression matches anywhere in a text. Linear time is not short for 3 MB and thousands of instructions: a long text is
+ * matched by an automaton, or not at all. Throws a RegularExpressionError.
+ */
 export function matchesAnywhere(expression: RE2JS, text: string): boolean {
-  return expression.matcher(text).find();
+  const steps = matchingSteps(expression, text);
+  return steps <= MAX_PLAIN_STEPS ? expression.matcher(text).find() : matchesLong(expression.pattern(), text);
 }
+
+/** Compiles the expression again, so that its automaton takes no memory afterwards. */
+function matchesLong(pattern: string, text: string): boolean {
+  const expression = compile(pattern);
+  const { dfa } = expression.re2() as unknown as { readonly dfa: { maxMem: number } };
+  dfa.maxMem = MAX_AUTOMATON_BYTES;
+  return expression.test(charged(expression, text, MAX_LONG_CHARGES));
+}
+
+/** Shorter texts are searched as they are. */
+const MIN_CHARGED_CHARACTERS = 100;
+const MAX_SEARCH_CHARGES = 2_000_000;
+
+/** Finds the matches in a text, one after the other: each may look at all that follows. `find` throws a RegularExpressionError. */
+export function matcherOf(expression: RE2JS, text: string): Matcher {
+  const isShort = text.length <= MIN_CHARGED_CHARACTERS;
+  return expression.matcher(isShort ? text : charged(expression, text, MAX_SEARCH_CHARGES));
+}
+
+const charged = (expression: RE2JS, text: string, limit: number) =>
+  new ChargedText(text, expression.programSize(), limit) as unknown as string;

@@ -102,6 +102,15 @@ it('does not collect matches without end', () => {
   expect(() => program.evaluate({ text: 'a'.repeat(50_001) })).toThrow('more than 50000 matches');
 });
 
+it('does not look at the rest of a long text for each match', () => {
+  const environment = kubernetesEnvironment().extend({ variables: { text: STRING } });
+  const program = compile(`text.findAll('a.*[xy]|a').size()`, environment);
+  expect(program.evaluate({ text: 'a'.repeat(100) })).toBe(100);
+  expect(() => program.evaluate({ text: 'a'.repeat(5_000) })).toThrow(
+    'the text is too long for the regular expression',
+  );
+});
+
 it('asks who may do what', () => {
   const asked: unknown[] = [];
   const authorizer = new AuthorizerValue((question, user) => {

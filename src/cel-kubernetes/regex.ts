@@ -1,5 +1,5 @@
 /** `text.find(expression)` and `text.findAll(expression)`, with the syntax of RE2. */
-import { RegularExpressionError, regularExpression } from '../base/regular-expression.ts';
+import { matcherOf, RegularExpressionError, regularExpression } from '../base/regular-expression.ts';
 import { member } from '../cel/libraries/declare.ts';
 import type { Library } from '../cel/library.ts';
 import { INT, listType, STRING } from '../cel/types/type.ts';
@@ -12,10 +12,15 @@ const MAX_MATCHES = 50_000;
 /** At most `limit` matches; all if it is negative. */
 function findAll(text: string, expression: string, limit: number | bigint): string[] {
   const found: string[] = [];
-  const matcher = compiled(expression).matcher(text);
-  while ((limit < 0 || found.length < limit) && matcher.find()) {
-    if (found.length === MAX_MATCHES) return fail(`the regular expression has more than ${MAX_MATCHES} matches`);
-    found.push(matcher.group() ?? '');
+  const matcher = matcherOf(compiled(expression), text);
+  try {
+    while ((limit < 0 || found.length < limit) && matcher.find()) {
+      if (found.length === MAX_MATCHES) return fail(`the regular expression has more than ${MAX_MATCHES} matches`);
+      found.push(matcher.group() ?? '');
+    }
+  } catch (error) {
+    if (error instanceof RegularExpressionError) return fail(error.message);
+    throw error;
   }
   return found;
 }

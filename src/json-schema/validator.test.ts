@@ -200,3 +200,76 @@ it('a long list is compared with a long enumeration in linear time', () => {
   expect(looks).toBeLessThan(10 * count);
   expect(messages({ type: 'array', items } as JsonSchema, [{ a: count, b: 1 }])).toHaveLength(1);
 });
+
+it('a long text that a pattern would take too long to match is refused, and another is matched', () => {
+  const schema = (pattern: string): JsonSchema => ({ type: 'string', pattern });
+  let seed = 1;
+  const random = (length: number) => {
+    const letter = () => {
+      seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+      return 'ab'[(seed >> 16) & 1];
+    };
+    return Array.from({ length }, letter).join('');
+  };
+  expect(messages(schema('[ab]*a[ab]{900}[xy]'), random(90_000))).toEqual([
+    expect.stringContaining("is too long to be matched with '[ab]*a[ab]{900}[xy]'"),
+  ]);
+  const base64 = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$';
+  expect(messages(schema(base64), random(400_000))).toEqual([]);
+  expect(messages(schema(base64), random(400_001))).toEqual([expect.stringContaining('should match')]);
+});
+
+describe('a value that its schema would check for too long', () => {
+  const refused = [expect.stringContaining('checking them takes too long')];
+  const array = (items: object) => ({ type: 'array', items }) as JsonSchema;
+  const many = (count: number, each: (i: number) => object) => Array.from({ length: count }, (_, i) => each(i));
+
+  it.each<[name: string, schema: JsonSchema, value: unknown]>([
+    [
+      'by patterns of alternatives',
+      array({ anyOf: many(1_000, (i) => ({ pattern: `^v${i}$` })) }),
+      new Array(9_000).fill('v999'),
+    ],
+    [
+      'by other alternatives',
+      array({ oneOf: many(1_000, (i) => ({ required: [`f${i}`] })) }),
+      new Array(9_000).fill({ f999: 1 }),
+    ],
+    [
+      'by alternatives that are about all of it',
+      { anyOf: many(1_000, () => array({ type: 'integer', maximum: 0 })) },
+      new Array(900).fill(1),
+    ],
+    ['by a pattern', array({ pattern: '(a?b?){500}z' }), new Array(9_000).fill('ab'.repeat(50))],
+  ])('is refused: %s', (_, schema, value) => {
+    expect(messages(schema, value)).toEqual(refused);
+  });
+
+  it('fits the first of many alternatives', () => {
+    const anyOf = [{ type: 'string' }, ...many(1_000, (i) => ({ pattern: `^v${i}$` }))];
+    expect(messages(array({ anyOf }), new Array(9_000).fill('w'))).toEqual([]);
+  });
+});
+
+it('a validation with many alternatives yields, and does not apply them again', () => {
+  let looks = 0;
+  const item = {
+    get a() {
+      looks++;
+      return 'b';
+    },
+  };
+  const alternative: JsonSchema = { properties: { a: { enum: ['c'] } } };
+  const schema: JsonSchema = { type: 'array', items: { oneOf: new Array(50).fill(alternative) } };
+  const value = new Array(900).fill(item);
+  const work = validateInTurns(schema, { value }, { isSpent: () => true });
+  let turns = 0;
+  let step = work.next();
+  while (!step.done) {
+    turns++;
+    step = work.next();
+  }
+  expect(turns).toBeGreaterThan(5);
+  expect(looks).toBeLessThan(2.5 * 50 * 900);
+  expect(step.value).toEqual(validateValue(schema, { value }));
+});

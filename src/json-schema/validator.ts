@@ -19,7 +19,7 @@ import {
 } from '../schema/field-error.ts';
 import { formatOf } from './formats.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
-import { PatternMatches, TurnSpent } from './pattern-matches.ts';
+import { Progress, TooCostly, TurnSpent } from './progress.ts';
 import { sameValue } from './same-value.ts';
 
 /** After this many errors nothing more is checked. */
@@ -29,7 +29,7 @@ interface Run {
   readonly found: FieldError[];
   /** How many schemas were applied: of several alternatives, the one that fits most of the value is reported. */
   applied: number;
-  readonly patterns: PatternMatches;
+  readonly progress: Progress;
 }
 
 /** Adds the errors of a value. `old` is what the update replaces; undefined where that is not known. */
@@ -43,10 +43,17 @@ export interface Validated {
 }
 
 /** All errors of a value. */
-export function validateValue(schema: JsonSchema, validated: Validated, patterns = new PatternMatches()): FieldError[] {
+export function validateValue(schema: JsonSchema, validated: Validated, progress = new Progress()): FieldError[] {
   const { value, old, path = '' } = validated;
-  const run: Run = { found: [], applied: 0, patterns };
-  checkOf(schema)(value, old, path, run);
+  const run: Run = { found: [], applied: 0, progress };
+  try {
+    checkOf(schema)(value, old, path, run);
+  } catch (error) {
+    if (!(error instanceof TooCostly)) throw error;
+    const text =
+      'has too many values for the patterns and the allOf, anyOf, oneOf and not of its schema: checking them takes too long';
+    return [invalid(path ? fieldPath(path) : '<nil>', '', text)];
+  }
   return run.found;
 }
 
@@ -56,15 +63,15 @@ export function* validateInTurns(
   validated: Validated,
   pace: Pick<TurnBudget, 'isSpent'>,
 ): DividedWork<FieldError[]> {
-  const patterns = new PatternMatches(pace);
+  const progress = new Progress(pace);
   for (;;) {
     try {
-      return validateValue(schema, validated, patterns);
+      return validateValue(schema, validated, progress);
     } catch (error) {
       if (!(error instanceof TurnSpent)) throw error;
     }
     yield;
-    patterns.rewind();
+    progress.rewind();
   }
 }
 
@@ -101,6 +108,7 @@ function compile(schema: JsonSchema): Check {
   const onNull = enumeration(schema);
   return (value, old, path, run) => {
     run.applied++;
+    run.progress.apply();
     const wrong = type(value, path);
     if (wrong) run.found.push(wrong);
     if (value === null) return onNull?.(value, old, path, run);
@@ -136,7 +144,7 @@ function strings(schema: JsonSchema): Check | undefined {
   const { maxLength, minLength, pattern, format, type } = schema;
   const isFormat = format && (!type || type === 'string') ? formatOf(format) : undefined;
   if (maxLength === undefined && minLength === undefined && !pattern && !isFormat) return undefined;
-  return (value, _old, path, { found, patterns }) => {
+  return (value, _old, path, { found, progress }) => {
     if (typeof value !== 'string') return;
     const field = fieldPath(path);
     if (maxLength !== undefined && value.length > maxLength && countCharacters(value) > maxLength) {
@@ -145,8 +153,10 @@ function strings(schema: JsonSchema): Check | undefined {
     if (minLength !== undefined && (value.length < minLength || countCharacters(value) < minLength)) {
       found.push(invalid(field, value, bodyText(path, `should be at least ${minLength} chars long`)));
     }
-    if (pattern && !patterns.isMatch(pattern, value)) {
-      found.push(invalid(field, value, bodyText(path, `should match '${pattern}'`)));
+    const match = !pattern || progress.isMatch(pattern, value);
+    if (match !== true) {
+      const why = match === 'too long' ? 'is too long to be matched with' : 'should match';
+      found.push(invalid(field, value, bodyText(path, `${why} '${pattern}'`)));
     }
     if (isFormat && !isFormat(value)) {
       found.push(typeInvalid(field, value, bodyText(path, `must be of type ${format}: ${JSON.stringify(value)}`)));
@@ -288,13 +298,28 @@ function objects(schema: JsonSchema): Check | undefined {
 /** Errors about several schemas at once name no field. */
 const composed = (text: string) => invalid('<nil>', '', text);
 
-function compositions({ allOf, anyOf, oneOf, not }: JsonSchema): Check | undefined {
+function compositions(schema: JsonSchema): Check | undefined {
+  const { allOf, anyOf, oneOf, not } = schema;
   if (!allOf?.length && !anyOf?.length && !oneOf?.length && !not) return undefined;
+  const check = compositionCheck(schema);
+  return (value, old, path, run) => {
+    const outcome = run.progress.compose(() => {
+      const own: Run = { found: [], applied: 0, progress: run.progress };
+      check(value, old, path, own);
+      return own;
+    });
+    if (!outcome) return check(value, old, path, run);
+    run.applied += outcome.applied;
+    for (const error of outcome.found) run.found.push(error);
+  };
+}
+
+function compositionCheck({ allOf, anyOf, oneOf, not }: JsonSchema): Check {
   return (value, old, path, run) => {
     const { found } = run;
     const name = JSON.stringify(path);
     const attempt = (schema: JsonSchema): Run => {
-      const tried: Run = { found: [], applied: 0, patterns: run.patterns };
+      const tried: Run = { found: [], applied: 0, progress: run.progress };
       checkOf(schema)(value, old, path, tried);
       return tried;
     };
@@ -304,8 +329,13 @@ function compositions({ allOf, anyOf, oneOf, not }: JsonSchema): Check | undefin
       for (const error of tried.found) found.push(error);
     };
     if (anyOf?.length) {
-      const tried = anyOf.map(attempt);
-      const fits = tried.find((each) => each.found.length === 0);
+      const tried: Run[] = [];
+      let fits: Run | undefined;
+      for (let i = 0; i < anyOf.length && !fits; i++) {
+        const each = attempt(anyOf[i]!);
+        tried.push(each);
+        if (each.found.length === 0) fits = each;
+      }
       if (!fits) found.push(composed(`${name} must validate at least one schema (anyOf)`));
       merge(fits ?? best(tried));
     }

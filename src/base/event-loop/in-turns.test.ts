@@ -32,3 +32,16 @@ it('rejects with the error of the work', async () => {
   })();
   await expect(inTurns({ nextTurn: async () => undefined }, work)).rejects.toThrow('broken');
 });
+
+it('ends with the signal', async () => {
+  const abort = new AbortController();
+  let steps = 0;
+  const work = (function* (): Generator<void, void> {
+    for (;;) {
+      if (++steps === 3) abort.abort(new Error('given up'));
+      yield;
+    }
+  })();
+  await expect(inTurns({ nextTurn: async () => undefined }, work, abort)).rejects.toThrow('given up');
+  expect(steps).toBe(3);
+});

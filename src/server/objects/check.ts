@@ -7,6 +7,7 @@ import { type FieldError, under } from '../../schema/field-error.ts';
 import { dnsSubdomain, nameRule } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
+import type { Call } from '../api.ts';
 
 const anyName = nameRule(dnsSubdomain);
 const NONE: readonly never[] = Object.freeze([]);
@@ -17,6 +18,8 @@ interface Request {
   readonly apiVersion: string;
   /** A part of the object that is known to be valid by itself. */
   readonly checked?: object | undefined;
+  /** Whose signal ends a check that takes long. */
+  readonly call?: Pick<Call, 'signal'> | undefined;
 }
 
 /** Validates an object that is about to be stored. Throws 422 with everything that is wrong. Undefined: there is nothing to wait for. */
@@ -26,7 +29,7 @@ export function checkObject(
   object: KubeObject,
   request: Request,
 ): Promise<void> | undefined {
-  const { old, subresource, apiVersion } = request;
+  const { old, subresource, apiVersion, call } = request;
   const meta = validateObjectMeta(object.metadata, {
     operation: old ? 'update' : 'create',
     old: old?.metadata,
@@ -36,7 +39,7 @@ export function checkObject(
   });
   const errors = contentErrors(kind, object, request, meta.length > 0 ? under('metadata', meta) : NONE);
   const work = kind.dividedRules?.(object, { old, subresource, apiVersion, pace: turns });
-  const more = work && inTurns(turns, work);
+  const more = work && inTurns(turns, work, call);
   if (more instanceof Promise) return more.then((found) => refuse(kind, object, [...errors, ...found]));
   refuse(kind, object, more && more.length > 0 ? [...errors, ...more] : errors);
   return undefined;

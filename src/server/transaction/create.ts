@@ -66,7 +66,7 @@ export function finishCreate(core: Core, draft: Draft): Promise<void> | undefine
   const shared = core.specs.intern(kind, object);
   draft.shared = shared;
   const { apiVersion } = version;
-  const facts = { old: undefined, subresource: undefined, apiVersion, checked: shared?.spec };
+  const facts = { old: undefined, subresource: undefined, apiVersion, checked: shared?.spec, call };
   const warn = () => {
     draft.isQuiet = noteWarnings(kind, object, { notes, old: undefined, quiet: shared?.quiet });
   };

@@ -58,7 +58,8 @@ export function finishUpdate(core: Core, draft: Draft, { part, hasValidSpec }: U
   const subresource = isStatus ? 'status' : call.subresource;
   const warn = () => void noteWarnings(kind, object, { notes, old, status: isStatus });
   const checked = hasValidSpec ? (asTree(object).spec as object) : undefined;
-  const checking = checkObject(core, kind, object, { old, subresource, apiVersion: version.apiVersion, checked });
+  const { apiVersion } = version;
+  const checking = checkObject(core, kind, object, { old, subresource, apiVersion, checked, call });
   if (checking) return checking.then(warn);
   warn();
   return undefined;

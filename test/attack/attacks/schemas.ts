@@ -26,6 +26,8 @@ const PLURALS = [
     'filled',
     'ruled',
     'chained',
+    'alternatives',
+    'searched',
   ],
 ];
 
@@ -71,6 +73,15 @@ export const hostileSchemas: Attack = {
       ...(nested(100, { type: 'string', maxLength: 3 }) as object),
       'x-kubernetes-validations': Array.from({ length: 200 }, () => ({ rule: chain })),
     });
+    const alternatives = Array.from({ length: 1_000 }, (_, i) => ({ pattern: `^v${i}$` }));
+    const alternative = { type: 'string', anyOf: alternatives };
+    await define(admin, 'alternatives', { type: 'object', additionalProperties: alternative });
+    await define(admin, 'searched', {
+      ...{ type: 'object', properties: { a: { type: 'string', maxLength: 100_000 } } },
+      'x-kubernetes-validations': [
+        { rule: `self.a.matches('(a?b?){500}[xy]') || self.a.findAll('a.*[xy]|a').size() > 0` },
+      ],
+    });
     await write(admin);
     for (const plural of PLURALS) await admin.send('DELETE', `${DEFINITIONS}/${plural}.${GROUP}`);
   },
@@ -93,4 +104,6 @@ async function write(admin: AttackContext['admin']): Promise<void> {
   await create('filled', { list: Array.from({ length: 60_000 }, () => ({})) });
   await create('ruled', texts(10_000, 'abc'));
   await create('chained', { a: {} });
+  await create('alternatives', texts(9_000, 'v999'));
+  await create('searched', { a: 'a'.repeat(100_000) });
 }
