@@ -7,14 +7,20 @@ import { type JsonPath, jsonPath } from './json-path.ts';
 
 type Definition = NonNullable<CustomResourceVersion['additionalPrinterColumns']>[number];
 
+/** How many values all cells of a row may look at, and each cell, however many there are. */
+const MAX_ROW_LOOKS = 50_000;
+const MIN_CELL_LOOKS = 100;
+
 /** The name and the columns of a version; without any, the age. */
 export function customColumns({ additionalPrinterColumns: columns = [] }: CustomResourceVersion): readonly Column[] {
   if (columns.length === 0) return [name, age];
-  return [name, ...columns.map(columnOf)];
+  const looks = Math.max(MIN_CELL_LOOKS, Math.floor(MAX_ROW_LOOKS / columns.length));
+  return [name, ...columns.map((column) => columnOf(column, looks))];
 }
 
-function columnOf({ name, type, format, description = '', priority = 0, jsonPath: path }: Definition): Column {
-  const read = jsonPath(path);
+function columnOf(definition: Definition, looks: number): Column {
+  const { name, type, format, description = '', priority = 0, jsonPath: path } = definition;
+  const read = jsonPath(path, looks);
   const text = description || `Custom resource definition column (in JSONPath format): ${path}`;
   const common = { name, description: text, priority, ...(format ? { format } : {}) };
   if (type === 'date') {

@@ -1,5 +1,5 @@
 /** The part of JSONPath that definitions use for columns and field selectors: fields, indexes, `*` and simple filters. */
-import { deepEqual, isTree } from '../../base/json/tree.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 
 type Step =
   | { readonly type: 'field'; readonly name: string }
@@ -13,63 +13,85 @@ export type JsonPath = (object: unknown) => readonly unknown[];
 
 /** Longer paths find nothing. */
 const MAX_STEPS = 64;
-/** More values than these are not looked for. */
-const MAX_VALUES = 10_000;
+/** More values than these are not looked at. */
+const MAX_LOOKS = 50_000;
+
+/** How many values may still be looked at. */
+interface Looks {
+  left: number;
+}
 
 /** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`; undefined where it is none. */
-export function jsonPath(text: string): JsonPath | undefined {
+export function jsonPath(text: string, maxLooks = MAX_LOOKS): JsonPath | undefined {
   const steps = parse(text);
   if (!steps || steps.length > MAX_STEPS) return undefined;
-  return (object) => find(steps, object);
+  return (object) => find(steps, object, { left: maxLooks });
 }
 
-function find(steps: readonly Step[], object: unknown): readonly unknown[] {
-  let values: unknown[] = [object];
-  for (const step of steps) {
-    const next: unknown[] = [];
-    for (const value of values) {
-      if (next.length > MAX_VALUES) break;
-      take(step, value, next);
-    }
-    values = next;
+function find(steps: readonly Step[], object: unknown, looks: Looks): readonly unknown[] {
+  const found: unknown[] = [];
+  follow({ steps, found, looks }, 0, object);
+  return found;
+}
+
+interface Search {
+  readonly steps: readonly Step[];
+  readonly found: unknown[];
+  readonly looks: Looks;
+}
+
+/** Follows one value to the end of the path before it looks at the next, so that something is found before the looks are used up. */
+function follow(search: Search, at: number, value: unknown): void {
+  const { steps, found, looks } = search;
+  const step = steps[at];
+  if (!step) {
+    found.push(value);
+    return;
   }
-  return values;
-}
-
-function take(step: Step, value: unknown, out: unknown[]): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (looks.left-- <= 0 || typeof value !== 'object' || value === null) return;
+  const next = at + 1;
   switch (step.type) {
     case 'field':
-      if (Object.hasOwn(value, step.name)) out.push((value as Record<string, unknown>)[step.name]);
+      if (Object.hasOwn(value, step.name)) follow(search, next, (value as Record<string, unknown>)[step.name]);
       return;
     case 'index': {
       if (!Array.isArray(value)) return;
-      const at = step.index < 0 ? value.length + step.index : step.index;
-      if (at >= 0 && at < value.length) out.push(value[at]);
+      const index = step.index < 0 ? value.length + step.index : step.index;
+      if (index >= 0 && index < value.length) follow(search, next, value[index]);
       return;
     }
     case 'all':
-      for (const each of Object.values(value)) out.push(each);
+      for (const each of itemsOf(value, looks)) follow(search, next, each);
       return;
     case 'descend':
-      descend(value, out);
+      descend(search, next, value);
       return;
     case 'filter':
-      if (!Array.isArray(value) && !isTree(value)) return;
-      for (const each of Object.values(value)) if (passes(step, each)) out.push(each);
+      for (const each of itemsOf(value, looks)) if (passes(step, each, looks)) follow(search, next, each);
   }
 }
 
-function descend(value: object, out: unknown[]): void {
-  out.push(value);
-  for (const each of Object.values(value)) {
-    if (out.length > MAX_VALUES) return;
-    if (typeof each === 'object' && each !== null) descend(each, out);
+function descend(search: Search, next: number, value: object): void {
+  follow(search, next, value);
+  for (const each of itemsOf(value, search.looks)) {
+    if (typeof each === 'object' && each !== null) descend(search, next, each);
   }
 }
 
-function passes({ path, operator, value }: Extract<Step, { type: 'filter' }>, item: unknown): boolean {
-  const [left] = find(path, item);
+/** The values of a list or an object, as far as they may be looked at: they are not collected before. */
+function* itemsOf(value: object, looks: Looks): Generator<unknown> {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && looks.left-- > 0; i++) yield value[i];
+    return;
+  }
+  for (const key in value) {
+    if (looks.left-- <= 0) return;
+    yield (value as Record<string, unknown>)[key];
+  }
+}
+
+function passes({ path, operator, value }: Extract<Step, { type: 'filter' }>, item: unknown, looks: Looks): boolean {
+  const [left] = find(path, item, looks);
   if (operator === '') return left !== undefined;
   if (left === undefined) return false;
   switch (operator) {
