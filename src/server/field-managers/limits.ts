@@ -8,9 +8,9 @@ import { afterElements, hasMoreFields } from '../../schema/fields/count.ts';
 import type { FieldSet } from '../../schema/fields/field-set.ts';
 
 /** Of an object. A larger one has no managers, as if a client had removed them, and cannot be applied to. */
-const MAX_OBJECT_FIELDS = 20_000;
+const MAX_OBJECT_FIELDS = 10_000;
 /** Of all managers of an object together: those that apply may own the same fields. */
-const MAX_MANAGED_FIELDS = 30_000;
+const MAX_MANAGED_FIELDS = 15_000;
 
 export function isTracked(version: Version, object: unknown): boolean {
   return !hasMoreFields(version.schema, object, MAX_OBJECT_FIELDS);
