@@ -3,11 +3,10 @@
  * the text, whatever the expression: those of JavaScript can backtrack for ever.
  */
 import { type Matcher, RE2JS } from 're2js';
-import { ChargedText } from './charged-text.ts';
 import { memoized, textBytes } from './collections/bounded-map.ts';
-import { RegularExpressionError } from './regular-expression-error.ts';
 
-export { RegularExpressionError };
+/** An expression cannot be compiled, and the message is Go's, or matching it takes too long. */
+export class RegularExpressionError extends Error {}
 
 /** Longer expressions are refused: the compiled form takes many times their length. */
 const MAX_EXPRESSION_CHARACTERS = 16_384;
@@ -77,3 +76,52 @@ export function matcherOf(expression: RE2JS, text: string): Matcher {
 
 const charged = (expression: RE2JS, text: string, limit: number) =>
   new ChargedText(text, expression.programSize(), limit) as unknown as string;
+
+/**
+ * A text that counts what a search of a regular expression reads: the engine that follows many possibilities at a time reads characters
+ * again, and takes time for each instruction of the expression; the others read on. Has what the engines call of a string.
+ */
+class ChargedText {
+  readonly length: number;
+  readonly #text: string;
+  readonly #instructions: number;
+  #left: number;
+  #last = -1;
+
+  constructor(text: string, instructions: number, limit: number) {
+    this.length = text.length;
+    this.#text = text;
+    this.#instructions = instructions;
+    this.#left = limit + text.length;
+  }
+
+  charCodeAt(index: number): number {
+    this.#charge(index > this.#last ? 1 : this.#instructions);
+    this.#last = index;
+    return this.#text.charCodeAt(index);
+  }
+
+  indexOf(part: string, from: number): number {
+    const found = this.#text.indexOf(part, from);
+    this.#charge(((found < 0 ? this.length : found) - from) >> 4);
+    return found;
+  }
+
+  /** Without it, no search accepts the text. */
+  get [Symbol.toStringTag](): string {
+    return 'String';
+  }
+
+  substring(start: number, end: number): string {
+    return this.#text.substring(start, end);
+  }
+
+  #charge(units: number): void {
+    this.#left -= units;
+    if (this.#left < 0) {
+      throw new RegularExpressionError(
+        'the text is too long for the regular expression: matching takes too many steps',
+      );
+    }
+  }
+}

@@ -7,6 +7,7 @@
 
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
+import { canonicalJson } from '../base/json/canonical.ts';
 import { isTree, type Tree } from '../base/json/tree.ts';
 import {
   type FieldError,
@@ -204,23 +205,10 @@ function enumeration({ enum: allowed }: JsonSchema): Check | undefined {
   if (!allowed?.length) return undefined;
   const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
   // Both an enumeration and a list of what it allows can have thousands of items.
-  const known = new Set(allowed.map(canonical));
+  const known = new Set(allowed.map(canonicalJson));
   return (value, _old, path, { found }) => {
-    if (!known.has(canonical(value))) found.push(notSupported(fieldPath(path), value, texts));
+    if (!known.has(canonicalJson(value))) found.push(notSupported(fieldPath(path), value, texts));
   };
-}
-
-/** JSON that is the same for equal values, whatever the order of their fields. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    isTree(each)
-      ? Object.fromEntries(
-          Object.keys(each)
-            .sort()
-            .map((key) => [key, each[key]]),
-        )
-      : each,
-  );
 }
 
 function lists(schema: JsonSchema): Check | undefined {

@@ -196,7 +196,7 @@ function objectDecode(schema: ObjectSchema): Decode {
     '  }',
     '}',
     ...entries.map(([field, schema]) => defaultCode(code, field, schema)),
-    ...(entries.some(([, each]) => defaultOf(new Code(), each) !== undefined)
+    ...(entries.some(([, { default: preset, zero }]) => preset !== undefined || zero)
       ? [`if (${code.constant(defaults)}.left < 0) ${code.constant(checkDefaults)}();`]
       : []),
     `} catch (error) { throw ${code.constant(withinField)}(error, ${quote(name)}, at); }`,

@@ -34,3 +34,22 @@ export function exceeded(text: string, { maxDepth, maxParts }: Limits): 'depth' 
 export function isShallow(text: string, maxDepth: number): boolean {
   return exceeded(text, { maxDepth, maxParts: Number.POSITIVE_INFINITY }) === undefined;
 }
+
+/** Whether bytes of JSON have more fields, list items, objects and lists together. */
+export function hasMoreParts(json: Buffer, maxParts: number): boolean {
+  const end = json.length;
+  let parts = 0;
+  for (let i = 0; i < end && parts <= maxParts; i++) {
+    switch (json[i]) {
+      case QUOTE:
+        for (i++; i < end && json[i] !== QUOTE; i++) if (json[i] === BACKSLASH) i++;
+        break;
+      case COMMA:
+      case COLON:
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        parts++;
+    }
+  }
+  return parts > maxParts;
+}

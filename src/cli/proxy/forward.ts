@@ -2,6 +2,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Duplex } from 'node:stream';
+import { bodyFraming } from '../../base/body-framing.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 
 export interface Forwarder {
@@ -118,11 +119,10 @@ function authorizationOf({ token, username, password }: Connection): string | un
   return username ? `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` : undefined;
 }
 
-/** How the end of the body is found. Node sends that of a GET as it is, and what follows would be the next request. */
 function framingOf({ headers }: http.IncomingMessage): http.OutgoingHttpHeaders {
-  if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' };
   const length = headers['content-length'];
-  return length === undefined ? {} : { 'content-length': length };
+  const hasBody = headers['transfer-encoding'] !== undefined || length !== undefined;
+  return hasBody ? bodyFraming(length) : {};
 }
 
 function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {

@@ -1,5 +1,6 @@
 /** The headers of forwarded requests and of their responses. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { bodyFraming } from '../../base/body-framing.ts';
 
 /** Headers that concern one connection and are not forwarded (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -15,8 +16,7 @@ export interface Client {
 }
 
 /**
- * What the client says of itself is replaced: it could say anything. `host` is that of the request. A body has its length, or is
- * sent in chunks: Node would send that of a GET without either, and the backend would take it for the next request.
+ * What the client says of itself is replaced: it could say anything. `host` is that of the request.
  */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
@@ -24,13 +24,11 @@ export function forwardedHeaders(
   client: Client,
 ): IncomingHttpHeaders {
   const dropped = new Set([...HOP_BY_HOP, ...listed(headers.connection), 'content-length']);
-  const length = headers['content-length'];
-  const framing = length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
   const kept = Object.fromEntries(
     Object.entries(headers).filter(([name]) => !name.startsWith(':') && !dropped.has(name)),
   );
   return {
-    ...{ ...kept, ...(hasBody ? framing : {}), host },
+    ...{ ...kept, ...(hasBody ? bodyFraming(headers['content-length']) : {}), host },
     'x-forwarded-for': client.address,
     'x-real-ip': client.address,
     'x-forwarded-proto': client.isTls ? 'https' : 'http',

@@ -1,14 +1,11 @@
 import { isTree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
 import { type AnySchema, containerOf, DEDUCED, isFreeForm, itemElement, schemaAt } from './container.ts';
-import { elementText, fieldElement } from './element.ts';
+import { elementText, fieldElement, shownPath } from './element.ts';
 import { goSyntax, goType, goValue } from './go-text.ts';
 
-/** Further errors are left out, and longer paths are cut: each may have a key as long as the request. */
+/** Further errors are left out. */
 const MAX_ERRORS = 100;
-const MAX_PATH_LENGTH = 2_000;
-
-const shown = (path: string) => (path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}...` : path);
 
 /** What is wrong with a configuration: undeclared fields, values of another type, items that cannot be told apart. */
 export function checkFields(schema: ObjectSchema, tree: unknown): string[] {
@@ -27,7 +24,7 @@ function check(schema: AnySchema, value: unknown, path: string, errors: string[]
   if (schema !== DEDUCED && !isFreeForm(schema)) {
     const wrong = wrongType(schema, value);
     if (wrong) {
-      errors.push(path ? `${shown(path)}: ${wrong}` : wrong);
+      errors.push(path ? `${shownPath(path)}: ${wrong}` : wrong);
       return;
     }
   }
@@ -44,7 +41,7 @@ function check(schema: AnySchema, value: unknown, path: string, errors: string[]
     const child = container.type === 'map' ? schemaAt(container, key) : inLeaf(schema, key);
     if (!child) {
       // Like Kubernetes, which looks no further into the same map.
-      errors.push(`${shown(at)}: field not declared in schema`);
+      errors.push(`${shownPath(at)}: field not declared in schema`);
       return;
     }
     check(child, value[key], at, errors);
@@ -71,11 +68,11 @@ function checkItems(schema: ListSchema, items: readonly unknown[], path: string,
   for (let i = 0; i < items.length; i++) {
     const element = itemElement(schema, items[i]);
     if (element === undefined) {
-      errors.push(`${shown(path)}: element ${i}: ${whyNoElement(schema, items[i])}`);
+      errors.push(`${shownPath(path)}: element ${i}: ${whyNoElement(schema, items[i])}`);
       return;
     }
     const at = elementText(element);
-    if (seen.has(element)) errors.push(`${shown(path)}: duplicate entries for key ${shown(at)}`);
+    if (seen.has(element)) errors.push(`${shownPath(path)}: duplicate entries for key ${shownPath(at)}`);
     seen.add(element);
     check(schema.items, items[i], path + at, errors);
   }

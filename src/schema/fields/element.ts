@@ -15,6 +15,12 @@ export const keyElement = (keys: Tree): string => `k:${rawJson(keys)}`;
 
 const ORDER = 'fkvi';
 
+/** Longer paths are cut where messages show them: each element may be as long as the request. */
+const MAX_SHOWN_PATH = 1_000;
+
+export const shownPath = (path: string) =>
+  path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}...` : path;
+
 /** Puts elements into the order in which `fieldsV1` lists them, `.` first; in place. */
 export function sortElements(elements: string[]): string[] {
   // Every element is compared with several others, and may be as long as a request.

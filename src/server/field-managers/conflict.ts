@@ -1,13 +1,13 @@
 import { ApiError } from '../../base/errors.ts';
+import { shownPath } from '../../schema/fields/element.ts';
 import { type FieldSet, pathsIn } from '../../schema/fields/field-set.ts';
 import { compareText, identifierOf, type Manager } from './managers.ts';
 
 /** Fields that a configuration would change, by the managers that own them. */
 export type Conflicts = ReadonlyMap<Manager, FieldSet>;
 
-/** Further fields are counted but not named, and longer paths are cut: keys are part of them, however many fields they hold. */
+/** Further fields are counted but not named. */
 const MAX_NAMED_FIELDS = 1_000;
-const MAX_PATH_LENGTH = 1_000;
 
 /** The 409 that names fields and their managers. */
 export function conflictError(conflicts: Conflicts): ApiError {
@@ -16,7 +16,7 @@ export function conflictError(conflicts: Conflicts): ApiError {
   for (const [manager, fields] of [...conflicts].sort(([a], [b]) => compareText(identifierOf(a), identifierOf(b)))) {
     const paths = pathsIn(fields);
     const named = paths.slice(0, Math.max(0, MAX_NAMED_FIELDS - count));
-    if (named.length > 0) owners.push({ name: shown(manager), fields: named.map(cut) });
+    if (named.length > 0) owners.push({ name: shown(manager), fields: named.map(shownPath) });
     count += paths.length;
   }
   const causes = owners.flatMap(({ name, fields }) =>
@@ -24,8 +24,6 @@ export function conflictError(conflicts: Conflicts): ApiError {
   );
   return new ApiError('Conflict', messageOf(owners, count), { details: { causes } });
 }
-
-const cut = (path: string) => (path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}...` : path);
 
 interface Owner {
   readonly name: string;

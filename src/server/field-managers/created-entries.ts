@@ -34,7 +34,8 @@ const signatures = new Signatures<Created>(MAX_SIGNATURES_BYTES);
 
 /**
  * The `managedFields` of a new object: its creator owns everything that it has but for what nobody owns. Undefined when that is
- * nothing, or too much. It is looked up by the signature of the object, because most objects have the fields of one that was created before.
+ * nothing, or too much. It is looked up by the signature of the object, because most objects have the fields of one that was
+ * created before.
  */
 export function createdEntries(kind: Kind, version: Version, object: unknown, creator: Creator) {
   const found = signatures.of(version, object);

@@ -2,6 +2,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { bodyFraming } from '../../base/body-framing.ts';
 import type { ClientConnection } from '../api.ts';
 import { forwardedHeaders } from './headers.ts';
 
@@ -84,10 +85,8 @@ export function headProblem({ response, socket }: ForwardedAnswer, isUpgrade: bo
   return code < 200 || code > MAX_STATUS_CODE ? `the backend answered with the invalid status ${code}` : undefined;
 }
 
-/** How the end of the body is told: by its length if the client has said that. */
 function framingOf({ method, headers, hasBody }: ForwardedClient): Record<string, string> {
-  const length = headers['content-length'];
-  if (hasBody) return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
+  if (hasBody) return bodyFraming(headers['content-length']);
   return method === 'POST' || method === 'PUT' || method === 'PATCH' ? { 'content-length': '0' } : {};
 }
 

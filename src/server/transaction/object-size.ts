@@ -3,7 +3,7 @@
  * later request for the object takes time for all of it.
  */
 import { ApiError } from '../../base/errors.ts';
-import { hasMoreParts } from '../../base/json/count-parts.ts';
+import { hasMoreParts } from '../../base/json/size.ts';
 
 const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
 /** Of fields, list items, objects and lists: twice as many as a body may have. */

@@ -1,4 +1,5 @@
 /** A short hash of a pod template, which distinguishes the pods of different templates. */
+import { canonicalJson } from '../../../base/json/canonical.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 
@@ -7,23 +8,12 @@ const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Independent of the order of fields; different after every collision. */
 export function templateHash(template: DeepReadonly<PodTemplateSpec>, collisions: number | undefined): string {
-  return encodedHash(fnv1a(canonical(template) + (collisions === undefined ? '' : `\n${collisions}`)));
+  return encodedHash(fnv1a(canonicalJson(template) + (collisions === undefined ? '' : `\n${collisions}`)));
 }
 
 /** A number as part of a name. */
 export function encodedHash(hash: number): string {
   return [...String(hash)].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');
-}
-
-/** JSON with sorted keys. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const fields = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`);
-  return `{${fields.join(',')}}`;
 }
 
 function fnv1a(text: string): number {

@@ -3,7 +3,7 @@
  * `@hourly`, or `@every` and a duration. The controller computes when the next run is due.
  */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
-import { parseDuration } from './every-duration.ts';
+import { parseDuration } from '../../../base/time/go-duration.ts';
 
 /** A schedule of five fields. It matches the minutes that all of them allow. */
 export interface CalendarSchedule {

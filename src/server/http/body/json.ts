@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../../../base/errors.ts';
-import { hasMoreParts } from '../../../base/json/count-parts.ts';
+import { hasMoreParts } from '../../../base/json/size.ts';
 import { DecodeError } from './decode-error.ts';
 import { describeSyntaxError } from './json-syntax.ts';
 

@@ -89,7 +89,7 @@ const MAX_DECODING_MS = 10_000;
 const MAX_IDLE_MS = 10_000;
 /** Of texts that wait or are being decoded: ten of the largest bodies. */
 const MAX_WAITING_LENGTH = 32 * 1024 * 1024;
-/** Half of a request's time limit: whoever waited longer would hardly get a response, and those behind it wait, too. */
+/** Half of the time that a request has: after it, little is left for the rest. */
 const MAX_WAITING_MS = 30_000;
 
 /** Starts the thread with the first text, and again after it has ended. It decodes one text at a time. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../base/errors.ts';
-import { parseDuration } from '../../../kinds/groups/batch/every-duration.ts';
+import { parseDuration } from '../../../base/time/go-duration.ts';
 import type { CallOptions } from '../../api.ts';
 import type { ParameterValues, QueryParameters } from '../../subresources/parameters.ts';
 import { decodeComponent } from './percent-decode.ts';
