@@ -26,6 +26,7 @@ import { type Explanation, explain } from './explain.ts';
 import { type Decision, decide } from './framework/decide.ts';
 import { failureMessage, NO_NODES } from './framework/diagnosis.ts';
 import { type InformedWorld, informedWorld } from './informed-world.ts';
+import type { SchedulerMetrics } from './metrics.ts';
 import { affectsScheduling } from './node-changes.ts';
 import { plugins } from './plugins/all.ts';
 import { volumePlan } from './plugins/volumes/volume-binding.ts';
@@ -47,6 +48,8 @@ export interface SchedulerOptions {
   readonly recorder: Recorder;
   /** Is told which pod is scheduled. */
   readonly monitor?: WorkMonitor | undefined;
+  /** Without it, nothing is measured. */
+  readonly metrics?: SchedulerMetrics | undefined;
   readonly signal: AbortSignal;
   /** The `schedulerName` of pods to schedule. Default: `default-scheduler`. */
   readonly name?: string;
@@ -84,6 +87,7 @@ export class Scheduler {
     const storage = { claims: informers.of(PersistentVolumeClaim), volumes: informers.of(PersistentVolume) };
     this.#volumes = new VolumeBinder({ ...options, ...storage });
     this.#queue = new SchedulingQueue({ ...options, plugins, world: this.#world, onReady: () => this.#wake() });
+    options.metrics?.follow(() => this.#queue.states());
   }
 
   /** Runs until the signal is aborted and work in progress has ended. */
@@ -165,6 +169,7 @@ export class Scheduler {
         this.#bindings--;
         if (this.#queue.isReady) this.#wake();
       }
+      this.#measure(waiting, 'scheduled');
       const message = `Successfully assigned ${info.namespace}/${info.name} to ${node.name}`;
       recorder.event(info.pod, 'Normal', 'Scheduled', message);
     } catch (error) {
@@ -189,6 +194,7 @@ export class Scheduler {
   }
 
   #failed(waiting: WaitingPod, message: string): void {
+    this.#measure(waiting, 'error');
     const { uid, pod } = waiting.info;
     if (this.#queue.get(uid) !== waiting) return;
     this.#queue.retry(waiting);
@@ -197,14 +203,16 @@ export class Scheduler {
   }
 
   #refuse(waiting: WaitingPod, { diagnosis, filters }: Extract<Decision, { type: 'none' }>): void {
-    const { random, recorder } = this.#options;
+    const { random, recorder, metrics } = this.#options;
     const { info } = waiting;
+    this.#measure(waiting, 'unschedulable');
     const budgets = this.#budgets.lister.list();
     const world = this.#world;
     let message = diagnosis.total === 0 ? NO_NODES : failureMessage(diagnosis);
     let nominatedNode: string | undefined = '';
     if (diagnosis.total > 0) {
       const outcome = preempt(info, { world, budgets, random, diagnosis, filters });
+      metrics?.preempted(outcome.type === 'victims' ? outcome.candidate.victims.length : 0);
       if (outcome.type === 'victims') {
         nominatedNode = outcome.candidate.nodeName;
       } else {
@@ -239,6 +247,11 @@ export class Scheduler {
       this.#queue.activate(info.uid);
     });
     this.#errand(evicted);
+  }
+
+  #measure({ triedAt }: WaitingPod, outcome: Parameters<SchedulerMetrics['attempted']>[0]): void {
+    const { metrics, clock } = this.#options;
+    metrics?.attempted(outcome, (clock.now() - triedAt) / 1000);
   }
 
   #errand(work: Promise<void>): void {

@@ -123,6 +123,8 @@ export interface Server {
   readonly flowControl: FlowControl | undefined;
   /** Looks an object up in the cache, synchronously and without authorization. */
   readonly find: Find;
+  /** The number of objects of a kind. */
+  readonly count: (kind: Pick<Kind, 'group' | 'plural'>) => number;
   /** Where the agent of a node listens; undefined if its status does not say. */
   readonly agentAddress: (node: string) => AgentAddress | undefined;
   /** Sets how bearer tokens are authenticated for token reviews; until then no token is valid. */
@@ -253,6 +255,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     authorizer: core.authorizer,
     flowControl,
     find: findIn((kind) => cache.table(kind)),
+    count: (kind) => cache.table(kind).count(''),
     agentAddress: (node) => agentAddress(cache, node),
     identifyBy(next) {
       identify = next;

@@ -17,6 +17,7 @@ import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-vo
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../src/kinds/groups/policy/pod-disruption-budget.ts';
 import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';
+import { SchedulerMetrics } from '../../src/scheduler/metrics.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import type { DirectCall, DirectHandle } from '../../src/server/direct.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
@@ -27,6 +28,7 @@ const ADMIN = { name: 'admin', groups: ['system:masters'] };
 let clock: ControlledClock;
 let server: Server;
 let client: Client;
+let metrics: SchedulerMetrics;
 /** Looks at every call of the scheduler before the server does. */
 let intercept: (call: DirectCall) => void;
 let stopScheduler: () => Promise<void>;
@@ -62,7 +64,8 @@ function startScheduler(): void {
   const common = { client: own, clock, random: systemRandom, log: silent, signal: ending.signal };
   const informers = new InformerFactory(common);
   const recorder = createEventRecorder({ ...common, component: 'default-scheduler' });
-  const scheduler = new Scheduler({ ...common, informers, recorder });
+  metrics = new SchedulerMetrics();
+  const scheduler = new Scheduler({ ...common, metrics, informers, recorder });
   server.explainPodsBy((namespace, name) => scheduler.explain(namespace, name));
   const running = scheduler.run();
   stopScheduler = async () => {
@@ -103,6 +106,26 @@ async function eventsOf(name: string): Promise<string[]> {
     .filter(({ involvedObject }) => involvedObject.name === name)
     .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
 }
+
+it('measures attempts and the pods that wait', async () => {
+  const said = () => [...metrics.lines()].join('\n');
+  await addNode('node-1', '2');
+  await addPod('fits');
+  await addPod('large', '8');
+  await addPod('gated', '1', { schedulingGates: [{ name: 'example.com/wait' }] });
+  await settled();
+  const attempts = (result: string) =>
+    `scheduler_schedule_attempts_total{profile="default-scheduler",result="${result}"}`;
+  expect(said()).toContain(`${attempts('scheduled')} 1`);
+  expect(said()).toContain(`${attempts('unschedulable')} 1`);
+  expect(said()).toContain(`${attempts('error')} 0`);
+  expect(said()).toContain('scheduler_pending_pods{queue="active"} 0');
+  expect(said()).toContain('scheduler_pending_pods{queue="unschedulable"} 1');
+  expect(said()).toContain('scheduler_pending_pods{queue="gated"} 1');
+  await addPod('important', '2', { priority: 1000 });
+  await settled();
+  expect(said()).toContain('scheduler_preemption_victims_sum 1');
+});
 
 describe('a pod', () => {
   it('gets a node, with an event and a condition', async () => {

@@ -7,11 +7,22 @@ import type { Random } from '../random.ts';
 import { type BackoffOptions, backoffDelay } from '../time/backoff.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 
+/** Is told what happens to keys, to measure it. */
+export interface WorkQueueObserver {
+  /** The key waits for a worker from now on. */
+  added(key: string): void;
+  started(key: string): void;
+  ended(key: string): void;
+  /** The key failed, and is added again later. */
+  retried(key: string): void;
+}
+
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Delays of failed keys. Default: from 5 ms to 5 minutes. */
   readonly backoff?: BackoffOptions;
+  readonly observer?: WorkQueueObserver | undefined;
 }
 
 export interface RunOptions {
@@ -27,6 +38,7 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #backoff: BackoffOptions;
+  readonly #observer: WorkQueueObserver | undefined;
   /** Ready keys, in order of arrival. */
   readonly #ready = new Set<string>();
   readonly #running = new Set<string>();
@@ -38,10 +50,11 @@ export class WorkQueue {
   #idleWaiters: (() => void)[] = [];
   #state: 'open' | 'draining' | 'closed' = 'open';
 
-  constructor({ clock, random, backoff = DEFAULT_BACKOFF }: WorkQueueOptions) {
+  constructor({ clock, random, backoff = DEFAULT_BACKOFF, observer }: WorkQueueOptions) {
     this.#clock = clock;
     this.#random = random;
     this.#backoff = backoff;
+    this.#observer = observer;
   }
 
   add(key: string): void {
@@ -71,6 +84,7 @@ export class WorkQueue {
   retry(key: string): void {
     const failures = this.failures(key) + 1;
     this.#failures.set(key, failures);
+    this.#observer?.retried(key);
     this.addAfter(key, backoffDelay(failures, this.#backoff, this.#random));
   }
 
@@ -151,17 +165,21 @@ export class WorkQueue {
     if (key === undefined) return undefined;
     this.#ready.delete(key);
     this.#running.add(key);
+    this.#observer?.started(key);
     return key;
   }
 
   #done(key: string): void {
     this.#running.delete(key);
+    this.#observer?.ended(key);
     if (this.#again.delete(key)) this.#makeReady(key);
     this.#settle();
   }
 
   #makeReady(key: string): void {
+    if (this.#ready.has(key)) return;
     this.#ready.add(key);
+    this.#observer?.added(key);
     this.#idleWorkers.pop()?.();
   }
 

@@ -1,6 +1,7 @@
 /** The start of a cluster, step by step. What a step opens is added to the clean-up, which closes it in reverse order. */
 import { answering } from '../../server/http/documents/health.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
+import { ObjectMetrics } from '../../server/metrics/objects.ts';
 import { storeDriver } from '../../store/drivers.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';
@@ -59,6 +60,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const tokens = tokenSettings(settings, pki, random);
   const measured = metrics.store.measured(store, machineClock);
   const server = await steps.run('API', (say) => startServer(context, { store: measured, tokens }, say));
+  metrics.add(new ObjectMetrics(() => server.registry.kinds, server.count));
   const audit = await openAudit(context, inputs.audit);
   let isReady = false;
   let markReady!: () => void;
@@ -73,7 +75,9 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   await server.identifyAs(await frontProxyOf(pki, settings));
   cleanup.add(await server.join());
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
-  const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
+  const components = await steps.run('controllers', async (say) =>
+    prepareComponents(context, { server, pki, metrics }, say),
+  );
   const isShared = storeDriver(settings.store).shared;
   const clusterDns = openingDns
     ? await steps.run('DNS', (say) => startDns(context, { opening: openingDns, server }, say))

@@ -23,6 +23,7 @@ import type { Controller, Failure, Listers, Related, Snapshot } from './define.t
 import { OwnWrites } from './own-writes.ts';
 import { ActionFailure, isApiAction, type Performer, performAll } from './perform.ts';
 import type { Plan } from './plan.ts';
+import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface ControllerEnvironment {
   /**
@@ -37,6 +38,8 @@ export interface ControllerEnvironment {
   readonly log: Logger;
   /** Is told which controller runs. */
   readonly monitor?: WorkMonitor | undefined;
+  /** Without it, nothing is measured. */
+  readonly metrics?: QueueMetrics | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -75,13 +78,13 @@ class ControllerLoop {
 
   /** `budget`: what all controllers together may use of a turn of the event loop. */
   constructor(controller: Controller, environment: ControllerEnvironment, budget: TurnBudget) {
-    const { clientOf, clock, random, log } = environment;
+    const { clientOf, clock, random, log, metrics } = environment;
     this.#controller = controller;
     this.#env = environment;
     this.#budget = budget;
     this.#client = clientOf(controller.account);
     this.#log = log.with({ controller: controller.name });
-    this.#queue = new WorkQueue({ clock, random });
+    this.#queue = new WorkQueue({ clock, random, observer: metrics?.observe(controller.name) });
     this.#listers = { of: (kind) => this.#informer(kind).lister };
     this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
     const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);

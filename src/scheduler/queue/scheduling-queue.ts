@@ -11,7 +11,7 @@ import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import type { ClusterEvent } from '../framework/events.ts';
 import type { Plugin, QueueingHints } from '../framework/plugin.ts';
-import { WaitingPod } from './waiting-pod.ts';
+import { WaitingPod, type WaitingState } from './waiting-pod.ts';
 
 export interface SchedulingQueueOptions {
   readonly clock: Clock;
@@ -60,6 +60,11 @@ export class SchedulingQueue {
     return this.#pods.get(uid);
   }
 
+  /** The states of all pods in the queue. */
+  *states(): Generator<WaitingState> {
+    for (const { state } of this.#pods.values()) yield state;
+  }
+
   get isReady(): boolean {
     this.#dropStale(this.#ready);
     return this.#ready.size > 0;
@@ -106,6 +111,7 @@ export class SchedulingQueue {
     if (!waiting) return undefined;
     waiting.attempts++;
     this.#move(waiting, 'tried');
+    waiting.triedAt = waiting.since;
     return waiting;
   }
 

@@ -1,8 +1,8 @@
+import { head } from '../../base/metrics/text.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
 import type { Attributes } from '../authz/authorizer.ts';
-import { head } from '../metrics/text.ts';
 import type { Memo } from '../request-memos.ts';
 import { Evaluator } from './evaluator.ts';
 import { type AuditedRequest, AuditRecord, type Sink } from './event.ts';

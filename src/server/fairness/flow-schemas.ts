@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { Histogram } from '../../base/metrics/histogram.ts';
 import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { Table } from '../cache/table.ts';
-import { Histogram } from '../metrics/histogram.ts';
 import { type ConcurrencyLimits, concurrencyLimitsOf } from './concurrency-limits.ts';
 import { defaultLevels, defaultSchemas } from './defaults.ts';
 import type { FlowControlRequest, Seat } from './flow-control.ts';

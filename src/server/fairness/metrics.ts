@@ -1,4 +1,4 @@
-import { head, labelsOf } from '../metrics/text.ts';
+import { head, labelsOf } from '../../base/metrics/text.ts';
 import type { FlowSchemas } from './flow-schemas.ts';
 import type { PriorityLevel } from './priority-level.ts';
 

@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '../../base/log.ts';
-import { Histogram } from './histogram.ts';
-import { head, labelsOf } from './text.ts';
+import { Histogram } from '../../base/metrics/histogram.ts';
+import { head, labelsOf } from '../../base/metrics/text.ts';
 
 const NAME = 'quarterdeck_event_loop_blocked_seconds';
 /** Bounds of the buckets in seconds. */

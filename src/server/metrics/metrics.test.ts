@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
+import { Histogram } from '../../base/metrics/histogram.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
-import { Histogram } from './histogram.ts';
 import { Metrics } from './metrics.ts';
+import { ObjectMetrics } from './objects.ts';
 
 const build = { major: '1', minor: '36', gitVersion: 'v1.36.4', gitCommit: 'abc', platform: 'linux/arm64' };
 const registry = smallRegistry();
@@ -48,6 +49,25 @@ it('measures commits', async () => {
   await expect(store.commit([{ key: 'a', value: null, expect: 99 }])).rejects.toThrow();
   expect(await store.get('a')).toMatchObject({ key: 'a' });
   expect(metrics.text(build)).toContain('etcd_request_duration_seconds_count{operation="txn",type="*"} 2\n');
+});
+
+it('counts the objects of every kind that is stored', () => {
+  const kinds = [
+    { group: '', plural: 'pods' },
+    { group: 'apps', plural: 'deployments' },
+    { group: 'authentication.k8s.io', plural: 'tokenreviews', verbs: ['create'] as const },
+  ];
+  const metrics = new Metrics(new ControlledClock());
+  const counts = new ObjectMetrics(
+    () => kinds,
+    ({ plural }) => plural.length,
+  );
+  metrics.add(counts);
+  const said = metrics.text(build);
+  expect(said).toContain('apiserver_resource_objects{group="",resource="pods"} 4\n');
+  expect(said).toContain('apiserver_storage_objects{resource="pods"} 4\n');
+  expect(said).toContain('apiserver_storage_objects{resource="deployments.apps"} 11\n');
+  expect(said).not.toContain('tokenreviews');
 });
 
 it('says which release it is and what the process takes', () => {

@@ -2,11 +2,12 @@
  * The metrics that `/metrics` serves in the text format of Prometheus, under the names that dashboards for Kubernetes use.
  * Every request is counted, so that counting is cheap; writing the text is not. Components add sources of their own.
  */
+
+import { head, labelsOf } from '../../base/metrics/text.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { processLines } from './process.ts';
 import { RequestMetrics } from './requests.ts';
 import { StoreMetrics } from './store.ts';
-import { head, labelsOf } from './text.ts';
 
 /** The release of the program. */
 export interface BuildInfo {

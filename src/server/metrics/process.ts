@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { head } from './text.ts';
+import { head } from '../../base/metrics/text.ts';
 
 /** Processor time, memory and open files of this process. `now` is in milliseconds since the epoch. */
 export function* processLines(now: number): Generator<string> {

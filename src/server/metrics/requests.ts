@@ -1,7 +1,7 @@
+import { Histogram } from '../../base/metrics/histogram.ts';
+import { head, labelsOf } from '../../base/metrics/text.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import type { Registry, Resource } from '../registry.ts';
-import { Histogram } from './histogram.ts';
-import { head, labelsOf } from './text.ts';
 
 /** What a request is counted by. Routes are of this shape. */
 export interface CountedRequest {

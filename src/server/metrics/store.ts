@@ -1,7 +1,7 @@
+import { Histogram } from '../../base/metrics/histogram.ts';
+import { head } from '../../base/metrics/text.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { Histogram } from './histogram.ts';
-import { head } from './text.ts';
 
 const BUCKETS_SECONDS = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,

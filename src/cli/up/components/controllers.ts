@@ -12,6 +12,7 @@ import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { forwardedTransport } from '../../../client/transport/forwarded-transport.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
 import { runControllers } from '../../../controllers/loop/loop.ts';
+import type { QueueMetrics } from '../../../controllers/loop/queue-metrics.ts';
 import type { Server } from '../../../server/index.ts';
 
 interface Tools {
@@ -30,7 +31,7 @@ export interface ComponentOptions extends Tools {
 export function startControllers(
   controllers: readonly Controller[],
   server: Pick<Server, 'direct' | 'forward'>,
-  { isShared, ...tools }: ComponentOptions,
+  { isShared, metrics, ...tools }: ComponentOptions & { readonly metrics: QueueMetrics },
 ): () => Promise<void> {
   const stop = new AbortController();
   const clientOf = (account: string) => {
@@ -40,7 +41,7 @@ export function startControllers(
   const client = clientOf(CONTROLLER_MANAGER);
   const lead = async (signal: AbortSignal) => {
     const informers = new InformerFactory({ ...tools, client, signal });
-    await runControllers(controllers, { ...tools, clientOf, signal, informers });
+    await runControllers(controllers, { ...tools, metrics, clientOf, signal, informers });
     await informers.stopped();
   };
   const lease = { name: 'kube-controller-manager', namespace: 'kube-system' };

@@ -6,6 +6,7 @@ import { createEventRecorder } from '../../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { runWhileLeader } from '../../../client/leader-election.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
+import type { SchedulerMetrics } from '../../../scheduler/metrics.ts';
 import { Scheduler } from '../../../scheduler/scheduler.ts';
 import type { Server } from '../../../server/index.ts';
 import type { ComponentOptions } from './controllers.ts';
@@ -15,7 +16,7 @@ const NAME = 'default-scheduler';
 /** Starts the scheduler and returns what stops it, which resolves when bindings in progress are done. */
 export function startScheduler(
   server: Pick<Server, 'direct' | 'explainPodsBy'>,
-  { isShared, ...tools }: ComponentOptions,
+  { isShared, metrics, ...tools }: ComponentOptions & { readonly metrics: SchedulerMetrics },
 ): () => Promise<void> {
   const stop = new AbortController();
   const client = createClient(directTransport(server.direct(SCHEDULER)));
@@ -23,7 +24,7 @@ export function startScheduler(
     const common = { ...tools, client, signal };
     const informers = new InformerFactory(common);
     const recorder = createEventRecorder({ ...common, component: NAME });
-    const scheduler = new Scheduler({ ...common, informers, recorder, name: NAME });
+    const scheduler = new Scheduler({ ...common, metrics, informers, recorder, name: NAME });
     server.explainPodsBy((namespace, name) => scheduler.explain(namespace, name));
     try {
       await scheduler.run();

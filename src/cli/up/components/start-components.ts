@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { allControllers } from '../../../controllers/all.ts';
 import { signingAuthority } from '../../../controllers/identity/certificates/authority.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
+import { QueueMetrics } from '../../../controllers/loop/queue-metrics.ts';
+import { SchedulerMetrics } from '../../../scheduler/metrics.ts';
 import { legacyTokenSigner } from '../../../server/authn/legacy-token-signer.ts';
 import type { Server } from '../../../server/index.ts';
+import type { Metrics } from '../../../server/metrics/metrics.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Pki } from '../../pki/pki.ts';
@@ -19,6 +22,7 @@ import { startScheduler } from './scheduler.ts';
 interface ComponentDependencies {
   readonly server: Server;
   readonly pki: Pki;
+  readonly metrics: Metrics;
 }
 
 export interface Components {
@@ -29,7 +33,11 @@ export interface Components {
 }
 
 /** Prepares the controllers and the scheduler. */
-export function prepareComponents(context: StartContext, { server, pki }: ComponentDependencies, say: Say): Components {
+export function prepareComponents(
+  context: StartContext,
+  { server, pki, metrics }: ComponentDependencies,
+  say: Say,
+): Components {
   const { settings, cleanup, clock, random, log, monitor } = context;
   const all = controllersFor(context, server, pki);
   let controllers = chosen(all, settings);
@@ -37,18 +45,21 @@ export function prepareComponents(context: StartContext, { server, pki }: Compon
   const count = controllers.length === all.length ? `${all.length}` : `${controllers.length} of ${all.length}`;
   say(`${count}, ${schedules ? 'and the' : 'no'} scheduler`);
   const options = { clock, random, log, monitor, isShared: storeDriver(settings.store).shared };
+  const queues = new QueueMetrics(clock);
+  const scheduling = new SchedulerMetrics();
+  metrics.add(queues, schedules ? scheduling : undefined);
   let stopControllers: (() => Promise<void>) | undefined;
   return {
     start() {
-      stopControllers = startControllers(controllers, server, options);
+      stopControllers = startControllers(controllers, server, { ...options, metrics: queues });
       cleanup.add(async () => stopControllers?.());
-      if (schedules) cleanup.add(startScheduler(server, options));
+      if (schedules) cleanup.add(startScheduler(server, { ...options, metrics: scheduling }));
     },
     async use(next) {
       controllers = chosen(controllersFor(context, server, next), settings);
       if (!stopControllers) return;
       await stopControllers();
-      stopControllers = startControllers(controllers, server, options);
+      stopControllers = startControllers(controllers, server, { ...options, metrics: queues });
     },
   };
 }

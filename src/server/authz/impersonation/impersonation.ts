@@ -1,8 +1,8 @@
 /** Impersonation: decides whether a sender may act as another user, and by which permission. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { ApiError } from '../../../base/errors.ts';
+import { head, labelsOf } from '../../../base/metrics/text.ts';
 import type { User } from '../../api.ts';
-import { head, labelsOf } from '../../metrics/text.ts';
 import type { Attributes, Authorizer, ResourceAttributes } from '../authorizer.ts';
 import { forbiddenError } from '../forbidden-error.ts';
 import { type Mode, modes, onAnyNode } from './modes.ts';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../../../base/log.ts';
+import { head } from '../../../base/metrics/text.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { networkOf } from '../../fairness/network.ts';
-import { head } from '../../metrics/text.ts';
 import type { Limits } from '../limits.ts';
 import { closeOnDisconnect } from './close-on-disconnect.ts';
 
