@@ -23,6 +23,7 @@ import { endpointSliceController } from './networking/endpoints/endpoint-slices.
 import { endpointsController } from './networking/endpoints/endpoints.ts';
 import { endpointSliceMirroringController } from './networking/endpoints/mirroring.ts';
 import { type LoadBalancerOptions, loadBalancerController } from './networking/load-balancer/load-balancer.ts';
+import { serviceCidrController } from './networking/service-cidr/service-cidr.ts';
 import { type NodeIpamOptions, nodeIpamController } from './nodes/node-ipam/node-ipam.ts';
 import { nodeLifecycleController } from './nodes/node-lifecycle/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction/taint-eviction.ts';
@@ -101,6 +102,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   resourceQuotaController(options),
   rootCaController(options.authority),
   serviceAccountController(options),
+  serviceCidrController,
   signingController(options.signCertificate),
   statefulSetController,
   storageVersionMigrationController(options),

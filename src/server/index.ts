@@ -19,6 +19,7 @@ import { paramRights } from './admission/policies/param-rights.ts';
 import { Aggregation } from './aggregation/aggregation.ts';
 import type { FrontProxy } from './aggregation/front-proxy.ts';
 import { Allocation } from './allocation/allocation.ts';
+import { keepAddresses, replaceEarlierRows } from './allocation/keep-addresses.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle, User } from './api.ts';
 import { type Find, findIn } from './authn/bound-objects.ts';
@@ -239,6 +240,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     serviceRanges: addresses.map(({ cidr }) => cidr),
     ...{ advertise, hasPeers: peers !== undefined, priorities, now: () => new Date(clock.now()) },
   };
+  await replaceEarlierRows(core);
   const [flowControl] = await Promise.all([
     options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),
@@ -246,6 +248,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     aggregation?.start(),
   ]);
   keepBootstrapped(core, () => bootstrap(handle, first));
+  keepAddresses(core);
   return {
     handle,
     direct: directCalls({ handle, authorizer: core.authorizer, monitor }),

@@ -1,6 +1,7 @@
 /** Addresses and ranges in their canonical form, by IP family. */
 import { formatIp } from '../../kinds/shapes/meta/canonical-ip.ts';
 import { parseIp } from '../../kinds/shapes/meta/ip-address.ts';
+import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
 
 export type IpFamily = 4 | 6;
 
@@ -25,28 +26,4 @@ export function rangesOfFamily(ranges: readonly string[], family: IpFamily): rea
   return [...new Set(ranges.flatMap((text) => canonicalRange(text.trim()) ?? []))].filter(
     (range) => familyOf(range) === family,
   );
-}
-
-/** Returns the canonical form, with the bits of the host cleared; undefined when it is no range. */
-export function canonicalRange(text: string): string | undefined {
-  const [base = '', length = '', rest] = text.split('/');
-  const bytes = parseIp(base);
-  const bits = Number(length);
-  if (!bytes || rest !== undefined || !/^\d{1,3}$/.test(length)) return undefined;
-  if (bits > (familyOf(base) === 4 ? 32 : 128)) return undefined;
-  return `${formatIp(masked(bytes, bits))}/${bits}`;
-}
-
-/** Whether an address is in a range. Both are canonical. */
-export function isInRange(address: string, range: string): boolean {
-  if (familyOf(address) !== familyOf(range)) return false;
-  const length = range.slice(range.indexOf('/') + 1);
-  return canonicalRange(`${address}/${length}`) === range;
-}
-
-function masked(bytes: Uint8Array, bits: number): Uint8Array {
-  return bytes.map((byte, index) => {
-    const kept = Math.min(8, Math.max(0, bits - index * 8));
-    return byte & (0xff << (8 - kept)) & 0xff;
-  });
 }

@@ -1,7 +1,8 @@
 /** The rules of one Service on one node. */
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service as ServiceObject } from '../../kinds/groups/core/service/service.ts';
-import { canonicalAddress, familyOf, type IpFamily, isInRange, ofFamily, rangesOfFamily } from './addresses.ts';
+import { isInRange } from '../../kinds/shapes/meta/ip-range.ts';
+import { canonicalAddress, familyOf, type IpFamily, ofFamily, rangesOfFamily } from './addresses.ts';
 import { chooseEndpoints, isUsable } from './choose-endpoints.ts';
 import { type Endpoint, type EndpointSlice, endpointsOf } from './endpoints.ts';
 import {

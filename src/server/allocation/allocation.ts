@@ -1,10 +1,11 @@
 /**
- * Allocates cluster IPs and node ports to services. Each allocated address or port is a row of its own in the store, written
- * in the same commit as the service: nothing is allocated twice, by however many servers, and nothing leaks in a crash.
+ * Allocates cluster IPs and node ports to services. Each allocated address is an IPAddress and each port a row of its own in
+ * the store, written in the same commit as the service: nothing is allocated twice, by however many servers, and nothing leaks
+ * in a crash.
  */
 import { addAll } from '../../base/collections/add-all.ts';
 import type { Random } from '../../base/random.ts';
-import type { Service } from '../../kinds/groups/core/service/service.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
 import {
   type Allocated,
   allocatedTo,
@@ -13,54 +14,102 @@ import {
   needsHealthCheckNodePort,
   portsWithoutNodePort,
 } from '../../kinds/groups/core/service/service-addresses.ts';
+import { IPAddress } from '../../kinds/groups/networking/ip-address.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import { canonicalIp } from '../../kinds/shapes/meta/canonical-ip.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { Write } from '../../store/store.ts';
 import type { Cache } from '../cache/cache.ts';
 import { keyOf } from '../cache/keys.ts';
 import { invalidObject } from '../objects/check.ts';
+import { addressRow } from './earlier-rows.ts';
 import type { IpRange, PortRange } from './ranges.ts';
+import { ServiceRanges } from './service-ranges.ts';
 
-const ADDRESSES = { group: 'allocations', plural: 'clusterips' };
 const PORTS = { group: 'allocations', plural: 'nodeports' };
 
 export interface AllocationOptions {
   readonly cache: Cache;
   readonly random: Random;
-  /** One range for each IP family, the primary one first. */
+  /** One range for each IP family, the primary one first. ServiceCIDRs add others. */
   readonly addresses: readonly IpRange[];
   readonly ports: PortRange;
 }
 
+/** What is written together with an object. */
+export interface Allocations {
+  /** Rows of the node ports that it takes and releases, and of the addresses that it releases. */
+  readonly rows: readonly Write[];
+  /** Addresses that it takes, in canonical form: each is to become an IPAddress. */
+  readonly addresses: readonly string[];
+}
+
+export const NO_ALLOCATIONS: Allocations = Object.freeze({ rows: [], addresses: [] });
+
 export class Allocation {
   readonly #options: AllocationOptions;
+  readonly #ranges: ServiceRanges;
 
   constructor(options: AllocationOptions) {
     this.#options = options;
+    this.#ranges = new ServiceRanges(options.cache, options.addresses);
   }
 
-  /** Fills in what the object lacks. Returns the rows to write with it, for what it takes and releases. */
-  onWrite(kind: Kind, object: KubeObject, old: KubeObject | undefined): readonly Write[] {
-    if (!isService(kind)) return [];
+  /** Fills in what the object lacks. Returns what it takes and releases. */
+  onWrite(kind: Kind, object: KubeObject, old: KubeObject | undefined): Allocations {
+    if (kind === IPAddress && !old) return this.#inPlaceOfRow(object);
+    if (!isService(kind)) return NO_ALLOCATIONS;
     const service = object as Service;
     const before = old as Service | undefined;
     // A spec that is shared with the stored object is unchanged, and must not be modified.
-    if (service.spec === before?.spec) return [];
+    if (service.spec === before?.spec) return NO_ALLOCATIONS;
     const held: Allocated = before ? allocatedTo(before.spec) : { clusterIPs: [], nodePorts: [] };
     const errors = this.#fill(service, before, held);
     if (errors.length > 0)
       throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
-    return difference(
-      held,
-      allocatedTo(service.spec),
-      keyOf(kind, object.metadata.namespace ?? '', object.metadata.name ?? ''),
-    );
+    return this.#difference(service, held, allocatedTo(service.spec));
   }
 
-  /** The rows to delete with an object that is removed. */
-  onRemoval(kind: Kind, old: KubeObject): readonly Write[] {
-    if (!isService(kind)) return [];
-    return difference(allocatedTo((old as Service).spec), { clusterIPs: [], nodePorts: [] }, '');
+  /** What an object releases that is removed. */
+  onRemoval(kind: Kind, old: KubeObject): Allocations {
+    if (!isService(kind)) return NO_ALLOCATIONS;
+    const service = old as Service;
+    return this.#difference(service, allocatedTo(service.spec), { clusterIPs: [], nodePorts: [] });
+  }
+
+  /** What an earlier release noted about the address goes with the commit. */
+  #inPlaceOfRow({ metadata }: KubeObject): Allocations {
+    const row = addressRow(this.#options.cache, metadata.name ?? '');
+    return row ? { ...NO_ALLOCATIONS, rows: [{ key: row.at.key, value: null, expect: row.revision }] } : NO_ALLOCATIONS;
+  }
+
+  #difference(service: Service, before: Allocated, after: Allocated): Allocations {
+    const ports = { held: new Set(before.nodePorts), wanted: new Set(after.nodePorts) };
+    const addresses = {
+      held: new Set(before.clusterIPs.map(canonicalIp)),
+      wanted: new Set(after.clusterIPs.map(canonicalIp)),
+    };
+    const { namespace = '', name = '' } = service.metadata;
+    const keyOfPort = (port: number) => keyOf(PORTS, '', String(port));
+    const value = Buffer.from(JSON.stringify({ owner: keyOf(Service, namespace, name) }));
+    return {
+      rows: [
+        ...without(ports.wanted, ports.held).map((port): Write => ({ key: keyOfPort(port), value, expect: 0 })),
+        ...without(ports.held, ports.wanted).map((port): Write => ({ key: keyOfPort(port), value: null })),
+        ...without(addresses.held, addresses.wanted).flatMap((address) => this.#release(address, service)),
+      ],
+      addresses: without(addresses.wanted, addresses.held),
+    };
+  }
+
+  /** The removal of an IPAddress that belongs to the service. */
+  #release(address: string, { metadata }: Service): Write[] {
+    const entry = this.#options.cache.table(IPAddress).get('', address);
+    const parent = entry && (entry.hub(IPAddress) as IPAddress).spec.parentRef;
+    if (parent?.resource !== 'services' || parent.name !== metadata.name || parent.namespace !== metadata.namespace) {
+      return [];
+    }
+    return [{ key: entry!.at.key, value: null, expect: entry!.revision }];
   }
 
   #fill({ spec }: Service, before: Service | undefined, held: Allocated): FieldError[] {
@@ -80,14 +129,14 @@ export class Allocation {
     const given = [...(spec.clusterIPs ?? [])];
     const errors: FieldError[] = [];
     for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
-      const range = this.#options.addresses.find((each) => each.family === family);
-      if (!range) continue;
+      if (!this.#options.addresses.some((each) => each.family === family)) continue;
+      const ranges = this.#ranges.open().filter((each) => each.family === family);
       const asked = given[index];
       if (!asked) {
-        given[index] = this.#freeAddress(range, given);
+        given[index] = this.#freeAddress(ranges, given);
         continue;
       }
-      const problem = held.clusterIPs.includes(asked) ? undefined : this.#addressProblem(range, asked);
+      const problem = held.clusterIPs.includes(asked) ? undefined : this.#addressProblem(ranges, asked);
       if (problem) errors.push(invalid('spec.clusterIPs', given, `failed to allocate IP ${asked}: ${problem}`));
     }
     if (errors.length === 0 && given[0]) {
@@ -97,25 +146,46 @@ export class Allocation {
     return errors;
   }
 
-  #addressProblem(range: IpRange, address: string): string | undefined {
-    if (!range.contains(address)) {
-      return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${range.text}`;
+  #addressProblem(ranges: readonly IpRange[], address: string): string | undefined {
+    if (!ranges.some((range) => range.contains(address))) {
+      return 'the provided network does not match the current range';
     }
-    return this.#options.cache.table(ADDRESSES).get('', nameOf(address))
-      ? 'provided IP is already allocated'
-      : undefined;
+    return this.#isTaken(address) ? 'provided IP is already allocated' : undefined;
   }
 
-  #freeAddress(range: IpRange, given: readonly string[]): string {
-    const taken = this.#options.cache.table(ADDRESSES);
-    const start = this.#options.random.int(range.size);
-    for (let i = 0; i < range.size; i++) {
-      const address = range.at(1 + ((start + i) % range.size));
-      if (!taken.get('', nameOf(address)) && !given.includes(address)) return address;
+  #freeAddress(ranges: readonly IpRange[], given: readonly string[]): string {
+    const isFree = (address: string) => !this.#isTaken(address) && !given.includes(address);
+    for (const range of ranges) {
+      const index = this.#choose(range, (each) => isFree(range.at(1 + each)));
+      if (index !== undefined) return range.at(1 + index);
     }
     throw invalidObject({ group: '', kind: 'Service' }, '', [
       invalid('spec.clusterIPs', given, 'failed to allocate a serviceIP: range is full'),
     ]);
+  }
+
+  #isTaken(address: string): boolean {
+    return this.#options.cache.table(IPAddress).get('', canonicalIp(address)) !== undefined;
+  }
+
+  /** A free index at random: of those that nobody is likely to ask for, if there is one. */
+  #choose(
+    { size, reserved }: Pick<IpRange, 'size' | 'reserved'>,
+    isFree: (index: number) => boolean,
+  ): number | undefined {
+    for (const [from, to] of [
+      [reserved, size],
+      [0, Math.min(reserved, size)],
+    ] as const) {
+      const count = to - from;
+      if (count <= 0) continue;
+      const start = this.#options.random.int(count);
+      for (let i = 0; i < count; i++) {
+        const index = from + ((start + i) % count);
+        if (isFree(index)) return index;
+      }
+    }
+    return undefined;
   }
 
   #fillPorts(spec: Service['spec'], held: Allocated): FieldError[] {
@@ -154,13 +224,13 @@ export class Allocation {
   }
 
   #freePort(mine: ReadonlySet<number>): number {
-    const { ports, cache, random } = this.#options;
+    const { ports, cache } = this.#options;
     const taken = cache.table(PORTS);
-    const start = random.int(ports.size);
-    for (let i = 0; i < ports.size; i++) {
-      const port = ports.first + ((start + i) % ports.size);
-      if (!mine.has(port) && !taken.get('', String(port))) return port;
-    }
+    const index = this.#choose(ports, (each) => {
+      const port = ports.first + each;
+      return !mine.has(port) && !taken.get('', String(port));
+    });
+    if (index !== undefined) return ports.first + index;
     throw invalidObject({ group: '', kind: 'Service' }, '', [
       invalid('spec.ports', ports.text, 'failed to allocate a nodePort: range is full'),
     ]);
@@ -171,24 +241,6 @@ function isService(kind: Kind): boolean {
   return kind.group === '' && kind.kind === 'Service';
 }
 
-/** An address in the form that keys have. */
-function nameOf(address: string): string {
-  return address.toLowerCase();
-}
-
-function difference(before: Allocated, after: Allocated, owner: string): Write[] {
-  const held = keysOf(before);
-  const wanted = keysOf(after);
-  const value = Buffer.from(JSON.stringify({ owner }));
-  return [
-    ...[...wanted].filter((key) => !held.has(key)).map((key): Write => ({ key, value, expect: 0 })),
-    ...[...held].filter((key) => !wanted.has(key)).map((key): Write => ({ key, value: null })),
-  ];
-}
-
-function keysOf({ clusterIPs, nodePorts }: Allocated): Set<string> {
-  return new Set([
-    ...clusterIPs.map((address) => keyOf(ADDRESSES, '', nameOf(address))),
-    ...nodePorts.map((port) => keyOf(PORTS, '', String(port))),
-  ]);
+function without<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): T[] {
+  return [...all].filter((each) => !others.has(each));
 }

@@ -6,44 +6,66 @@ export interface IpRange {
   /** In canonical form: `10.96.0.0/16` for `10.96.0.7/16`. */
   readonly cidr: string;
   readonly family: IpFamily;
-  /** How many addresses can be allocated: all but the network's own and the broadcast address. */
+  /** How many addresses can be chosen from: all but the network's own and the broadcast address, up to a limit. */
   readonly size: number;
+  /** The first so many addresses are left to services that ask for one, while there are others. */
+  readonly reserved: number;
   /** The address at an index from 1 to `size`. */
   at(index: number): string;
   contains(address: string): boolean;
 }
 
-/** Larger ranges are cut to this size, so that indexes stay plain numbers. */
+/** Addresses are chosen among so many of a larger range, so that indexes stay plain numbers. */
 const MAX_ADDRESSES = 2 ** 20;
 
+/** A range of a flag, which must have addresses. */
 export function parseIpRange(text: string): IpRange {
+  const range = ipRange(text);
+  if (!range || range.size < 1) throw new Error(`${text} is not an address range`);
+  return range;
+}
+
+/** Undefined when the text is no range. The smallest ranges have no address that can be allocated. */
+export function ipRange(text: string): IpRange | undefined {
   const [base = '', bits = ''] = text.split('/');
   const family = ipFamily(base);
   const width = family === 'IPv4' ? 32 : 128;
   const prefix = Number(bits);
-  if (!family || !/^[0-9]+$/.test(bits) || prefix > width - 2) throw new Error(`${text} is not an address range`);
+  if (!family || !/^[0-9]+$/.test(bits) || prefix > width) return undefined;
   const free = BigInt(width - prefix);
   const first = (numberOf(base) >> free) << free;
   const usable = (1n << free) - (family === 'IPv4' ? 2n : 1n);
-  const size = usable > BigInt(MAX_ADDRESSES) ? MAX_ADDRESSES : Number(usable);
+  const size = usable > BigInt(MAX_ADDRESSES) ? MAX_ADDRESSES : Math.max(0, Number(usable));
   return {
     text,
     cidr: `${textOf(first, family)}/${prefix}`,
     family,
     size,
+    reserved: reservedOf(1n << free, { step: 16n, most: 256n }),
     at: (index) => textOf(first + BigInt(index), family),
     contains: (address) => {
       if (ipFamily(address) !== family) return false;
       const offset = numberOf(address) - first;
-      return offset >= 1n && offset <= BigInt(size);
+      return offset >= 1n && offset <= usable;
     },
   };
+}
+
+const MIN_RESERVED = 16n;
+
+/** A part of the range, at least 16 and at most `most`; nothing of a range that is no larger than that. */
+function reservedOf(size: bigint, { step, most }: { readonly step: bigint; readonly most: bigint }): number {
+  if (size <= MIN_RESERVED) return 0;
+  const part = size / step;
+  return Number(part < MIN_RESERVED ? MIN_RESERVED : part > most ? most : part);
 }
 
 export interface PortRange {
   readonly text: string;
   readonly first: number;
   readonly size: number;
+  /** The first so many ports are left to services that ask for one, while there are others. */
+  readonly reserved: number;
 }
 
 export function parsePortRange(text: string): PortRange {
@@ -51,7 +73,8 @@ export function parsePortRange(text: string): PortRange {
   const first = Number(match?.[1]);
   const last = Number(match?.[2]);
   if (!match || first < 1 || last > 65535 || first > last) throw new Error(`${text} is not a port range`);
-  return { text, first, size: last - first + 1 };
+  const size = last - first + 1;
+  return { text, first, size, reserved: reservedOf(BigInt(size), { step: 32n, most: 128n }) };
 }
 
 function numberOf(address: string): bigint {

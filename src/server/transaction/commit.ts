@@ -41,8 +41,12 @@ export class Commits {
   async commit(drafts: readonly Draft[], { conditions, marker }: CommitOptions = {}): Promise<(Entry | undefined)[]> {
     const writes: Write[] = [];
     const written: (Written | undefined)[] = [];
+    const addresses: (Written | undefined)[] = [];
     try {
-      for (const draft of drafts) written.push(this.#add(draft, writes));
+      for (const draft of drafts) {
+        written.push(this.#add(draft, writes));
+        for (const address of draft.addresses) addresses.push(this.#add(address, writes));
+      }
       if (marker) {
         checkMarker(marker);
         writes.push(marker);
@@ -55,6 +59,7 @@ export class Commits {
       return written.map((each) => each && this.#entryOf(each, revision));
     } finally {
       for (const each of written) if (each) this.#cache.forget(each);
+      for (const each of addresses) if (each) this.#cache.forget(each);
     }
   }
 

@@ -1,9 +1,12 @@
 import { alreadyExists, badRequest } from '../../base/errors.ts';
 import { nameSuffix, type Random } from '../../base/random.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
+import { IPAddress } from '../../kinds/groups/networking/ip-address.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { StoreConflict } from '../../store/store.ts';
+import { newAddress } from '../allocation/new-address.ts';
+import type { Call } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext } from '../core.ts';
@@ -11,6 +14,8 @@ import { trackCreate } from '../field-managers/track.ts';
 import { checkObject } from '../objects/check.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
 import { noteWarnings } from '../objects/warnings.ts';
+import { RequestNotes } from '../request-notes.ts';
+import { SERVER_USER } from '../server-user.ts';
 import { Draft } from './draft.ts';
 import type { Create } from './mutation.ts';
 
@@ -62,7 +67,7 @@ export function finishCreate(core: Core, draft: Draft): Promise<void> | undefine
   const { kind, version } = resource;
   setInitialStatus(kind, object);
   kind.onCreate?.(object, hookContext(core, call));
-  draft.allocated = core.allocation.onWrite(kind, object, undefined);
+  allocate(core, draft);
   const shared = core.specs.intern(kind, object);
   draft.shared = shared;
   const { apiVersion } = version;
@@ -74,6 +79,24 @@ export function finishCreate(core: Core, draft: Draft): Promise<void> | undefine
   if (checking) return checking.then(warn);
   warn();
   return undefined;
+}
+
+/** Allocates what the object lacks, and drafts what is written with it. */
+export function allocate(core: Core, draft: Draft): void {
+  const { request, object, old } = draft;
+  const { rows, addresses } = core.allocation.onWrite(request.resource.kind, object, old);
+  draft.allocated = rows;
+  if (addresses.length > 0) draft.addresses = addresses.map((address) => draftAddress(core, address, object.metadata));
+}
+
+/** The server makes these itself: neither admission nor validation is asked. */
+function draftAddress(core: Core, name: string, service: ObjectMeta): Draft {
+  const { plural, hub } = IPAddress;
+  const { apiVersion } = hub;
+  const call: Call = { verb: 'create', apiVersion, plural, name, user: SERVER_USER };
+  const request: ApiRequest = { resource: { kind: IPAddress, version: hub }, call, notes: new RequestNotes() };
+  const object = newAddress(name, service);
+  return draftCreate(core, request, { type: 'create', object: () => object }, object);
 }
 
 /** For after admission, as in Kubernetes: what a policy says about the object comes first. */

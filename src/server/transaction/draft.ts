@@ -1,12 +1,12 @@
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Write } from '../../store/store.ts';
+import { type Allocations, NO_ALLOCATIONS } from '../allocation/allocation.ts';
 import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { ObjectKey } from '../cache/keys.ts';
 import type { SharedSpec } from '../objects/spec-interner.ts';
 import type { Mutation } from './mutation.ts';
 
-const NO_WRITES: readonly Write[] = Object.freeze([]);
+const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
 
 /** One object on its way through a transaction: made by its mutation, changed by the stages, committed or dropped. */
 export class Draft {
@@ -17,7 +17,9 @@ export class Draft {
   /** Whether a new object came with a resourceVersion, which is refused. */
   isVersioned = false;
   /** Rows of allocated addresses and ports, which are written with the object. */
-  allocated: readonly Write[] = NO_WRITES;
+  allocated: Allocations['rows'] = NO_ALLOCATIONS.rows;
+  /** New IPAddresses, which are written with the object. */
+  addresses: readonly Draft[] = NO_DRAFTS;
   /** The spec that the object shares with others of its template. */
   shared: SharedSpec | undefined;
   /** Whether the kind had no warnings about the object. */

@@ -9,8 +9,8 @@ import type { Draft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
 import { draftOf, finish, isUnchanged } from './stages.ts';
 
-/** How many objects are written in one commit. etcd takes 128 operations. */
-const MAX_OBJECTS = 100;
+/** How many rows are written in one commit. etcd takes 128 operations. */
+const MAX_ROWS = 100;
 
 export interface OwnWrite {
   readonly kind: Kind;
@@ -38,9 +38,9 @@ export async function writeOwn(core: Core, { withoutAdmission, plan, marker }: O
     const drafts = await draftsOf(core, plan(), withoutAdmission);
     if (drafts.length === 0) return;
     try {
-      for (let at = 0; at < drafts.length; at += MAX_OBJECTS) {
-        const isLast = at + MAX_OBJECTS >= drafts.length;
-        await core.commits.commit(drafts.slice(at, at + MAX_OBJECTS), { marker: isLast ? marker : undefined });
+      const parts = commitsOf(drafts);
+      for (const part of parts) {
+        await core.commits.commit(part, { marker: part === parts.at(-1) ? marker : undefined });
       }
     } catch (error) {
       // Another server does the same, or a client wrote: the next plan sees what is left to do.
@@ -48,6 +48,21 @@ export async function writeOwn(core: Core, { withoutAdmission, plan, marker }: O
       await core.cache.fresh();
     }
   }
+}
+
+function commitsOf(drafts: readonly Draft[]): Draft[][] {
+  const parts: Draft[][] = [];
+  let rows = MAX_ROWS;
+  for (const draft of drafts) {
+    const own = 1 + draft.allocated.length + draft.addresses.length;
+    if (rows + own > MAX_ROWS) {
+      parts.push([]);
+      rows = 0;
+    }
+    parts.at(-1)!.push(draft);
+    rows += own;
+  }
+  return parts;
 }
 
 /** A second write of the same object is left to the next plan: a commit takes each key once. */

@@ -97,7 +97,8 @@ function finishRemoval(core: Core, draft: Draft): void {
   const { kind } = request.resource;
   if (mutation.type === 'create' || !isDeletable(kind, object)) return;
   draft.isRemoval = true;
-  draft.allocated = core.allocation.onRemoval(kind, old!);
+  draft.allocated = core.allocation.onRemoval(kind, old!).rows;
+  draft.addresses = [];
 }
 
 /** Whether a commit of the draft would leave the store as it is. */

@@ -11,6 +11,7 @@ import type { ManagedFieldsEntry } from '../managed-fields/managed-entry.ts';
 import { checkObject, invalidObject } from '../objects/check.ts';
 import { noteWarnings } from '../objects/warnings.ts';
 import { sameContent, sameDesiredState } from './comparison.ts';
+import { allocate } from './create.ts';
 import { Draft } from './draft.ts';
 import type { Update } from './mutation.ts';
 import type { UpdatedPart } from './updated-part.ts';
@@ -53,7 +54,7 @@ export function finishUpdate(core: Core, draft: Draft, { part, hasValidSpec }: U
   else kind.onUpdate?.(object, old, hookContext(core, call));
   // A subresource that records something, such as the node of a pod, does not change the desired state.
   if (part === 'object') countGeneration(kind, object, old);
-  draft.allocated = core.allocation.onWrite(kind, object, old);
+  allocate(core, draft);
   shareUnchanged(asTree(object), asTree(old));
   const subresource = isStatus ? 'status' : call.subresource;
   const warn = () => void noteWarnings(kind, object, { notes, old, status: isStatus });

@@ -35,6 +35,11 @@ const ParentReference = s.object(
   { description: 'Names the object an address is allocated to.' },
 );
 
+export const IP_FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family';
+export const IP_MANAGER_LABEL = 'ipaddress.kubernetes.io/managed-by';
+/** What manages the addresses that services are given, as their label says. */
+export const IP_ALLOCATOR = 'ipallocator.k8s.io';
+
 /** An allocated IP address of a Service. */
 export const IPAddress = defineKind({
   group: 'networking.k8s.io',

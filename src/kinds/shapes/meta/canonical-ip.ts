@@ -19,6 +19,12 @@ export function canonicalCidrProblems(text: string): string[] {
 const otherForm = (text: string, canonical: string) =>
   text === canonical ? [] : [`must be in canonical form ("${canonical}")`];
 
+/** The canonical form of an address; what is no address stays as it is. */
+export function canonicalIp(text: string): string {
+  const bytes = parseIp(text);
+  return bytes ? formatIp(bytes) : text;
+}
+
 /** Formats an address of 4 or 16 bytes. */
 export function formatIp(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
