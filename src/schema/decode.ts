@@ -50,7 +50,10 @@ export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: Dec
   }
 }
 
-/** Decodes what may have been accepted under other limits, such as a stored object: lists and maps have any length. */
+/**
+ * Decodes what may have been accepted under other limits, such as a stored object: lists and maps have any length. What
+ * defaults add is limited all the same, as they may be newer than the object.
+ */
 export function decodeUnlimited<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   const before = isLimited;
   isLimited = false;
@@ -87,8 +90,8 @@ const MAX_DEFAULT_CHARACTERS = 4 * 1024 * 1024;
 /** What is left of that. It is reset at the start, like `isLimited`, and counted by the generated code. */
 const defaults = { left: MAX_DEFAULT_CHARACTERS };
 
-function checkDefaults(): void {
-  if (isLimited) throw new DecodeError(`defaults would add more than ${MAX_DEFAULT_CHARACTERS} characters`);
+function refuseDefaults(): never {
+  throw new DecodeError(`defaults would add more than ${MAX_DEFAULT_CHARACTERS} characters`);
 }
 
 /** How much the default of a field adds; that of an object counts what is filled in inside it, too. */
@@ -197,7 +200,7 @@ function objectDecode(schema: ObjectSchema): Decode {
     '}',
     ...entries.map(([field, schema]) => defaultCode(code, field, schema)),
     ...(entries.some(([, { default: preset, zero }]) => preset !== undefined || zero)
-      ? [`if (${code.constant(defaults)}.left < 0) ${code.constant(checkDefaults)}();`]
+      ? [`if (${code.constant(defaults)}.left < 0) ${code.constant(refuseDefaults)}();`]
       : []),
     `} catch (error) { throw ${code.constant(withinField)}(error, ${quote(name)}, at); }`,
     'return out;',
@@ -329,7 +332,7 @@ function countedPreset(field: string, schema: Schema): Preset | undefined {
     preset &&
     ((parent) => {
       defaults.left -= characters;
-      if (defaults.left < 0) checkDefaults();
+      if (defaults.left < 0) refuseDefaults();
       return preset(parent);
     })
   );

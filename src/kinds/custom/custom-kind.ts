@@ -3,7 +3,7 @@ import { deepEqual } from '../../base/json/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { publishedSchema } from '../../json-schema/published.ts';
 import { fieldsOf } from '../../json-schema/to-schema.ts';
-import { decodeUnlimited } from '../../schema/decode.ts';
+import { DecodeError, decodeUnlimited } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Column } from '../columns/column.ts';
 import type { CustomResourceDefinition, CustomResourceVersion } from '../groups/apiextensions/definition-fields.ts';
@@ -192,7 +192,13 @@ class CustomVersion implements Version, ValidatedVersion {
     const { hub } = this.#options;
     if (hub && deepEqual(hub.source, this.source)) return object;
     const { metadata, ...rest } = object;
-    return { ...(decodeUnlimited(target.schema, { ...rest, metadata: {} }) as KubeObject), metadata };
+    try {
+      return { ...(decodeUnlimited(target.schema, { ...rest, metadata: {} }) as KubeObject), metadata };
+    } catch (error) {
+      // It stays readable where the other version refuses it, or would fill in too much.
+      if (error instanceof DecodeError) return object;
+      throw error;
+    }
   }
 
   #build(): ObjectSchema<KubeObject> {

@@ -241,6 +241,25 @@ it('replaces the kind when its definition changes', async () => {
   expect((await api.get('crontabs', 'a', AT)).spec).toMatchObject({ image: 'busybox', extra: 'more' });
 });
 
+it.each(['v1', 'v2'])('shows an object in %s without defaults that would add megabytes to it', async (name) => {
+  const v2 = { ...version, name: 'v2', storage: false };
+  await define({ versions: [version, v2] });
+  const ports = Array.from({ length: 5000 }, (_, index) => ({ name: `p${index}` }));
+  await api.create('crontabs', tab('a', { cronSpec: '* * * * */5', ports }), AT);
+  const wider = structuredClone(schema) as any;
+  wider.properties.spec.properties.ports.items.properties.text = { type: 'string', default: 'x'.repeat(1000) };
+  const versions = [version, v2].map((each) =>
+    each.name === name ? { ...each, schema: { openAPIV3Schema: wider } } : each,
+  );
+  await api.patch('customresourcedefinitions', `crontabs.${GROUP}`, { spec: { versions } }, CRD);
+  const at = { apiVersion: `${GROUP}/${name}` };
+  expect((await api.get('crontabs', 'a', at)).spec.ports).toEqual(ports);
+  expect((await api.list('crontabs', at)).items).toHaveLength(1);
+  await api.patch('crontabs', 'a', { spec: { ports: ports.slice(0, 2) } }, at);
+  const text = wider.properties.spec.properties.ports.items.properties.text.default;
+  expect((await api.get('crontabs', 'a', at)).spec.ports).toEqual(ports.slice(0, 2).map((each) => ({ ...each, text })));
+});
+
 it('deletes all objects with the definition', async () => {
   await define();
   await api.create('crontabs', tab('a'), AT);
