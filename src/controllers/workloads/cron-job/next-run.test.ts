@@ -147,3 +147,17 @@ it('takes every spelling of a time zone for the same one', () => {
   expect(zoneOf('europe/BERLIN')).toBe(zoneOf('Europe/Berlin'));
   expect(zoneOf('utc')).toBe(zoneOf('UTC'));
 });
+
+it.each([
+  ['UTC', '0050-06-15T00:00:00Z', '0050-07-01T00:00:00Z'],
+  ['Asia/Tokyo', '0099-12-15T00:00:00Z', '0100-01-01T00:00:00+09:19'],
+  ['Asia/Tokyo', '0001-01-01T00:00:00Z', '0001-02-01T00:00:00+09:19'],
+  ['UTC', '0000-02-28T00:00:00Z', '0000-03-01T00:00:00Z'],
+])('a schedule of %s has runs in the first century, too', (zone, after, run) => {
+  expect(next('0 0 1 * *', after, zone)).toBe(run);
+});
+
+it('local times before the year 1 are found', () => {
+  const zone = zoneOf('Asia/Tokyo');
+  expect(zone.read(Date.parse('0000-06-15T00:00:00Z'))).toMatchObject({ year: 0, month: 6, day: 15, hour: 9 });
+});

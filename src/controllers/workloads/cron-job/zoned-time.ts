@@ -53,7 +53,7 @@ function zoneWith(offset: (time: number) => number): Zone {
     };
   };
   const startOfDay = (year: number, month: number, day: number): number => {
-    const midnight = Date.UTC(year, month - 1, day);
+    const midnight = utc(year, month, day);
     // Midnight may not exist, or occur twice: the offsets of a day before and after find the first moment.
     const candidates = [offset(midnight - DAY_MS), offset(midnight + DAY_MS)].map((ahead) => midnight - ahead);
     return Math.min(...candidates.filter((time) => time + offset(time) >= midnight));
@@ -74,6 +74,7 @@ function offsetsOf(name: string): (time: number) => number {
     timeZone: name,
     calendar: 'gregory',
     hourCycle: 'h23',
+    era: 'short',
     year: 'numeric',
     month: 'numeric',
     day: 'numeric',
@@ -83,8 +84,18 @@ function offsetsOf(name: string): (time: number) => number {
   });
   return (time) => {
     const parts: Record<string, number> = {};
-    for (const { type, value } of format.formatToParts(time)) parts[type] = Number(value);
+    let isBeforeYear1 = false;
+    for (const { type, value } of format.formatToParts(time)) {
+      if (type === 'era') isBeforeYear1 = value.startsWith('B');
+      else parts[type] = Number(value);
+    }
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000;
+    const local = utc(isBeforeYear1 ? 1 - year : year, month, day) + ((hour * 60 + minute) * 60 + second) * 1000;
+    return local - Math.floor(time / 1000) * 1000;
   };
+}
+
+/** The start of a day in UTC. `Date.UTC` takes the years 0 to 99 for those of the 20th century. */
+function utc(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month - 1, day);
 }

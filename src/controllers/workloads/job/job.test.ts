@@ -340,3 +340,33 @@ describe('planJob', () => {
     expect(made(plan).map(({ metadata }) => metadata.generateName)).toContain(`${'w'.repeat(54)}-11-`);
   });
 });
+
+it('a Job that fails while it is suspended has a start time, which a finished Job needs', () => {
+  const world = new World();
+  world.job({ suspend: true, backoffLimit: 0 });
+  world.pod('a', { status: { phase: 'Failed' } });
+  world.settle();
+  expect(world.current.status).toMatchObject({
+    startTime: '2030-01-01T01:00:00Z',
+    failed: 1,
+    conditions: expect.arrayContaining([expect.objectContaining({ type: 'Failed', reason: 'BackoffLimitExceeded' })]),
+  });
+});
+
+it('a suspended Job that has nothing to do completes without a start time', () => {
+  const world = new World();
+  world.job({ suspend: true, completions: 0 });
+  world.settle();
+  expect(world.current.status.conditions.map(({ type }: any) => type)).toContain('Complete');
+  expect(world.current.status.startTime).toBeUndefined();
+});
+
+it('pods that cannot be deleted after the deadline are left to the back-off of the loop', () => {
+  const world = new World();
+  world.job({ activeDeadlineSeconds: 10 }, { status: { startTime: '2030-01-01T00:00:00Z' } });
+  const pod = world.pod('a');
+  world.failures = [{ action: { type: 'delete', kind: Pod, object: pod }, error: new Error('refused') }];
+  const plan = world.plan();
+  expect(plan.map(({ type }) => type)).toContain('delete');
+  expect(plan.filter(({ type }) => type === 'requeueAfter')).toEqual([]);
+});

@@ -101,12 +101,12 @@ function isAboutPods({ action }: Failure): boolean {
   return (action?.type === 'create' || action?.type === 'delete') && action.kind === Pod;
 }
 
-/** Plans again when only time brings new pods, or the end. */
+/** Plans again when only time brings new pods, or the end. After a deadline, what is left to do is retried with back-off. */
 function nextLook({ job }: Tally, { requeueAfterMs }: Steps, now: number): readonly Action[] {
   const deadline = deadlineOf(job, now);
   const waits = [
     ...(requeueAfterMs === undefined ? [] : [requeueAfterMs]),
-    ...(deadline === undefined ? [] : [deadline - now]),
+    ...(deadline === undefined || deadline <= now ? [] : [deadline - now]),
   ];
   return waits.length > 0 ? [requeueAfter(Math.min(...waits))] : [];
 }

@@ -36,7 +36,9 @@ export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: 
     ending !== undefined &&
     settled.length + noted.succeeded.length + noted.failed.length + counts.active + counts.terminating === 0;
   const { conditions: present = [], startTime, completionTime } = job.status;
-  const start = startTime ?? (job.spec.suspend ? undefined : timestamp(now));
+  // One that ends without having been resumed has started, too: the server asks for it unless there was nothing to do.
+  const isUnstarted = job.spec.suspend && (ending === undefined || job.spec.completions === 0);
+  const start = startTime ?? (isUnstarted ? undefined : timestamp(now));
   const suspension = isOpen && !ending && !job.metadata.deletionTimestamp ? suspensionOf(job, now) : undefined;
   const conditions = ending ? withEnding(present, ending, { isDone, now }) : (suspension?.conditions ?? present);
   const succeeded = indexes?.succeeded.size ?? account.succeeded;
