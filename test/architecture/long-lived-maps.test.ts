@@ -81,6 +81,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/server/faults/fault-injector.ts': { '#faults': 'stored objects', '#watches': 'in progress' },
   'src/server/field-managers/managers.ts': { NO_MANAGERS: 'one call' },
   'src/server/http/body/json-duplicates.ts': { NONE: 'one call', '#found': 'one call' },
+  'src/server/http/documents/health-results.ts': { '#results': 'served kinds' },
   'src/server/http/front/front-thread.ts': {
     '#exchanges': 'in progress',
     '#paced': 'in progress',

@@ -144,9 +144,22 @@ describe('a path', () => {
     ['/metrics', 'text/plain; version=0.0.4; charset=utf-8'],
     ['/metrics/cadvisor', 'text/plain; version=0.0.4; charset=utf-8'],
     ['/metrics/probes', 'text/plain; version=0.0.4; charset=utf-8'],
+    ['/metrics/slis', 'text/plain; version=0.0.4; charset=utf-8'],
     ['/logs/', 'text/html; charset=utf-8'],
   ])('%s has its document', async (path, type) => {
     expect(await server(path)).toMatchObject({ code: 200, headers: { 'content-type': type } });
+  });
+
+  it('counts how often it was asked for its health', async () => {
+    const counted = async () =>
+      /kubernetes_healthchecks_total{name="ping",status="success",type="healthz"} (\d+)/.exec(
+        (await server('/metrics/slis')).body,
+      )?.[1];
+    await server('/healthz');
+    const before = Number(await counted());
+    await server('/healthz');
+    expect(Number(await counted())).toBe(before + 1);
+    expect((await server('/metrics/slis')).body).toContain('kubernetes_healthcheck{name="syncloop",type="healthz"} 1');
   });
 
   it('shows pods and the configuration', async () => {

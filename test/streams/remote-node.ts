@@ -70,10 +70,11 @@ export function servedNode(host: HostNode, more: Partial<EndpointNode> = {}): En
     probes: () => [],
   } as unknown as ServedPod;
   return {
-    ...{ name: 'n1', addresses: [], runtime },
+    ...{ name: 'n1', addresses: [], runtime, counters: undefined },
     find: (_namespace, name) => (name === 'lost' ? undefined : served),
     pods: () => [served],
     summary: async () => undefined,
+    claimStats: async () => [],
     resourceMetrics: async () => undefined,
     ...more,
   };

@@ -41,6 +41,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const machine = thisMachine({ version, runtimeVersion, directory, clock, config });
   const endpoint = await openEndpoint({
     ...{ client, clock, random, log, name, directory, addresses, authority, parts },
+    networkNamespace: options.network?.namespace,
     config: kubeletConfiguration(options),
   });
   const settings = nodeSettings(options, endpoint.port);
@@ -61,7 +62,8 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const ranges = node ? await rangesOf(node, options, signal) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     const handedOver = () => registration.stopped();
-    await parts.open(ranges, { machine, settings, handedOver }).catch((error: unknown) => {
+    const current = async () => nodeSettings(options, await endpoint.listenInNamespace());
+    await parts.open(ranges, { machine, settings: current, handedOver }).catch((error: unknown) => {
       registration.runtimeFailed();
       throw error;
     });

@@ -12,6 +12,7 @@ import type { Refusal } from '../admission/refusal.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodFailure } from '../pod/plan/state.ts';
 import type { ActionContext } from './actions/context.ts';
+import { AgentCounters } from './counters.ts';
 import { releaseLeftovers } from './leftovers.ts';
 import { orphanOf } from './orphan.ts';
 import { RuntimeView } from './runtime-view.ts';
@@ -51,6 +52,7 @@ export class AgentPods {
   readonly #view: RuntimeView;
   /** By UID. */
   readonly #followed = new Map<string, Followed>();
+  readonly counters = new AgentCounters();
   readonly #mirrors: MirrorPods;
   readonly #statics: StaticPods;
   /** Admits one pod at a time: each takes resources from the next. */
@@ -193,7 +195,7 @@ export class AgentPods {
   #start(uid: string, pod: SeenPod): Followed {
     const { context, client, log, signal, recorder, hostIP } = this.#options;
     const worker = new PodWorker(pod, {
-      ...{ context, log, view: this.#view, records: this.#options.recordsOf() },
+      ...{ context, log, counters: this.counters, view: this.#view, records: this.#options.recordsOf() },
       emit: (about, { type, reason, message, container }) =>
         recorder.event(eventSubject(about, container), type, reason, message),
       admit: (each) => this.#admit(each),

@@ -1,4 +1,6 @@
 /** What the endpoint needs of the node that it shows. */
+import type { AgentCounters } from '../agent/counters.ts';
+import type { ClaimStats } from '../machine/housekeeping.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodState } from '../pod/plan/state.ts';
 import type { ProbeCount } from '../probes/container-probes.ts';
@@ -19,11 +21,15 @@ export interface EndpointNode {
   readonly addresses: readonly string[];
   /** Undefined until it has come up. */
   readonly runtime: Runtime | undefined;
+  /** Undefined until it has come up. */
+  readonly counters: Pick<AgentCounters, 'samples'> | undefined;
   /** The pod of that name which the agent runs now. */
   find(namespace: string, name: string): ServedPod | undefined;
   pods(): Iterable<ServedPod>;
   /** For `/stats/summary`. Undefined until something was measured. */
   summary(): Promise<object | undefined>;
+  /** For `/metrics`: volumes of claims. */
+  claimStats(): Promise<readonly ClaimStats[]>;
   /** For `/metrics/resource`. Undefined until the node has come up. */
   resourceMetrics(): Promise<string | undefined>;
 }

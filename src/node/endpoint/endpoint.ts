@@ -39,6 +39,9 @@ export interface ServingIdentity {
   readonly key: string;
 }
 
+/** Rejects like `listen`, with the code EADDRINUSE when the port is taken. */
+export type ListenOnPort = (server: TlsServer, port: number) => Promise<void>;
+
 /** The default of kubelet. */
 const DEFAULT_PORT = 10_250;
 /** Ports after the default one that are tried when it is taken. */
@@ -50,6 +53,7 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 export class Endpoint {
   readonly #options: EndpointOptions;
   readonly #access: Access;
+  readonly #health = { asked: 0 };
   readonly #streams: PodStreams;
   readonly #http: Server;
   #tls: TlsServer | undefined;
@@ -70,9 +74,9 @@ export class Endpoint {
 
   /**
    * Listens on kubelet's port or the next free one, and resolves with that. `authority` signs the certificates of clients.
-   * Connections fail until there is a certificate to serve with.
+   * Connections fail until there is a certificate to serve with. `on`: an address, or what has a server listen on a port.
    */
-  async listen(host: string, authority: string): Promise<number> {
+  async listen(on: string | ListenOnPort, authority: string): Promise<number> {
     this.#tls = createTlsServer({
       ...{ ca: authority, requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
       ...{ minVersion: 'TLSv1.2', allowHalfOpen: true },
@@ -87,7 +91,9 @@ export class Endpoint {
     });
     for (let port = DEFAULT_PORT; ; port++) {
       try {
-        return await listening(this.#tls, port, host);
+        if (typeof on === 'string') return await listening(this.#tls, port, on);
+        await on(this.#tls, port);
+        return port;
       } catch (error) {
         const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
         if (!isTaken || port >= DEFAULT_PORT + MAX_NEXT_PORTS) throw error;
@@ -160,7 +166,7 @@ export class Endpoint {
       case 'logFile':
         return sendLogFile(response, logDirectory, route.path);
       case 'document': {
-        const { contentType, body } = await documentOf(route.name, { node, config });
+        const { contentType, body } = await documentOf(route.name, { node, config, health: this.#health });
         response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) }).end(body);
       }
     }

@@ -10,6 +10,7 @@ export type DocumentName =
   | 'resourceMetrics'
   | 'containerMetrics'
   | 'probeMetrics'
+  | 'healthMetrics'
   | 'config';
 
 export type EndpointRoute =
@@ -32,6 +33,7 @@ const DOCUMENTS: Readonly<Record<string, DocumentName>> = {
   '/metrics/resource': 'resourceMetrics',
   '/metrics/cadvisor': 'containerMetrics',
   '/metrics/probes': 'probeMetrics',
+  '/metrics/slis': 'healthMetrics',
   '/configz': 'config',
 };
 

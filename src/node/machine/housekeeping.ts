@@ -40,6 +40,13 @@ export interface HousekeepingOptions {
   warn(reason: string, message: string): void;
 }
 
+/** The volume of a claim. */
+export interface ClaimStats {
+  readonly namespace: string;
+  readonly claim: string;
+  readonly stats: Omit<DriverVolumeStats, 'claim'>;
+}
+
 /** As often as kubelet looks. */
 const INTERVAL_MS = 10_000;
 const IMAGE_INTERVAL_MS = 5 * 60_000;
@@ -108,6 +115,20 @@ export class Housekeeping {
     const driverVolumesOf = (uid: string) => ofDrivers.get(uid) ?? [];
     const common = { nodeName, bootedAt, samples: this.#samples, pods, imageBytes: images.bytes };
     return summary({ ...common, volumesOf, driverVolumesOf });
+  }
+
+  /** What drivers say about the volumes of claims that pods use, each claim once. */
+  async claimStats(): Promise<readonly ClaimStats[]> {
+    const { pods, driverStatsOf } = this.#options;
+    if (!driverStatsOf) return [];
+    const found = new Map<string, ClaimStats>();
+    for (const { metadata } of pods()) {
+      const { namespace = '', uid = '' } = metadata;
+      for (const { claim, ...stats } of await driverStatsOf(uid)) {
+        if (claim !== undefined) found.set(`${namespace}/${claim}`, { namespace, claim, stats });
+      }
+    }
+    return [...found.values()];
   }
 
   async #stats(): Promise<readonly PodStats[]> {

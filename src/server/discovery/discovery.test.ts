@@ -240,6 +240,7 @@ it('lists its paths', () => {
       '/healthz',
       '/livez',
       '/metrics',
+      '/metrics/slis',
       '/openapi/v2',
       '/openapi/v3',
       '/openid/v1/jwks',

@@ -41,6 +41,7 @@ const OTHER_PATHS = [
   '/healthz',
   '/livez',
   '/metrics',
+  '/metrics/slis',
   '/openapi/v2',
   '/openapi/v3',
   '/openid/v1/jwks',

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -121,6 +122,40 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
         await rm(directory, { recursive: true, force: true });
       }
     }, TIMEOUT_MS);
+
+    test(
+      'the agents of both nodes listen where their nodes say',
+      async () => {
+        const account = { metadata: { name: 'monitor' } };
+        await post('serviceaccounts', account);
+        const roles = '/apis/rbac.authorization.k8s.io/v1';
+        const rules = [{ apiGroups: [''], resources: ['nodes/metrics'], verbs: ['get'] }];
+        await qd.request('POST', `${roles}/clusterroles`, { body: { ...account, rules } });
+        await qd.request('POST', `${roles}/clusterrolebindings`, {
+          body: {
+            ...account,
+            roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'monitor' },
+            subjects: [{ kind: 'ServiceAccount', name: 'monitor', namespace: 'default' }],
+          },
+        });
+        const { body } = await post('serviceaccounts/monitor/token', { spec: {} });
+        const authorization = `Bearer ${body.status.token}`;
+        for (const node of NODES) {
+          const { status } = (await qd.request('GET', `/api/v1/nodes/${node}`)).body;
+          const host = status.addresses.find(({ type }: { type: string }) => type === 'InternalIP').address;
+          const port = status.daemonEndpoints.kubeletEndpoint.Port;
+          const ask = async (headers: Record<string, string>) => {
+            const options = { host, port, path: '/metrics', servername: node, headers, rejectUnauthorized: false };
+            const [response] = await once(httpsRequest(options).end(), 'response');
+            return { code: response.statusCode, text: Buffer.concat(await response.toArray()).toString() };
+          };
+          await vi.waitFor(async () => expect((await ask({ authorization })).code).toBe(200), 20_000);
+          expect((await ask({ authorization })).text).toContain(`kubelet_node_name{node="${node}"} 1`);
+          expect((await ask({})).code).toBe(401);
+        }
+      },
+      TIMEOUT_MS,
+    );
 
     test(
       'pods of both nodes reach pods of both nodes, with their own addresses',

@@ -18,7 +18,8 @@ import type { RunNodeOptions, RunningServices } from './options.ts';
 
 interface OpenOptions {
   readonly machine: LocalMachine;
-  readonly settings: NodeSettings;
+  /** Called when the network of the node is there. */
+  readonly settings: () => Promise<NodeSettings>;
   /** Resolves when nothing else reports the node any more: from then on, its agent does. */
   readonly handedOver: () => Promise<void>;
 }
@@ -108,7 +109,8 @@ export class NodeParts {
   async #startAgent(parts: OpenOptions & OpenedParts): Promise<Agent> {
     const { client, clock, random, log, version, config, addresses, apiServer, watchSeconds } = this.#options;
     const { clusterDns, clusterDomain, startServices } = this.#options;
-    const { runtime, volumes, pullRecords, machine, settings } = parts;
+    const { runtime, volumes, pullRecords, machine } = parts;
+    const settings = await parts.settings();
     this.agent = startAgent({
       ...{ client, clock, random, log, runtime, volumes, pullRecords, machine, settings },
       facts: {

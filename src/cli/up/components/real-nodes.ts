@@ -60,8 +60,7 @@ export async function startRealNodes(
       ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion, openAfter: whenReady },
-      // From this process, the address of a node with a network of its own cannot be listened on.
-      authority: network ? undefined : authority,
+      authority,
       startServices: (each) => startServices({ ...services, nodeClient: client, node: each, removesRules: true }),
       removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
     });

@@ -8,13 +8,14 @@ import type { Logger } from '../../../base/log.ts';
 import type { Timer } from '../../../base/time/clock.ts';
 import type { Refusal } from '../../admission/refusal.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import type { Action, Plan, PlannedEvent } from '../../pod/plan/action.ts';
+import type { Action, Outcome, Plan, PlannedEvent } from '../../pod/plan/action.ts';
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
 import { planPod } from '../../pod/plan/plan-pod.ts';
 import { begin, finish, observe } from '../../pod/plan/record.ts';
 import type { PodFailure, PodState } from '../../pod/plan/state.ts';
 import type { ActionContext } from '../actions/context.ts';
 import { perform } from '../actions/perform.ts';
+import type { AgentCounters } from '../counters.ts';
 import type { RuntimeView } from '../runtime-view.ts';
 import { PodProbes } from './pod-probes.ts';
 import type { Records } from './records.ts';
@@ -25,6 +26,7 @@ export interface PodWorkerOptions {
   readonly view: RuntimeView;
   readonly records: Records;
   readonly log: Logger;
+  readonly counters: AgentCounters;
   readonly emit: (pod: SeenPod, event: PlannedEvent) => void;
   /** Why the node does not run a pod that it has nothing of yet. */
   readonly admit: (pod: SeenPod) => Promise<PodFailure | undefined>;
@@ -45,6 +47,8 @@ export class PodWorker {
   /** Stops of containers that are under way, by container. */
   readonly #stops = new Map<string, AbortController>();
   readonly #actions = new Set<Promise<void>>();
+  /** IDs of ended containers that are counted. */
+  readonly #ended = new Set<string>();
   #pod: SeenPod;
   #isRemoved = false;
   #failure: PodFailure | undefined;
@@ -150,6 +154,7 @@ export class PodWorker {
     // What has ended since is not in what was observed: what looks left over may have been started.
     while (state.revision !== this.#listed && !this.#isStopped) state = await this.#observe();
     if (this.#isStopped) return;
+    this.#options.counters.containersEnded(state.containers, this.#ended);
     const now = context.clock.now();
     alignContainers(state, this.#pod, now);
     state.isRemoved = this.#isRemoved;
@@ -186,6 +191,10 @@ export class PodWorker {
       }
       this.#state = adoptPod(this.#pod, read, context.clock.now());
       this.#listed = this.#state.revision;
+      // What had ended before was counted by the agent of that time.
+      for (const { id, state } of this.#state.containers.flatMap(({ records: all }) => all)) {
+        if (state === 'exited') this.#ended.add(id);
+      }
       return this.#state;
     }
     for (;;) {
@@ -214,10 +223,19 @@ export class PodWorker {
         if (this.#stops.get(action.id) !== end) return;
         this.#stops.delete(action.id);
       }
+      this.#count(state, action, outcome);
       finish(state, action, outcome, context.clock.now());
       this.wake();
     });
     this.#actions.add(performing);
+  }
+
+  #count({ containers }: PodState, action: Action, outcome: Outcome): void {
+    const { counters } = this.#options;
+    if (action.type === 'run-sandbox') counters.podStarted(outcome.type === 'done');
+    if (action.type !== 'start-container') return;
+    const { role } = containers[action.position]!;
+    counters.containerStarted(role, outcome.type === 'done' ? undefined : outcome.reason);
   }
 
   /** Configuration that is mounted changes while the pod runs. */

@@ -2,7 +2,7 @@
 import { ApiError } from '../../../base/errors.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
 import type { DocumentName } from '../route.ts';
-import { agentMetrics, containerMetrics, probeMetrics } from './metrics.ts';
+import { agentMetrics, containerMetrics, healthMetrics, probeMetrics } from './metrics.ts';
 
 export interface Document {
   readonly contentType: string;
@@ -13,12 +13,15 @@ export interface DocumentOptions {
   readonly node: EndpointNode;
   /** For `/configz`: the settings of the agent, with the names of KubeletConfiguration. */
   readonly config: object;
+  /** How often `/healthz` was asked for. It is counted here. */
+  readonly health: { asked: number };
 }
 
 /** Rejects with an ApiError when the node has not come up yet. */
-export async function documentOf(name: DocumentName, { node, config }: DocumentOptions): Promise<Document> {
+export async function documentOf(name: DocumentName, { node, config, health }: DocumentOptions): Promise<Document> {
   switch (name) {
     case 'health':
+      health.asked++;
       return { contentType: 'text/plain; charset=utf-8', body: 'ok' };
     case 'pods':
       return json(podList([...node.pods()].map(({ pod }) => pod)));
@@ -34,6 +37,8 @@ export async function documentOf(name: DocumentName, { node, config }: DocumentO
       return metrics(await containerMetrics(node));
     case 'probeMetrics':
       return metrics(probeMetrics(node));
+    case 'healthMetrics':
+      return metrics(healthMetrics(health.asked));
     case 'config':
       return json({ kubeletconfig: config });
   }

@@ -1,4 +1,5 @@
 /** What `/metrics`, `/metrics/cadvisor` and `/metrics/probes` show. */
+import type { ClaimStats } from '../../machine/housekeeping.ts';
 import type { Container } from '../../runtime/runtime.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
 import { type MetricFamily, type MetricSample, metricText } from './metric-text.ts';
@@ -26,11 +27,63 @@ export async function agentMetrics(node: EndpointNode): Promise<string> {
       '[BETA] Number of containers currently running',
       [...byState].map(([state, value]) => ({ labels: { container_state: state }, value })),
     ),
+    ...lifeMetrics(node),
+    ...claimMetrics(await node.claimStats()),
     counter('process_cpu_seconds_total', 'Total user and system CPU time spent in seconds.', [
       { value: (user + system) / MICROSECONDS },
     ]),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', [{ value: process.memoryUsage.rss() }]),
   ]);
+}
+
+/** Starts and ends of pods and containers. */
+function lifeMetrics({ counters }: EndpointNode): MetricFamily[] {
+  if (!counters) return [];
+  return [
+    counter(
+      'kubelet_started_containers_errors_total',
+      '[BETA] Cumulative number of errors when starting containers',
+      counters.samples('startedContainerErrors'),
+    ),
+    counter(
+      'kubelet_started_containers_total',
+      '[BETA] Cumulative number of containers started',
+      counters.samples('startedContainers'),
+    ),
+    counter(
+      'kubelet_started_pods_errors_total',
+      '[BETA] Cumulative number of errors when starting pods',
+      counters.samples('startedPodErrors'),
+    ),
+    counter('kubelet_started_pods_total', '[BETA] Cumulative number of pods started', counters.samples('startedPods')),
+    counter(
+      'kubelet_terminated_containers_total',
+      '[ALPHA] Cumulative number of containers terminated, by exit code',
+      counters.samples('terminatedContainers'),
+    ),
+  ];
+}
+
+const CLAIM_METRICS = [
+  ['available_bytes', 'Number of available bytes in the volume', 'availableBytes'],
+  ['capacity_bytes', 'Capacity in bytes of the volume', 'capacityBytes'],
+  ['inodes', 'Maximum number of inodes in the volume', 'inodes'],
+  ['inodes_free', 'Number of free inodes in the volume', 'inodesFree'],
+  ['inodes_used', 'Number of used inodes in the volume', 'inodesUsed'],
+  ['used_bytes', 'Number of used bytes in the volume', 'usedBytes'],
+] as const;
+
+function claimMetrics(claims: readonly ClaimStats[]): MetricFamily[] {
+  return CLAIM_METRICS.map(([name, help, field]) =>
+    gauge(
+      `kubelet_volume_stats_${name}`,
+      `[ALPHA] ${help}`,
+      claims.flatMap(({ namespace, claim, stats }) => {
+        const value = stats[field];
+        return value === undefined ? [] : [{ labels: { namespace, persistentvolumeclaim: claim }, value }];
+      }),
+    ),
+  );
 }
 
 /** What containers use, with the names of cAdvisor. */
@@ -100,6 +153,25 @@ export function probeMetrics(node: EndpointNode): string {
       'prober_probe_total',
       '[BETA] Cumulative number of a liveness, readiness or startup probe for a container by result.',
       samples,
+    ),
+  ]);
+}
+
+const HEALTH_CHECKS = ['log', 'ping', 'syncloop'];
+
+/** The checks of `/healthz`, which pass whenever the agent answers. */
+export function healthMetrics(asked: number): string {
+  const checks = asked === 0 ? [] : HEALTH_CHECKS;
+  return metricText([
+    gauge(
+      'kubernetes_healthcheck',
+      '[STABLE] This metric records the result of a single healthcheck.',
+      checks.map((name) => ({ labels: { name, type: 'healthz' }, value: 1 })),
+    ),
+    counter(
+      'kubernetes_healthchecks_total',
+      '[STABLE] This metric records the results of all healthcheck.',
+      checks.map((name) => ({ labels: { name, status: 'success', type: 'healthz' }, value: asked })),
     ),
   ]);
 }

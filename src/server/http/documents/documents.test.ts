@@ -4,6 +4,7 @@ import { Discovery } from '../../discovery/discovery.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { Documents } from './documents.ts';
+import { HealthResults } from './health-results.ts';
 
 it('builds nothing for the first client after discovery was prepared', async () => {
   const groups = vi.fn(() => ['apps']);
@@ -11,7 +12,10 @@ it('builds nothing for the first client after discovery was prepared', async () 
   const backends = { generation: 1, groups, ofGroup } as unknown as BackendRegistry;
   const version = { gitVersion: 'v1.36.0' } as ConstructorParameters<typeof Discovery>[0]['version'];
   const discovery = new Discovery({ backends, version, serverAddress: () => 'localhost:6443' });
-  const documents = new Documents({ backends, discovery, metrics: {} as Metrics, version, documents: [] });
+  const documents = new Documents(
+    { backends, discovery, metrics: {} as Metrics, version, documents: [] },
+    new HealthResults(),
+  );
   documents.prepare();
   groups.mockClear();
   ofGroup.mockClear();

@@ -8,6 +8,7 @@ import type { Exchange } from '../protocol/exchange.ts';
 import { negotiate } from '../respond/accept.ts';
 import { sendDocument } from '../respond/respond.ts';
 import { splitPath } from '../route/path-segments.ts';
+import type { HealthResults } from './health-results.ts';
 import { published, sendPublished } from './published.ts';
 import { SchemaDocuments } from './schema-documents.ts';
 
@@ -38,9 +39,11 @@ export class Documents {
   readonly #schemas: SchemaDocuments;
   /** Encoded discovery documents, by tree: discovery returns the same tree until the backends change. */
   readonly #written = new WeakMap<object, PublishedDocument>();
+  readonly #healthResults: HealthResults;
 
-  constructor(options: DocumentsOptions) {
+  constructor(options: DocumentsOptions, healthResults: HealthResults) {
     this.#options = options;
+    this.#healthResults = healthResults;
     this.#schemas = new SchemaDocuments(options.backends);
   }
 
@@ -49,9 +52,10 @@ export class Documents {
     const parts = splitPath(path);
     const plain = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
     const { discovery, metrics, version } = this.#options;
-    if (plain === '/metrics') {
+    if (plain === '/metrics' || plain === '/metrics/slis') {
       refuseWrites(exchange);
-      exchange.reply(200, METRICS_TYPE, Buffer.from(metrics.text(version)));
+      const text = plain === '/metrics' ? metrics.text(version) : this.#healthResults.text();
+      exchange.reply(200, METRICS_TYPE, Buffer.from(text));
       return true;
     }
     const document = discovery.document(plain);

@@ -1,5 +1,6 @@
 /** Health endpoints in Kubernetes' format: one word for probes, and one line per check with `?verbose`. */
 import { type Clock, sleep } from '../../../base/time/clock.ts';
+import type { HealthResults } from './health-results.ts';
 
 /** Checks one part of the server. Throws, or rejects, if it is unhealthy. */
 export interface HealthCheck {
@@ -65,14 +66,16 @@ function failingWhen(name: string, reasonOf: () => string | undefined): HealthCh
 export async function runChecks(
   name: HealthName,
   checks: readonly HealthCheck[],
-  search: string,
+  { search, results }: { readonly search: string; readonly results?: HealthResults },
 ): Promise<HealthAnswer> {
   const query = new URLSearchParams(search);
   const excluded = new Set(query.getAll('exclude'));
   const lines = await Promise.all(
     checks.map(async ({ name: each, check }) => {
       if (excluded.delete(each)) return `[+]${each} excluded: ok`;
-      return (await reasonOf(check)) === undefined ? `[+]${each} ok` : `[-]${each} failed: reason withheld`;
+      const isPassed = (await reasonOf(check)) === undefined;
+      results?.note(name, each, isPassed);
+      return isPassed ? `[+]${each} ok` : `[-]${each} failed: reason withheld`;
     }),
   );
   const failed = lines.some((line) => line.startsWith('[-]'));
@@ -98,13 +101,17 @@ export interface HealthOptions {
   readonly checks: readonly HealthCheck[];
   readonly isReady: () => boolean;
   readonly isDraining: () => boolean;
+  /** Is told how checks end. */
+  readonly results: HealthResults;
 }
 
 /** The checks of each health endpoint. */
 export class Health {
   readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
+  readonly #results: HealthResults;
 
-  constructor({ checks, isReady, isDraining }: HealthOptions) {
+  constructor({ checks, isReady, isDraining, results }: HealthOptions) {
+    this.#results = results;
     const live = [{ name: 'ping', check: () => undefined }, ...checks];
     const started = failingWhen('poststarthook/start-controllers', () => (isReady() ? undefined : 'not finished'));
     const shutdown = failingWhen('shutdown', () => (isDraining() ? 'process is shutting down' : undefined));
@@ -113,7 +120,8 @@ export class Health {
 
   answer({ name, check }: HealthPath, search: string): Promise<HealthAnswer> {
     const checks = this.#checks[name];
-    return check === undefined ? runChecks(name, checks, search) : runCheck(check, checks);
+    const results = this.#results;
+    return check === undefined ? runChecks(name, checks, { search, results }) : runCheck(check, checks);
   }
 }
 
