@@ -10,13 +10,16 @@ const read = (socket: TLSSocket) => certificateOf(socket, { ca: '' });
 const VALID_TO = 'Nov 15 01:00:00 2031 GMT';
 
 function socketWith(subject: object | undefined, authorized = true): TLSSocket {
-  const certificate = subject ? { subject, valid_to: VALID_TO } : {};
+  const certificate = subject ? { subject, valid_to: VALID_TO, fingerprint256: 'AB:01:CD' } : {};
   return { authorized, getPeerCertificate: () => certificate } as unknown as TLSSocket;
 }
 
 it('names the user and the groups', () => {
   expect(read(socketWith({ CN: 'admin', O: ['system:masters', 'ops'] }))).toEqual({
-    user: { name: 'admin', groups: ['system:masters', 'ops', 'system:authenticated'] },
+    user: {
+      ...{ name: 'admin', groups: ['system:masters', 'ops', 'system:authenticated'] },
+      extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=ab01cd'] },
+    },
     expires: Date.parse('2031-11-15T01:00:00Z'),
   });
   expect(read(socketWith({ CN: 'node', O: 'nodes' }))?.user?.groups).toEqual(['nodes', 'system:authenticated']);

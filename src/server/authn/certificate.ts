@@ -32,7 +32,9 @@ export function certificateOf(socket: TLSSocket, authorities: ClientAuthorities)
   // Go's x509 uses the last common name if there are several.
   const name = listOf(certificate.subject.CN).at(-1);
   if (!socket.authorized || !name || Number.isNaN(expires)) return { user: undefined, expires: 0 };
-  const user = authenticated({ name, groups: listOf(certificate.subject.O) });
+  const id = `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`;
+  const extra = { 'authentication.kubernetes.io/credential-id': [id] };
+  const user = authenticated({ name, groups: listOf(certificate.subject.O), extra });
   const { ca, proxyCa } = authorities;
   if (proxyCa === undefined) return { user, expires };
   // The connection was authorized by one of the two: a proxy must not be taken for the user of its name, nor a user for a proxy.

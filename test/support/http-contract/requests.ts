@@ -1,4 +1,5 @@
 /** Requests and responses: methods, media types, queries, errors, credentials. */
+import { X509Certificate } from 'node:crypto';
 import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -381,7 +382,11 @@ export function requestsContract(startServer: StartServer): void {
     it('authenticates users by their client certificates', async () => {
       const certificate = await running.authority.client('admin', 'system:masters');
       await send({ path: PODS, headers: { authorization: '' }, ...certificate });
-      expect(running.core.lastCall.user).toEqual({ name: 'admin', groups: ['system:masters', 'system:authenticated'] });
+      const id = new X509Certificate(certificate.cert).fingerprint256.replaceAll(':', '').toLowerCase();
+      expect(running.core.lastCall.user).toEqual({
+        ...{ name: 'admin', groups: ['system:masters', 'system:authenticated'] },
+        extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${id}`] },
+      });
     });
 
     it('rejects certificates of another authority', async () => {
