@@ -3,6 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { bodyFraming } from '../../base/body-framing.ts';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 
 export interface Forwarder {
@@ -79,6 +80,7 @@ export function createForwarder({ connection, appendServerPath, keepalive }: For
         response.on('error', () => outgoing.destroy());
       });
       call.on('error', (error) => answerUnreachable(outgoing, error));
+      refuseUpgrade(call);
       outgoing.on('close', () => call.destroy());
       incoming.pipe(call);
     },

@@ -1,5 +1,6 @@
 /** The clusters that the contexts of the client configuration name. */
 import { request } from 'node:https';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { type Connection, connectionOf, type Kubeconfig, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
@@ -51,27 +52,31 @@ export interface Release {
 }
 
 const VERSION_TIMEOUT_MS = 10_000;
+const MAX_VERSION_LENGTH = 64 * 1024;
 
 /** What the cluster answers to `/version`. */
 export function releaseOf({ context, connection }: ClusterAccess): Promise<Release> {
   const { server, ca, cert, key, token, tlsServerName, insecureSkipTlsVerify } = connection;
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
-    const fail = (cause: Error) =>
-      reject(
-        new CliError(`the cluster of context "${context}" does not answer at ${server}: ${cause.message}`, { cause }),
-      );
+    const signal = AbortSignal.timeout(VERSION_TIMEOUT_MS);
+    const fail = (cause: Error) => {
+      const why = signal.aborted ? `no answer within ${VERSION_TIMEOUT_MS / 1000} s` : cause.message;
+      reject(new CliError(`the cluster of context "${context}" does not answer at ${server}: ${why}`, { cause }));
+    };
     const call = request(
       `${server.replace(/\/$/, '')}/version`,
       {
-        ...{ headers, ca, cert, key, servername: tlsServerName, timeout: VERSION_TIMEOUT_MS, agent: false },
+        ...{ headers, ca, cert, key, servername: tlsServerName, agent: false, signal },
         rejectUnauthorized: !insecureSkipTlsVerify,
       },
       (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk;
+          if (text.length > MAX_VERSION_LENGTH) call.destroy(new Error('/version is too long'));
         });
+        response.on('error', fail);
         response.on('end', () => {
           if (response.statusCode !== 200) return fail(new Error(`/version has the status ${response.statusCode}`));
           try {
@@ -82,7 +87,7 @@ export function releaseOf({ context, connection }: ClusterAccess): Promise<Relea
         });
       },
     );
-    call.on('timeout', () => call.destroy(new Error(`no answer within ${VERSION_TIMEOUT_MS / 1000} s`)));
+    refuseUpgrade(call);
     call.on('error', fail).end();
   });
 }

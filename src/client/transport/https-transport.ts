@@ -1,6 +1,7 @@
 /** Calls a server over HTTP/1.1 with keep-alive, over TLS unless the URL is http. */
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import type { Connection } from '../kubeconfig/kubeconfig.ts';
 import { httpRequestOf, type Sent } from './http-request.ts';
@@ -83,6 +84,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
           if (stale && settings.method === 'GET') resolve(attempt(false));
           else reject(error);
         });
+        refuseUpgrade(outgoing);
         if (request.verb === 'watch') outgoing.setSocketKeepAlive(true, KEEP_ALIVE_MS);
         outgoing.end(body);
       });

@@ -72,6 +72,24 @@ test('HTTP: codes from 200 to 399 pass; others and no answer fail in the words o
   ]);
 });
 
+test('HTTP: a program that switches protocols fails', async () => {
+  const at = await answering(({ socket }) => {
+    socket.write('HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+  });
+  expect(await check(probe({ httpGet: { port: at } }), target())).toEqual({
+    type: 'failure',
+    output: `Get "http://127.0.0.1:${at}/": the server switched to another protocol`,
+  });
+});
+
+test('HTTP: a header may be named as a property of every object', async () => {
+  const at = await answering(({ headers }, response) => {
+    response.writeHead(Object.hasOwn(headers, 'constructor') ? 200 : 500).end();
+  });
+  const httpHeaders = [{ name: 'constructor', value: '1' }];
+  expect(await check(probe({ httpGet: { port: at, httpHeaders } }), target())).toEqual({ type: 'success' });
+});
+
 test('HTTP: a refused connection and a missing answer are named', async () => {
   const at = await answering(() => {});
   expect(await check(probe({ httpGet: { port: at }, timeoutSeconds: 0.05 }), target())).toEqual({

@@ -2,6 +2,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { socketFailure } from '../../base/dial-error.ts';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
 
@@ -88,13 +89,15 @@ export function request({ url, headers, userAgent }: HttpTarget, signal: AbortSi
       response.on('error', reject);
     });
     outgoing.on('error', reject);
+    refuseUpgrade(outgoing);
     outgoing.end();
   });
 }
 
 /** An empty value of `Accept` or `User-Agent` removes that header. */
 function headersOf(given: HttpTarget['headers'], userAgent: string): http.OutgoingHttpHeaders {
-  const headers: Record<string, string[]> = {};
+  // A header may be named as a property of every object.
+  const headers: Record<string, string[]> = Object.create(null);
   for (const { name = '', value = '' } of given) {
     const key = name.toLowerCase();
     headers[key] = [...(headers[key] ?? []), value];

@@ -123,6 +123,16 @@ describe('availability', () => {
     });
   });
 
+  it('ends when the server switches protocols instead of listing its resources', async () => {
+    backend.on(ROOT, ({ socket }) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+    });
+    await expose();
+    await register();
+    await reasonIs('FailedDiscoveryCheck');
+    expect((await conditionNow()).message).toContain('the server switched to another protocol');
+  });
+
   it('keeps the conditions of others, and the time of a status that stays', async () => {
     await available();
     const { lastTransitionTime } = await conditionNow();

@@ -1,6 +1,7 @@
 /** Connections to the server behind an APIService. */
 import { type Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { APIService } from '../../kinds/groups/apiregistration/api-service.ts';
 import type { User } from '../api.ts';
 import type { Core } from '../core.ts';
@@ -107,8 +108,8 @@ export class Transport {
             resolve({ code: response.statusCode ?? 0, body: Buffer.concat(chunks), etag: response.headers.etag }),
           );
         });
-        call.on('upgrade', () => call.destroy(new Error('the server switched to another protocol')));
         call.on('error', reject);
+        refuseUpgrade(call);
         call.end();
       });
     } catch (error) {

@@ -54,6 +54,10 @@ export function sendForwarded(
   const answered = new Promise<ForwardedAnswer>((resolve, reject) => {
     request.once('response', (response) => resolve({ request, response }));
     request.once('upgrade', (response, socket, head) => {
+      // Node has let go of the socket, and does not destroy it with the request any more: an error that nobody listens to would
+      // end the program.
+      socket.on('error', () => undefined);
+      if (!isUpgrade) socket.destroy();
       if (head.length > 0) socket.unshift(head);
       resolve({ request, response, socket });
     });

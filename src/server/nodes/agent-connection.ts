@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { socketFailure } from '../../base/dial-error.ts';
 import { ApiError, type Reason, reasons } from '../../base/errors.ts';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
 
 /** Where an agent listens. */
@@ -101,6 +102,7 @@ export function getFrom(connection: Duplex, path: string, signal: AbortSignal | 
       else refusalOf(response).then(reject, reject);
     });
     request.on('error', reject);
+    refuseUpgrade(request);
     request.end();
   });
 }

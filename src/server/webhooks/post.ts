@@ -6,6 +6,7 @@
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import { tlsAgent } from '../forwarding/tls-agent.ts';
 
 export interface Endpoint {
@@ -62,6 +63,7 @@ export function createPost(endpoint: Endpoint): Post {
         else if (call.reusedSocket && !isRetry && error.code === 'ECONNRESET') resolve(post(json, signal, true));
         else reject(error);
       });
+      refuseUpgrade(call);
       call.end(json);
     });
   };

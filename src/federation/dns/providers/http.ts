@@ -1,6 +1,7 @@
 /** HTTP calls of providers. */
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
 import { DnsError } from '../provider.ts';
 
 export interface HttpCall {
@@ -39,6 +40,7 @@ export async function httpCall({ url, method = 'GET', headers = {}, body, tls, s
         response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
       });
       call.on('error', reject);
+      refuseUpgrade(call);
       call.end(body);
     });
   } catch (cause) {

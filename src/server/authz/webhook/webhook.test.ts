@@ -147,6 +147,13 @@ describe('a review', () => {
     await expect(send(authority.ca)).rejects.toThrow(message);
   });
 
+  it('fails when the server switches protocols', async () => {
+    server.removeAllListeners('request').on('request', ({ socket }) => {
+      socket.write('HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    await expect(send(authority.ca)).rejects.toThrow('the server switched to another protocol');
+  });
+
   it('is not sent to a server with an untrusted certificate', async () => {
     await expect(send((await testAuthority('other')).ca)).rejects.toThrow();
   });
