@@ -31,6 +31,8 @@ export interface CallHandler<Response> {
 }
 
 const PREFIX = 5;
+/** Unless a client says otherwise; as other clients of gRPC have it. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /** A length-prefixed message: compression flag, length, bytes. */
 export function prefixed(message: Buffer): Buffer {
@@ -41,19 +43,29 @@ export function prefixed(message: Buffer): Buffer {
   return bytes;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** Turns the data of a stream into messages and a status. */
 export class Call<Response> implements StreamHandler {
   readonly #method: Pick<Method<never, Response>, 'decode'>;
   readonly #handler: CallHandler<Response>;
-  /** The incomplete message so far. */
-  #parts: Buffer[] = [];
-  #length = 0;
+  readonly #maxMessageBytes: number;
+  /** The prefix of the next message, as long as it is incomplete. */
+  #prefix: Buffer = NOTHING;
+  /** A message that comes in several frames, and how much of it has come. Kept frames of few bytes would take much memory. */
+  #large: Buffer | undefined;
+  #filled = 0;
   #isOver = false;
   stream: Stream | undefined;
 
-  constructor(method: Pick<Method<never, Response>, 'decode'>, handler: CallHandler<Response>) {
+  constructor(
+    method: Pick<Method<never, Response>, 'decode'>,
+    handler: CallHandler<Response>,
+    maxMessageBytes: number = MAX_MESSAGE_BYTES,
+  ) {
     this.#method = method;
     this.#handler = handler;
+    this.#maxMessageBytes = maxMessageBytes;
   }
 
   cancel(): void {
@@ -68,12 +80,11 @@ export class Call<Response> implements StreamHandler {
   }
 
   data(payload: Buffer, last: boolean): void {
-    this.#parts.push(payload);
-    this.#length += payload.length;
     try {
-      this.#messages();
+      this.#take(payload);
     } catch (error) {
-      this.#end(new GrpcError(GrpcStatus.INTERNAL, 'a message cannot be read', { cause: error }));
+      const unread = new GrpcError(GrpcStatus.INTERNAL, 'a message cannot be read', { cause: error });
+      this.#end(error instanceof GrpcError ? error : unread);
     }
     if (last) this.#end(noStatus());
   }
@@ -82,22 +93,40 @@ export class Call<Response> implements StreamHandler {
     this.#end(error);
   }
 
-  #messages(): void {
-    while (this.#length >= PREFIX && !this.#isOver) {
-      const head = this.#parts[0]!.length >= PREFIX ? this.#parts[0]! : this.#joined();
-      if (head[0] !== 0) throw new Error('it is compressed');
-      const end = PREFIX + head.readUInt32BE(1);
-      if (this.#length < end) return;
-      const bytes = this.#joined();
-      this.#parts = bytes.length > end ? [bytes.subarray(end)] : [];
-      this.#length -= end;
-      this.#handler.message(this.#method.decode(bytes.subarray(PREFIX, end)));
+  #take(payload: Buffer): void {
+    for (let rest = payload; rest.length > 0 && !this.#isOver; ) {
+      const message = this.#large ? this.#fill(rest) : this.#begin(rest);
+      if (!message) return;
+      rest = message.rest;
+      this.#handler.message(this.#method.decode(message.bytes));
     }
   }
 
-  #joined(): Buffer {
-    if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)];
-    return this.#parts[0]!;
+  /** The next message, and what follows it; undefined when it is incomplete. */
+  #begin(payload: Buffer): { readonly bytes: Buffer; readonly rest: Buffer } | undefined {
+    const bytes = this.#prefix.length > 0 ? Buffer.concat([this.#prefix, payload]) : payload;
+    this.#prefix = NOTHING;
+    if (bytes.length < PREFIX) {
+      this.#prefix = bytes;
+      return undefined;
+    }
+    if (bytes[0] !== 0) throw new Error('it is compressed');
+    const length = bytes.readUInt32BE(1);
+    if (length > this.#maxMessageBytes) throw tooLarge(length, this.#maxMessageBytes);
+    const end = PREFIX + length;
+    if (bytes.length >= end) return { bytes: bytes.subarray(PREFIX, end), rest: bytes.subarray(end) };
+    this.#large = Buffer.allocUnsafe(length);
+    this.#filled = bytes.copy(this.#large, 0, PREFIX);
+    return undefined;
+  }
+
+  #fill(payload: Buffer): { readonly bytes: Buffer; readonly rest: Buffer } | undefined {
+    const bytes = this.#large!;
+    const copied = payload.copy(bytes, this.#filled);
+    this.#filled += copied;
+    if (this.#filled < bytes.length) return undefined;
+    this.#large = undefined;
+    return { bytes, rest: payload.subarray(copied) };
   }
 
   #end(error: GrpcError | undefined): void {
@@ -114,6 +143,10 @@ function isGrpc(headers: Headers): boolean {
 
 function otherStatus(status: string | undefined): GrpcError {
   return new GrpcError(statusOfHttp(status), `the answer is not gRPC's; its HTTP status is ${status}`);
+}
+
+function tooLarge(length: number, max: number): GrpcError {
+  return new GrpcError(GrpcStatus.RESOURCE_EXHAUSTED, `received message larger than max (${length} vs. ${max})`);
 }
 
 function noStatus(): GrpcError {

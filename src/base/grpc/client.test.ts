@@ -101,7 +101,7 @@ describe('a unary call', () => {
 
   it('carries more than the windows of both sides hold', async () => {
     const { url } = await grpcServer(echoing);
-    const client = await connect(url);
+    const client = await connect(url, { maxMessageBytes: 64 * 2 ** 20 });
     const large = Buffer.alloc(40 * 2 ** 20, 7);
     for (let i = 0; i < 2; i++) expect((await call(client, large)).equals(large)).toBe(true);
   });

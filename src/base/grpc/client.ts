@@ -23,6 +23,8 @@ export interface GrpcClientOptions {
   readonly clock: Clock;
   /** Cancels connecting; ignored once connected. */
   readonly signal: AbortSignal;
+  /** Of a message that the server sends; a larger one fails its call. Default: 4 MiB. */
+  readonly maxMessageBytes?: number | undefined;
 }
 
 export interface GrpcStream<Request> {
@@ -39,14 +41,17 @@ export class GrpcClient {
   readonly #url: URL;
   /** Header frames by method, since the headers of a method are always the same. */
   readonly #headers = new WeakMap<HeadersSource, Buffer>();
+  readonly #maxMessageBytes: number | undefined;
 
-  private constructor(session: Session, url: URL) {
+  private constructor(session: Session, { url, maxMessageBytes }: GrpcClientOptions) {
     this.#session = session;
     this.#url = url;
+    this.#maxMessageBytes = maxMessageBytes;
   }
 
   /** Resolves when the server has answered; rejects with GrpcError, or with what the signal was aborted with. */
-  static async connect({ url, tls, clock, signal }: GrpcClientOptions): Promise<GrpcClient> {
+  static async connect(options: GrpcClientOptions): Promise<GrpcClient> {
+    const { url, tls, clock, signal } = options;
     const socket = socketTo(url, tls);
     const giveUp = () => socket.destroy();
     // Errors are handled where they are awaited; one in between ends the socket in any case.
@@ -61,7 +66,7 @@ export class GrpcClient {
       const session = new Session(socket, { clock });
       await session.ready;
       signal.throwIfAborted();
-      return new GrpcClient(session, url);
+      return new GrpcClient(session, options);
     } catch (error) {
       socket.destroy();
       signal.throwIfAborted();
@@ -102,7 +107,7 @@ export class GrpcClient {
 
   /** A bidirectional stream, until the server ends it or the caller cancels. */
   stream<Request, Response>(method: Method<Request, Response>, handler: CallHandler<Response>): GrpcStream<Request> {
-    const call = new Call(method, handler);
+    const call = new Call(method, handler, this.#maxMessageBytes);
     const stream = this.#session.open(this.#headersOf(method), call);
     call.stream = stream;
     return {
@@ -117,7 +122,7 @@ export class GrpcClient {
     request: Request,
     handler: CallHandler<Response>,
   ): { cancel(): void } {
-    const call = new Call(method, handler);
+    const call = new Call(method, handler, this.#maxMessageBytes);
     call.stream = this.#session.open(this.#headersOf(method), call);
     call.stream.send(prefixed(method.encode(request)), true);
     return call;

@@ -43,6 +43,8 @@ export const DEFAULT_WINDOW = 65_535;
 export const DEFAULT_FRAME_SIZE = 16_384;
 
 export const LARGEST_WINDOW = 2 ** 31 - 1;
+/** A length has 24 bits. */
+export const LARGEST_FRAME = 2 ** 24 - 1;
 
 /** The length of a frame header, and the offset of the stream id in it. */
 export const HEAD = 9;

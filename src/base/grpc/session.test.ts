@@ -59,7 +59,7 @@ async function playing(options: Partial<SessionOptions> = {}) {
   const say = (type: number, payload = NOTHING, head: { flags?: number; stream?: number } = {}) =>
     peer.write(frame({ type, ...head }, payload));
   const hear = (type: number) => expect.poll(() => heard.find((each) => each.type === type)).toBeDefined();
-  return { session, say, hear, heard };
+  return { session, say, hear, heard, peer };
 }
 
 /** Notes what happens to a stream. */
@@ -95,6 +95,9 @@ describe('a session', () => {
     ['settings that are cut off', FrameType.SETTINGS, Buffer.from([1]), {}],
     ['a window that is too large', FrameType.SETTINGS, settingsPayload([[Setting.INITIAL_WINDOW_SIZE, 2 ** 31]]), {}],
     ['a code that is cut off', FrameType.RST_STREAM, Buffer.from([1]), { stream: 1 }],
+    ['frames without bytes', FrameType.SETTINGS, settingsPayload([[Setting.MAX_FRAME_SIZE, 0]]), {}],
+    ['frames that are too large', FrameType.SETTINGS, settingsPayload([[Setting.MAX_FRAME_SIZE, 2 ** 24]]), {}],
+    ['a ping of another length', FrameType.PING, Buffer.alloc(16_384), {}],
   ])('ends on %s, and says why', async (_, type, payload, head) => {
     const { session, say, hear } = await playing();
     say(FrameType.SETTINGS);
@@ -106,6 +109,31 @@ describe('a session', () => {
     await hear(FrameType.GOAWAY);
     expect(handler.notes[0]).toBe(GrpcStatus.UNAVAILABLE);
     expect(session.isClosed).toBe(true);
+  });
+
+  it('ends on headers that go on in empty frames without end', async () => {
+    const { session, say, hear, peer } = await playing();
+    say(FrameType.SETTINGS);
+    await session.ready;
+    session.open(request, noting());
+    say(FrameType.HEADERS, NOTHING, { stream: 1 });
+    const empty = frame({ type: FrameType.CONTINUATION, stream: 1 }, NOTHING);
+    peer.write(Buffer.concat(Array.from({ length: 30_000 }, () => empty)));
+    await hear(FrameType.GOAWAY);
+    expect(session.isClosed).toBe(true);
+  });
+
+  it('ends when the peer sends pings and does not read the answers', async () => {
+    const { session, say, peer } = await playing();
+    say(FrameType.SETTINGS);
+    await session.ready;
+    session.open(request, noting());
+    peer.pause();
+    const pings = Buffer.concat(Array.from({ length: 10_000 }, () => frame({ type: FrameType.PING }, Buffer.alloc(8))));
+    for (let sent = 0; sent < 1_000 && !session.isClosed && !peer.destroyed; sent++) {
+      await new Promise<void>((resolve) => peer.write(pings, () => resolve()));
+    }
+    await expect.poll(() => session.isClosed).toBe(true);
   });
 
   it('ignores frames that it does not know, and streams that it has forgotten', async () => {

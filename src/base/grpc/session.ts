@@ -2,13 +2,16 @@ import type { Socket } from 'node:net';
 import { ShortLivedMap } from '../collections/short-lived-map.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import {
+  DEFAULT_FRAME_SIZE,
   DEFAULT_WINDOW,
   ErrorCode,
   Flag,
   FrameSplitter,
   FrameType,
   frame,
+  HEAD,
   Http2Error,
+  LARGEST_FRAME,
   LARGEST_WINDOW,
   PREFACE,
   readSettings,
@@ -47,10 +50,15 @@ export interface Stream {
 const STREAM_WINDOW = 16 * 2 ** 20;
 const SESSION_WINDOW = 2 * STREAM_WINDOW;
 
+/** With the heads of their frames: a peer could send empty ones without end. */
 const LONGEST_HEADERS = 2 ** 18;
+
+/** Answers to pings and settings that wait for a peer which does not read them. */
+const MOST_UNREAD_ANSWERS = 1_000;
 
 const SILENCE_MILLISECONDS = 30_000;
 const PING_MILLISECONDS = 10_000;
+const PING_BYTES = 8;
 
 /** The client side of an HTTP/2 connection. */
 export class Session {
@@ -74,7 +82,8 @@ export class Session {
   /** Received bytes that were not returned to the window yet. */
   #taken = 0;
   /** Incomplete headers. */
-  #partial: { readonly stream: number; readonly flags: number; readonly parts: Buffer[] } | undefined;
+  #partial: { readonly stream: number; readonly flags: number; readonly parts: Buffer[]; bytes: number } | undefined;
+  #unreadAnswers = 0;
   #heard = false;
   #silence: Timer;
   #ping: Timer | undefined;
@@ -131,7 +140,7 @@ export class Session {
     const now = this.#clock.now();
     if (this.#closed || this.#ping || now - this.#pingedAt < PING_MILLISECONDS) return;
     this.#pingedAt = now;
-    this.#control({ type: FrameType.PING }, Buffer.alloc(8));
+    this.#control({ type: FrameType.PING }, Buffer.alloc(PING_BYTES));
     this.#ping = this.#clock.timer(PING_MILLISECONDS, () => this.#end(unavailable('the other side does not answer')));
   }
 
@@ -215,13 +224,12 @@ export class Session {
         this.#data(id, flags, payload);
         break;
       case FrameType.HEADERS:
-        this.#partial = { stream: id, flags, parts: [unpadded(payload, flags)] };
-        this.#headers(flags);
+        this.#partial = { stream: id, flags, parts: [], bytes: 0 };
+        this.#headers(flags, unpadded(payload, flags));
         break;
       case FrameType.CONTINUATION:
         if (this.#partial?.stream !== id) throw broken('headers go on that have not begun');
-        this.#partial.parts.push(payload);
-        this.#headers(flags);
+        this.#headers(flags, payload);
         break;
       case FrameType.RST_STREAM:
         this.#reset(id, number(payload));
@@ -263,9 +271,11 @@ export class Session {
     stream.handler.data(unpadded(payload, flags & ~Flag.PRIORITY), last);
   }
 
-  #headers(flags: number): void {
+  #headers(flags: number, part: Buffer): void {
     const { stream: id, flags: first, parts } = this.#partial!;
-    if (parts.reduce((sum, { length }) => sum + length, 0) > LONGEST_HEADERS) {
+    parts.push(part);
+    this.#partial!.bytes += HEAD + part.length;
+    if (this.#partial!.bytes > LONGEST_HEADERS) {
       throw new Http2Error(ErrorCode.ENHANCE_YOUR_CALM, 'headers are too long');
     }
     if (!(flags & Flag.END_HEADERS)) return;
@@ -300,7 +310,7 @@ export class Session {
   #settings(flags: number, payload: Buffer): void {
     if (flags & Flag.ACK) return;
     for (const [setting, value] of readSettings(payload)) this.#set(setting, value);
-    this.#control({ type: FrameType.SETTINGS, flags: Flag.ACK }, Buffer.alloc(0));
+    this.#answer({ type: FrameType.SETTINGS, flags: Flag.ACK }, Buffer.alloc(0));
     this.#outgoing.resume();
     this.#next();
     this.#settle?.resolve();
@@ -319,6 +329,7 @@ export class Session {
         this.#initialWindow = value;
         return;
       case Setting.MAX_FRAME_SIZE:
+        if (value < DEFAULT_FRAME_SIZE || value > LARGEST_FRAME) throw broken('a frame size is not allowed');
         this.#outgoing.frameSize = value;
         return;
       // The others are hints, or do not concern clients.
@@ -326,12 +337,22 @@ export class Session {
   }
 
   #pong(flags: number, payload: Buffer): void {
+    if (payload.length !== PING_BYTES) throw new Http2Error(ErrorCode.FRAME_SIZE_ERROR, 'a ping has another length');
     if (flags & Flag.ACK) {
       this.#ping?.cancel();
       this.#ping = undefined;
     } else {
-      this.#control({ type: FrameType.PING, flags: Flag.ACK }, payload);
+      this.#answer({ type: FrameType.PING, flags: Flag.ACK }, payload);
     }
+  }
+
+  /** Sends an answer that the peer has caused; one that causes many and reads none loses the connection. */
+  #answer(head: { readonly type: number; readonly flags: number }, payload: Buffer): void {
+    this.#unreadAnswers = this.#socket.writableNeedDrain ? this.#unreadAnswers + 1 : 0;
+    if (this.#unreadAnswers > MOST_UNREAD_ANSWERS) {
+      throw new Http2Error(ErrorCode.ENHANCE_YOUR_CALM, 'the other side does not read');
+    }
+    this.#control(head, payload);
   }
 
   /** Streams after the last one that the peer has processed can be retried. */

@@ -74,6 +74,23 @@ describe('a message', () => {
     });
   });
 
+  it('reads a map with any keys, the last value of each', () => {
+    const bytes = Buffer.concat(
+      [
+        ['__proto__', 'x'],
+        ['constructor', 'y'],
+        ['a', '1'],
+        ['a', '2'],
+      ].map(([key, value]) => Outer.encode({ labels: Object.fromEntries([[key!, value!]]) })),
+    );
+    expect(Object.entries(Outer.decode(bytes).labels)).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+      ['a', '2'],
+    ]);
+    expect(Outer.decode(Buffer.alloc(0)).labels).toEqual({});
+  });
+
   it('has the bytes that protobuf asks for', () => {
     expect(Outer.encode({ name: 'ab', count: -1, color: 'blue', names: ['', 'c'], limit: 0 }).toString('hex')).toBe(
       '0a026162' + '20ffffffffffffffffff01' + '2802' + '3200' + '320163' + '920100',

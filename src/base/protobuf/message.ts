@@ -147,16 +147,22 @@ export function list<In, Out>(type: FieldType<In, Out>): FieldType<readonly In[]
 
 const Entry = message({ key: field(1, text), value: field(2, text) });
 
+const NO_TEXTS: Readonly<Record<string, string>> = {};
+
 /** A map from text to text. */
 export const texts: FieldType<Readonly<Record<string, string>>, Readonly<Record<string, string>>> = {
-  absent: {},
+  absent: NO_TEXTS,
   isDefault: (value) => Object.keys(value).length === 0,
   write: (out, number, value) => {
     for (const [key, each] of Object.entries(value).reverse()) Entry.type.write(out, number, { key, value: each });
   },
   read: (reader, soFar) => {
-    const entry = Entry.type.read(reader, undefined)!;
-    return { ...soFar, [entry.key]: entry.value };
+    const { key, value } = Entry.type.read(reader, undefined)!;
+    // After the first entry, it is the map that was made here: copying it for every entry would take quadratic time.
+    const map = soFar === NO_TEXTS ? {} : soFar;
+    // Also a key that objects have for another purpose.
+    Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+    return map;
   },
 };
 

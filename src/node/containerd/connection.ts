@@ -16,6 +16,8 @@ export interface ConnectionOptions {
 
 const CALL_TIMEOUT_MS = 2 * 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** As kubelet has it. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** Makes calls to a runtime over one connection, which is opened on demand and again after it has ended. */
 export class Connection {
@@ -91,7 +93,7 @@ export class Connection {
     this.#closing.signal.addEventListener('abort', giveUp, { once: true });
     try {
       const url = new URL(pathToFileURL(socket).href.replace(/^file:/, 'unix:'));
-      return await GrpcClient.connect({ url, clock, signal: attempt.signal });
+      return await GrpcClient.connect({ url, clock, signal: attempt.signal, maxMessageBytes: MAX_MESSAGE_BYTES });
     } finally {
       timer.cancel();
       this.#closing.signal.removeEventListener('abort', giveUp);

@@ -30,6 +30,9 @@ export class EtcdRefusal extends Error {
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 2000;
 
+/** As etcd's own client has it: a page of large objects has no other limit. */
+const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
+
 /**
  * Sends requests to the first endpoint that can be connected to, until it fails. No request is retried: only the caller
  * knows whether a write may be repeated.
@@ -123,7 +126,13 @@ export class Connection {
     if (url === this.#last) await sleep(clock, pause, signal);
     for (;;) {
       try {
-        const client = await GrpcClient.connect({ url, clock, signal, ...(tls && { tls }) });
+        const client = await GrpcClient.connect({
+          url,
+          clock,
+          signal,
+          maxMessageBytes: MAX_MESSAGE_BYTES,
+          ...(tls && { tls }),
+        });
         if (signal.aborted) client.close();
         signal.throwIfAborted();
         attempts.abort();
