@@ -35,6 +35,26 @@ it('ends with the error of the stream, or says that it was closed', async () => 
   expect(await eachChunk(closed, () => undefined)).toBeInstanceOf(Error);
 });
 
+it('does not wait for a listener that holds back a stream which is closed', async () => {
+  const stream = new PassThrough();
+  const seen: string[] = [];
+  let proceed: () => void = () => undefined;
+  const ended = eachChunk(stream, (chunk) => {
+    seen.push(chunk.toString());
+    return new Promise((resolve) => {
+      proceed = resolve;
+    });
+  });
+  stream.write('a');
+  stream.write('b');
+  await setImmediate();
+  stream.destroy(new Error('lost'));
+  expect(await ended).toMatchObject({ message: 'lost' });
+  proceed();
+  await setImmediate();
+  expect(seen).toEqual(['a']);
+});
+
 it.each([
   ['throws', () => eachInTurn([1].values(), () => raise())],
   ['rejects', async () => raise()],

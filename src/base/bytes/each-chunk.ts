@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 /**
  * Calls the listener for each chunk of a stream as it arrives, one after the other, and holds the stream back while the promise
  * that it returns is not settled. Unlike an iterator it neither joins chunks nor waits for a turn between them. Resolves when
- * the stream has ended, with its error, or when the listener threw or rejected, with that.
+ * the stream has ended, with its error, or when the listener threw or rejected, with that. A stream that is closed before its end
+ * is not waited for: a listener that holds it back, until somebody else reads, might never be done.
  */
 export function eachChunk(
   stream: Readable,
@@ -13,11 +14,15 @@ export function eachChunk(
     const waiting: Buffer[] = [];
     let isBusy = false;
     let ending: { readonly error: Error | undefined } | undefined;
+    let isOver = false;
     const stop = (error: Error | undefined) => {
+      isOver = true;
+      waiting.length = 0;
       stream.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onError);
       resolve(error);
     };
     const proceed = () => {
+      if (isOver) return;
       isBusy = false;
       while (waiting.length > 0) if (!handle(waiting.shift()!)) return;
       if (ending) stop(ending.error);
@@ -32,7 +37,6 @@ export function eachChunk(
         stream.pause();
         settled.then(proceed, stop);
       } catch (error) {
-        waiting.length = 0;
         isBusy = true;
         stop(error as Error);
       }
@@ -48,8 +52,10 @@ export function eachChunk(
     };
     const onEnd = () => end(undefined);
     const onError = (error: Error) => end(error);
-    const onClose = () =>
-      end(stream.readableEnded ? undefined : (stream.errored ?? new Error('closed before its end')));
+    const onClose = () => {
+      if (stream.readableEnded) end(undefined);
+      else stop(ending?.error ?? stream.errored ?? new Error('closed before its end'));
+    };
     stream.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onError);
     if (stream.closed) onClose();
     else stream.resume();

@@ -1,9 +1,9 @@
 import { finished } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { ProcessStreams } from '../programs/process-streams.ts';
 import { openSession, type RemoteTarget } from './client.ts';
 import type { CommandStreams } from './command-channels.ts';
 import { exitOf } from './command-status.ts';
+import { errorText } from './error-text.ts';
 
 /** Connects to a process that a server runs: the client's side of exec and attach. Rejects when the server refuses. */
 export async function openCommand(target: RemoteTarget, streams: CommandStreams): Promise<ProcessStreams> {
@@ -16,7 +16,7 @@ export async function openCommand(target: RemoteTarget, streams: CommandStreams)
   const resize = streams.tty ? open('resize') : undefined;
   for (const each of [error, stdout, stderr]) each?.end();
   stdin?.resume();
-  const exit = text(error).then(exitOf);
+  const exit = errorText(error).then(exitOf);
   exit.catch(() => undefined);
   const read = [stdout, stderr].map(
     (stream) => stream && new Promise<void>((resolve) => finished(stream, { writable: false }, () => resolve())),

@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { SpdySession } from '../spdy/session.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
 import { openSession, type RemoteTarget } from './client.ts';
+import { errorText } from './error-text.ts';
 import { PORT_PROTOCOL } from './spdy-ports.ts';
 
 /** Bytes that wait in each direction. */
@@ -16,7 +16,7 @@ export async function openPort(target: RemoteTarget, port: number): Promise<Dupl
   error.end();
   const data = session.open({ ...headers, streamtype: 'data' });
   await data.accepted;
-  return new PortConnection(session, data, text(error));
+  return new PortConnection(session, data, errorText(error));
 }
 
 /**

@@ -66,6 +66,10 @@ async function forward(
   error.resume();
   try {
     const target = await forwarder.connect(port);
+    // A client that resets a stream reads no more of it: the port gets what was sent, and is not waited for.
+    data.once('end', () => {
+      if (data.resetCode !== undefined) target.end(() => target.destroy());
+    });
     await joined(data, target);
     error.end();
   } catch (cause) {

@@ -11,8 +11,9 @@ export const WEBSOCKET_PORT_PROTOCOLS = [
   'portforward.k8s.io',
 ] as const;
 
-/** Bytes that wait in each direction of a port. */
-const BUFFERED_BYTES = 256 * 1024;
+/** Bytes that wait in each direction of a port, and of all ports together. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+const MAX_ALL_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 interface WebSocketPortsOptions {
   readonly isBase64: boolean;
@@ -37,7 +38,11 @@ export async function serveWebSocketPorts(
     number.writeUInt16LE(port);
     send(2 * index, number);
     send(2 * index + 1, number);
-    const channel = new PortChannel(2 * index, send);
+    const channel = new PortChannel(
+      2 * index,
+      send,
+      Math.min(MAX_BUFFERED_BYTES, MAX_ALL_BUFFERED_BYTES / ports.length),
+    );
     data.push(channel);
     void connection.closed.then(() => channel.destroy());
     try {
@@ -58,8 +63,9 @@ class PortChannel extends Duplex {
   constructor(
     private readonly channel: number,
     private readonly send: SendMessage,
+    bufferedBytes: number,
   ) {
-    super({ highWaterMark: BUFFERED_BYTES });
+    super({ highWaterMark: Math.floor(bufferedBytes) });
     this.on('error', () => undefined);
   }
 

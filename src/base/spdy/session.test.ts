@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -10,7 +11,7 @@ import { StreamResetError } from './errors.ts';
 import { FrameParser } from './frame-parser.ts';
 import { dataHead, FrameType, initialWindow, ping, ResetCode, rstStream, synStream, windowUpdate } from './frames.ts';
 import { decodeHeaders, encodeHeaders } from './headers.ts';
-import { SpdySession, type SpdySessionOptions } from './session.ts';
+import { MAX_SESSION_BUFFERED_BYTES, SpdySession, type SpdySessionOptions } from './session.ts';
 import { MAX_BUFFERED_BYTES, type SpdyStream } from './stream.ts';
 
 const closing: (() => void)[] = [];
@@ -305,6 +306,27 @@ function hostileFrame(): fc.Arbitrary<Buffer> {
 describe('a slow reader', () => {
   const MUCH = 8 * 1024 * 1024;
 
+  /** Sends data on streams in turn, until the session reads no more. Returns how much the streams get. */
+  async function flood(peer: Socket, ids: readonly number[], most: number): Promise<number> {
+    const chunk = Buffer.alloc(16 * 1024);
+    let sent = 0;
+    for (let turn = 0; sent < most; turn++) {
+      sent += chunk.length;
+      const isTaken = peer.write(Buffer.concat([dataHead(ids[turn % ids.length]!, chunk.length), chunk]));
+      if (!isTaken && !(await isDrained(peer))) break;
+    }
+    return sent;
+  }
+
+  /** Whether the other end goes on reading: many turns of the event loop are enough for that. */
+  async function isDrained(peer: Socket): Promise<boolean> {
+    for (let turn = 0; turn < 2_000; turn++) {
+      await nextTurn();
+      if (!peer.writableNeedDrain) return true;
+    }
+    return false;
+  }
+
   it.each([
     ['the connection', false],
     ['the window of the stream', true],
@@ -356,6 +378,67 @@ describe('a slow reader', () => {
     fast.end(Buffer.alloc(MAX_BUFFERED_BYTES * 4));
     expect((await buffer(fast)).length).toBe(MAX_BUFFERED_BYTES * 4);
     slow.destroy();
+  });
+
+  it('holds back a peer that speaks of windows and does not keep to them', async () => {
+    const opened = deferred<SpdyStream>();
+    const { peer } = await raw({ onStream: (stream) => opened.resolve(stream) });
+    peer.write(Buffer.concat([windowUpdate(0, 1), synStream(1, encodeHeaders({}, true))]));
+    const stream = await opened.promise;
+    const sent = await flood(peer, [1], MUCH);
+    expect(sent).toBeLessThan(MUCH);
+    expect(stream.readableLength).toBeLessThanOrEqual(2 * MAX_BUFFERED_BYTES);
+    let received = 0;
+    stream.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+    });
+    await expect.poll(() => received).toBe(sent);
+  });
+
+  it('holds back the sender when many streams together have received much', async () => {
+    const streams: SpdyStream[] = [];
+    const { peer } = await raw({ onStream: (stream) => streams.push(stream) });
+    const ids = Array.from({ length: 200 }, (_, index) => 2 * index + 1);
+    peer.write(Buffer.concat(ids.map((id) => synStream(id, encodeHeaders({}, id === 1)))));
+    await expect.poll(() => streams.length).toBe(ids.length);
+    await flood(peer, ids, ids.length * MAX_BUFFERED_BYTES);
+    const buffered = () => streams.reduce((sum, { readableLength }) => sum + readableLength, 0);
+    expect(buffered()).toBeLessThanOrEqual(MAX_SESSION_BUFFERED_BYTES + MAX_BUFFERED_BYTES);
+    // Streams that are closed make room for the others.
+    for (const stream of streams.splice(1)) stream.destroy();
+    const first = streams[0]!.readableLength;
+    let received = 0;
+    streams[0]!.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+    });
+    await expect.poll(() => received).toBeGreaterThan(first);
+  });
+
+  it('has as many streams as are allowed, those included that the peer has reset', async () => {
+    const streams: SpdyStream[] = [];
+    const { peer } = await raw({ maxStreams: 2, onStream: (stream) => streams.push(stream) });
+    for (const id of [1, 3, 5]) {
+      const body = Buffer.alloc(1_000);
+      const data = [dataHead(id, body.length), body];
+      peer.write(Buffer.concat([synStream(id, encodeHeaders({}, id === 1)), ...data, rstStream(id, ResetCode.cancel)]));
+    }
+    const [refusal] = (await once(peer, 'data')) as [Buffer];
+    expect(refusal.equals(rstStream(5, ResetCode.refusedStream))).toBe(true);
+    for (const stream of streams) stream.resume().end();
+    await Promise.all(streams.map((stream) => once(stream, 'close')));
+    peer.write(synStream(7, encodeHeaders({}, false)));
+    await expect.poll(() => streams.length).toBe(3);
+  });
+
+  it('does not keep a connection that is lost', async () => {
+    const opened = deferred<SpdyStream>();
+    const { peer, server } = await raw({ onStream: (stream) => opened.resolve(stream) });
+    peer.write(synStream(1, encodeHeaders({}, true)));
+    const stream = await opened.promise;
+    await flood(peer, [1], MUCH);
+    server.destroy();
+    expect(await server.closed).toBeInstanceOf(Error);
+    expect(stream.destroyed).toBe(true);
   });
 
   it('whose window is exceeded loses the stream', async () => {

@@ -36,6 +36,8 @@ export interface SpdySessionOptions {
 const DEFAULT_WINDOW_BYTES = 64 * 1024;
 const MAX_DATA_FRAME_BYTES = 64 * 1024;
 const DEFAULT_MAX_STREAMS = 1000;
+/** Bytes that all streams together keep for slow readers. Then nothing is read until some of them were. */
+export const MAX_SESSION_BUFFERED_BYTES = 4 * 1024 * 1024;
 /** Windows are extended by this much at a time. */
 const ACKNOWLEDGED_BYTES = 16 * 1024;
 /** Answers to pings and refused streams that wait for a peer which does not read them. */
@@ -70,6 +72,9 @@ export class SpdySession implements StreamHost {
   #sendWindow = DEFAULT_WINDOW_BYTES;
   #unacknowledgedBytes = 0;
   #unreadAnswerBytes = 0;
+  /** What was received and not read, of all streams that are not closed. */
+  #bufferedBytes = 0;
+  #onRoom: (() => void) | undefined;
   #isClosing = false;
 
   constructor(socket: Duplex, options: SpdySessionOptions) {
@@ -155,6 +160,7 @@ export class SpdySession implements StreamHost {
   }
 
   consumed(stream: SpdyStream): void {
+    this.#count(stream, stream.readableLength);
     if (!this.#hasPeerWindows && !this.#options.announcesWindow) return;
     const bytes = stream.unacknowledgedBytes - stream.readableLength;
     if (bytes < ACKNOWLEDGED_BYTES || !this.#streams.has(stream.id)) return;
@@ -163,8 +169,8 @@ export class SpdySession implements StreamHost {
   }
 
   streamClosed(stream: SpdyStream, resetCode: number | undefined): void {
+    this.#count(stream, 0);
     if (!this.#streams.delete(stream.id)) return;
-    if (this.#isFromPeer(stream.id)) this.#peerStreams--;
     if (resetCode !== undefined) this.#answerOrDrop(rstStream(stream.id, resetCode));
     const [over, waiting] = partition(this.#waitingForWindow, (write) => write.stream === stream);
     this.#waitingForWindow = waiting;
@@ -207,7 +213,29 @@ export class SpdySession implements StreamHost {
       if (stream.unacknowledgedBytes > MAX_BUFFERED_BYTES) stream.reset(ResetCode.flowControlError);
       return undefined;
     }
-    return hasRoom || this.#hasPeerWindows ? undefined : stream.whenRead();
+    // A peer with windows cannot fill a stream, unless it does not keep to them.
+    return hasRoom ? this.#whenRoom() : stream.whenRead();
+  }
+
+  /** Counts what a stream has received and its reader has not taken. */
+  #count(stream: SpdyStream, bytes: number): void {
+    this.#bufferedBytes += bytes - stream.bufferedBytes;
+    stream.bufferedBytes = bytes;
+    if (this.#bufferedBytes <= MAX_SESSION_BUFFERED_BYTES) this.#wake();
+  }
+
+  /** Resolves when the readers of all streams have caught up enough; undefined: they have. */
+  #whenRoom(): Promise<void> | undefined {
+    if (this.#bufferedBytes <= MAX_SESSION_BUFFERED_BYTES) return undefined;
+    return new Promise((resolve) => {
+      this.#onRoom = resolve;
+    });
+  }
+
+  #wake(): void {
+    const onRoom = this.#onRoom;
+    this.#onRoom = undefined;
+    onRoom?.();
   }
 
   #onControl({ type, flags, payload }: ControlFrame): Promise<void> | undefined {
@@ -250,6 +278,8 @@ export class SpdySession implements StreamHost {
     const stream = new SpdyStream(id, headers, { host: this, sendWindow: this.#initialSendWindow, isOwn: false });
     this.#streams.set(id, stream);
     this.#peerStreams++;
+    // Also one that the peer has reset keeps what it has received until it is closed here.
+    stream.once('close', () => this.#peerStreams--);
     if (flags & Flag.fin) stream.receive(Buffer.alloc(0), true);
     onStream(stream);
   }
@@ -266,7 +296,6 @@ export class SpdySession implements StreamHost {
     const stream = this.#streams.get(id & MAX_ID);
     if (!stream) return;
     this.#streams.delete(stream.id);
-    if (this.#isFromPeer(stream.id)) this.#peerStreams--;
     stream.peerReset(code);
     const [over, waiting] = partition(this.#waitingForWindow, (write) => write.stream === stream);
     this.#waitingForWindow = waiting;

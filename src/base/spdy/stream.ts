@@ -28,6 +28,8 @@ export class SpdyStream extends Duplex {
   sendWindow: number;
   /** Bytes received that the peer's window has not been extended by. */
   unacknowledgedBytes = 0;
+  /** Bytes that the session counts for this stream. */
+  bufferedBytes = 0;
   /** Why the peer reset the stream. */
   resetCode: number | undefined;
   /** Resolves when the peer has accepted a stream that was opened here; rejects with a StreamResetError. */
@@ -114,7 +116,7 @@ export class SpdyStream extends Duplex {
     const hasRoom = bytes.length === 0 || this.push(bytes);
     if (isLast) this.#endReadable();
     // A flowing stream has handed them on already.
-    else this.#consumed();
+    this.#consumed();
     return hasRoom || isLast;
   }
 
