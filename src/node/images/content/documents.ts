@@ -1,4 +1,5 @@
 /** Reads the JSON documents of an image, and checks what is used of them. */
+import { exceeded } from '../../../base/json/size.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Descriptor } from './descriptor.ts';
 import { isDigest } from './digest.ts';
@@ -17,6 +18,7 @@ export interface Index {
 
 /** Manifests, indexes and configurations are read whole; larger ones are refused, as registries do. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
+const LIMITS = { maxDepth: 100, maxParts: 500_000 };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -34,7 +36,10 @@ export function parseList(what: string, bytes: Uint8Array): readonly unknown[] {
 
 function parseJson(what: string, bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'));
+    const text = Buffer.from(bytes).toString('utf8');
+    // Opening brackets without end would block the event loop.
+    if (exceeded(text, LIMITS) !== undefined) throw new Error('it is nested too deep, or has too many values');
+    return JSON.parse(text);
   } catch (error) {
     throw new RuntimeError('Unknown', `${what} is not JSON`, { cause: error });
   }
@@ -50,9 +55,13 @@ export function parseManifest(what: string, bytes: Uint8Array): Manifest | Index
   const type = typeof mediaType === 'string' ? mediaType : Array.isArray(document.manifests) ? OCI_INDEX : OCI_MANIFEST;
   if (isIndex(type)) return { type: 'index', manifests: descriptors(what, document.manifests) };
   if (!isManifest(type)) throw new RuntimeError('Unknown', `${what} has the unknown media type ${type}`);
+  const config = descriptor(what, document.config);
+  // It is read whole, too.
+  if (config.size > MAX_DOCUMENT_BYTES)
+    throw new RuntimeError('Unknown', `${what} has a configuration that is too large`);
   return {
     type: 'manifest',
-    config: descriptor(what, document.config),
+    config,
     layers: descriptors(what, document.layers ?? []),
   };
 }

@@ -26,7 +26,8 @@ const OK = 200;
 
 export function parseChallenge(header: string): Challenge {
   const [, scheme = '', rest = ''] = /^\s*(\S+)\s*(.*)$/s.exec(header) ?? [];
-  const parameters = [...rest.matchAll(/([\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))/g)].map(
+  // A name begins where no name goes on: otherwise a long text would take quadratic time.
+  const parameters = [...rest.matchAll(/(?<![\w-])([\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))/g)].map(
     ([, key, quoted, plain]) => [key!.toLowerCase(), quoted?.replace(/\\(.)/g, '$1') ?? plain!] as const,
   );
   return { scheme: scheme.toLowerCase(), parameters: Object.fromEntries(parameters) };
@@ -47,10 +48,12 @@ function basic({ username, password }: RegistryCredentials): string {
 
 async function fetchToken(request: TokenRequest): Promise<string> {
   const { realm = '' } = request.challenge.parameters;
-  if (request.hasTls && !realm.startsWith('https:')) {
+  if (!URL.canParse(realm))
+    throw new RuntimeError('Unknown', `the registry names an invalid realm ${JSON.stringify(realm)}`);
+  if (request.hasTls && new URL(realm).protocol !== 'https:') {
     throw new RuntimeError('Unknown', `the registry wants its credentials sent to ${realm} without TLS`);
   }
-  const response = await send(request.credentials?.identityToken ? refresh(request) : ask(request));
+  const { response } = await send(request.credentials?.identityToken ? refresh(request) : ask(request));
   const body = await readBody(response, MAX_TOKEN_BYTES);
   if (response.statusCode !== OK) {
     throw new RuntimeError(

@@ -1,6 +1,7 @@
 /** One HTTP request to a registry, with its redirects. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 export interface HttpRequest {
@@ -17,14 +18,24 @@ const IDLE_TIMEOUT_MS = 30_000;
 const MAX_REDIRECTS = 10;
 const USER_AGENT = 'quarterdeck';
 
+/** A response that another host than the one that was asked may have sent. */
+export interface Answered {
+  readonly response: IncomingMessage;
+  /** Whether the host that was asked has sent it. */
+  readonly isOwn: boolean;
+}
+
 /** Follows redirects; other hosts do not get the credentials. Rejects with code `RegistryUnavailable`. */
-export async function send(request: HttpRequest): Promise<IncomingMessage> {
+export async function send(request: HttpRequest): Promise<Answered> {
   let current = request;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const response = await sendOnce(current);
     const { statusCode = 0, headers } = response;
-    if (statusCode < 300 || statusCode > 308 || headers.location === undefined) return response;
-    response.resume();
+    if (statusCode < 300 || statusCode > 308 || headers.location === undefined) {
+      return { response, isOwn: hostOf(current) === hostOf(request) };
+    }
+    // Nobody reads its body, which may have no end.
+    response.destroy();
     current = redirected(current, headers.location);
   }
   throw new RuntimeError('RegistryUnavailable', `${request.url} redirects too often`);
@@ -32,14 +43,23 @@ export async function send(request: HttpRequest): Promise<IncomingMessage> {
 
 function redirected(request: HttpRequest, location: string): HttpRequest {
   const from = new URL(request.url);
+  if (!URL.canParse(location, request.url)) {
+    throw new RuntimeError('RegistryUnavailable', `${from.host} redirects to an invalid address`);
+  }
   const to = new URL(location, from);
   if (from.protocol === 'https:' && to.protocol !== 'https:' && !request.isInsecure) {
     throw new RuntimeError('RegistryUnavailable', `${from.host} redirects to ${to.host} without TLS`);
   }
+  const isOther = to.host !== from.host;
+  if (isOther && request.body !== undefined) {
+    throw new RuntimeError('RegistryUnavailable', `${from.host} redirects credentials to ${to.host}`);
+  }
   const { Authorization, ...others } = request.headers ?? {};
-  const keeps = to.host === from.host && Authorization !== undefined;
+  const keeps = !isOther && Authorization !== undefined;
   return { ...request, url: to.href, headers: keeps ? { ...others, Authorization } : others };
 }
+
+const hostOf = ({ url }: HttpRequest) => new URL(url).host;
 
 function sendOnce({ url, method = 'GET', headers, body, isInsecure }: HttpRequest): Promise<IncomingMessage> {
   const target = new URL(url);
@@ -53,6 +73,7 @@ function sendOnce({ url, method = 'GET', headers, body, isInsecure }: HttpReques
         : requestHttp(target, options, resolve);
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer for ${IDLE_TIMEOUT_MS / 1000} s`)));
     outgoing.on('error', fail);
+    refuseUpgrade(outgoing);
     outgoing.end(body);
   });
 }

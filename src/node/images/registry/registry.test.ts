@@ -2,7 +2,7 @@
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -276,6 +276,86 @@ test('a redirect is followed, and another host does not see the credentials', as
   other.closeAllConnections();
   other.close();
   expect(pathsOf('other')).toEqual(['other -']);
+});
+
+/** Another host, which says what it gets. */
+async function otherHost(respondTo: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const other = createServer((request, response) => {
+    requests.push(`other ${request.url} ${request.headers.authorization ?? '-'}`);
+    respondTo(request, response);
+  });
+  others.push(other);
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+}
+const others: Server[] = [];
+afterEach(() => {
+  for (const other of others.splice(0)) {
+    other.closeAllConnections();
+    other.close();
+  }
+});
+
+test('a host that the registry redirects to cannot ask for its credentials', async () => {
+  const other = await otherHost((request, response) => {
+    const challenge = `Bearer realm="http://${request.headers.host}/token"`;
+    if (request.url === '/token') response.end(json({ token: 't' }));
+    else response.writeHead(401, { 'WWW-Authenticate': challenge }).end();
+  });
+  intercept = (request, response) => {
+    if (request.url !== layerPath()) return false;
+    response.writeHead(307, { Location: `${other}/x` }).end();
+    return true;
+  };
+  await expect(pull(CREDENTIALS)).rejects.toThrow('pull access denied');
+  expect(pathsOf('/token')).toEqual([]);
+  expect(requests.filter((line) => !line.endsWith(' -'))).toEqual([]);
+});
+
+test('a refresh token is not redirected to another host', async () => {
+  const other = await otherHost((_request, response) => response.end(json({ token: 't' })));
+  demand(`Bearer realm="http://${address}/token",service="s"`, 'Bearer t0ken');
+  const forRegistry = intercept;
+  intercept = (request, response) => {
+    if (!request.url!.startsWith('/token')) return forRegistry(request, response);
+    response.writeHead(307, { Location: `${other}/token` }).end();
+    return true;
+  };
+  await expect(pull({ username: '', password: '', identityToken: 'refresh-me' })).rejects.toThrow(
+    'redirects credentials to',
+  );
+  expect(pathsOf('other')).toEqual([]);
+});
+
+test.each([
+  ['redirects with a body without end', 'HTTP/1.1 307 R\r\nLocation: /v2/team/app/manifests/2\r\n\r\n', 'not found'],
+  ['redirects to nowhere', 'HTTP/1.1 307 R\r\nLocation: http://[\r\n\r\n', 'redirects to an invalid address'],
+  ['asks with a realm that is no address', 'HTTP/1.1 401 U\r\nWWW-Authenticate: Bearer realm="x"\r\n\r\n', 'realm'],
+  ['switches protocols', 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', 'another protocol'],
+])('a registry that %s is an error', async (_, head, message) => {
+  const open: Socket[] = [];
+  intercept = (request) => {
+    if (!request.url!.endsWith('/manifests/1')) return false;
+    open.push(request.socket);
+    request.socket.write(head);
+    request.socket.write('x'.repeat(100_000));
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(message);
+  await expect.poll(() => open.every((socket) => socket.destroyed || socket.readableEnded)).toBe(true);
+});
+
+test('a configuration that is too large is not fetched', async () => {
+  const manifest = JSON.parse(image.manifest.toString());
+  manifest.config.size = 4 * 1024 * 1024 + 1;
+  image.index = json(manifest);
+  await expect(pull()).rejects.toThrow('has a configuration that is too large');
+  expect(pathsOf('/blobs/')).toEqual([]);
+});
+
+test('a manifest that is nested without end is refused', async () => {
+  image.index = Buffer.from('['.repeat(4_000_000));
+  await expect(pull()).rejects.toThrow('is not JSON');
 });
 
 test('mirrors are asked first, without credentials, and the registry when they fail', async () => {

@@ -8,7 +8,7 @@ import { isObject, MAX_DOCUMENT_BYTES } from '../content/documents.ts';
 import { MANIFEST_TYPES } from '../content/media-types.ts';
 import { answer, parseChallenge } from './authorization.ts';
 import type { RegistryHost } from './hosts.ts';
-import { readBody, send } from './http.ts';
+import { type Answered, readBody, send } from './http.ts';
 
 export interface SessionOptions {
   readonly host: RegistryHost;
@@ -73,17 +73,18 @@ export class RegistrySession {
   }
 
   async #get(path: string, headers: Record<string, string>): Promise<IncomingMessage> {
-    const response = await this.#send(path, headers);
-    if (response.statusCode !== UNAUTHORIZED) return this.#checked(path, response);
+    const { response, isOwn } = await this.#send(path, headers);
+    // Another host that the registry redirects to has no claim to its credentials.
+    if (response.statusCode !== UNAUTHORIZED || !isOwn) return this.#checked(path, response);
     const challenge = parseChallenge(response.headers['www-authenticate'] ?? '');
-    response.resume();
+    response.destroy();
     const { repository, credentials, host } = this.#options;
     const hasTls = host.url.startsWith('https:') && !host.isInsecure;
     this.#authorization = await answer({ challenge, repository, credentials, isInsecure: host.isInsecure, hasTls });
-    return this.#checked(path, await this.#send(path, headers));
+    return this.#checked(path, (await this.#send(path, headers)).response);
   }
 
-  #send(path: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  #send(path: string, headers: Record<string, string>): Promise<Answered> {
     const { host, repository, mirrorOf } = this.#options;
     const query = mirrorOf === undefined ? '' : `?ns=${encodeURIComponent(mirrorOf)}`;
     return send({

@@ -10,6 +10,7 @@ import { type LoadedImage, readArchive } from '../archive/read-archive.ts';
 import { type ConfigDocument, parseConfig } from '../content/config.ts';
 import type { Platform } from '../content/descriptor.ts';
 import { isDigest } from '../content/digest.ts';
+import { MAX_DOCUMENT_BYTES } from '../content/documents.ts';
 import type { ImageConfig } from '../image-config.ts';
 import type { ContainerRoot, ImageStore } from '../image-store.ts';
 import { fullName, type ImageReference, parseReference, repositoryName } from '../reference.ts';
@@ -179,7 +180,14 @@ export class DirectoryImageStore implements ImageStore {
   }
 
   async #configDocument({ id }: NamedImage): Promise<ConfigDocument> {
-    return parseConfig(`the configuration of image ${id}`, await readFile(this.#layout.blob(id)));
+    return this.#readConfig(`the configuration of image ${id}`, id);
+  }
+
+  /** A manifest may say another size than its configuration has. */
+  async #readConfig(what: string, id: string): Promise<ConfigDocument> {
+    const file = this.#layout.blob(id);
+    if ((await stat(file)).size > MAX_DOCUMENT_BYTES) throw new RuntimeError('Unknown', `${what} is too large`);
+    return parseConfig(what, await readFile(file));
   }
 
   /** Puts blobs and names in place. Returns the id. */
@@ -192,7 +200,7 @@ export class DirectoryImageStore implements ImageStore {
       await syncDirectory(this.#layout.blobs());
       const sizes = await Promise.all([...wanted].map((blob) => stat(this.#layout.blob(blob))));
       const bytes = sizes.reduce((sum, { size }) => sum + size, 0);
-      const { config } = parseConfig(`the configuration of ${names[0]}`, await readFile(this.#layout.blob(id)));
+      const { config } = await this.#readConfig(`the configuration of ${names[0]}`, id);
       for (const name of names) {
         await this.#names.set({ name, id, manifest: digest, layers, bytes, user: config.user }, ingest.directory);
       }

@@ -3,6 +3,9 @@ import { TarError } from './entry.ts';
 
 export type PaxRecords = ReadonlyMap<string, string>;
 
+/** The records that are used. Others are left out: an archive of a few megabytes can have gigabytes of them. */
+const KNOWN: ReadonlySet<string> = new Set(['path', 'linkpath', 'size', 'uid', 'gid', 'mtime', 'GNU.sparse.major']);
+
 export function decodePax(body: Buffer): PaxRecords {
   const records = new Map<string, string>();
   for (let at = 0; at < body.length; ) {
@@ -14,7 +17,8 @@ export function decodePax(body: Buffer): PaxRecords {
     }
     const record = body.toString('utf8', space + 1, end - 1);
     const equals = record.indexOf('=');
-    if (equals > 0) records.set(record.slice(0, equals), record.slice(equals + 1));
+    const key = record.slice(0, Math.max(0, equals));
+    if (KNOWN.has(key)) records.set(key, record.slice(equals + 1));
     at = end;
   }
   return records;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EntryHeader } from './entry.ts';
+import { decodePax } from './pax.ts';
 import { readTar } from './read-tar.ts';
 import { type TarInput, writeTar } from './write-tar.ts';
 
@@ -129,4 +130,17 @@ test('an extended header cannot fill the memory', async () => {
   const sum = [...bytes.subarray(0, 512)].reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
   bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   await expect(read(bytes)).rejects.toThrow('too large');
+});
+
+test('keeps no records that it does not use, however many there are', () => {
+  const record = (key: string, value: string) => {
+    const rest = ` ${key}=${value}\n`;
+    const length = rest.length + 2;
+    return `${length}${rest}`;
+  };
+  const body = Buffer.from([record('path', 'a'), record('any.key', 'text'), record('mtime', '77')].join(''));
+  expect([...decodePax(body)]).toEqual([
+    ['path', 'a'],
+    ['mtime', '77'],
+  ]);
 });
