@@ -7,13 +7,20 @@ import { type Clock, sleep } from '../../../base/time/clock.ts';
 
 const CALL_TIMEOUT_MS = 120_000;
 
+interface SocketCall<Request, Response> {
+  readonly method: Method<Request, Response>;
+  readonly request: Request;
+  readonly clock: Clock;
+  readonly timeoutMs?: number;
+}
+
 /** One connection per call: calls are rare, and drivers restart. Rejects with a GrpcError. */
 export async function callSocket<Request, Response>(
   socket: string,
-  { method, request, clock }: { method: Method<Request, Response>; request: Request; clock: Clock },
+  { method, request, clock, timeoutMs = CALL_TIMEOUT_MS }: SocketCall<Request, Response>,
 ): Promise<Response> {
   const timeout = new AbortController();
-  const late = sleep(clock, CALL_TIMEOUT_MS, timeout.signal).then(
+  const late = sleep(clock, timeoutMs, timeout.signal).then(
     () => Promise.reject(new GrpcError(GrpcStatus.DEADLINE_EXCEEDED, 'context deadline exceeded')),
     () => undefined as never,
   );

@@ -1,6 +1,8 @@
 /** Volumes of a CSI driver, over real sockets, and with real mounts where they can be made. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { CsiDriver } from '../../../../test/support/node/csi-driver.ts';
@@ -399,6 +401,35 @@ describe('drivers', () => {
     await vi.waitFor(() => expect(w.reports.at(-1)).toEqual({ removed: DRIVER }));
     stop.abort();
     await following;
+  });
+
+  it('are used while another socket accepts connections and answers nothing', async () => {
+    await using w = await VolumesWorld.create();
+    await using driver = await withDriver(w, false);
+    const silentSocket = createServer((socket) => socket.on('error', () => undefined));
+    silentSocket.listen(join(w.root, 'plugins_registry', 'a-silent.sock'));
+    await once(silentSocket, 'listening');
+    const stop = new AbortController();
+    const following = w.volumes.followDrivers(stop.signal);
+    try {
+      await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toMatchObject({ pluginRegistered: true }));
+      const inline = { driver: DRIVER, volumeAttributes: {} };
+      w.csiDrivers.set(DRIVER, { spec: { volumeLifecycleModes: ['Ephemeral'] } });
+      await w.volumes.prepare(podWith([{ name: 'v', csi: inline }]));
+      expect(driver.nodeCalls.at(-1)?.method).toBe('NodePublishVolume');
+      await w.volumes.release('u-1');
+    } finally {
+      stop.abort();
+      let isOver = false;
+      void following.then(() => {
+        isOver = true;
+      });
+      await vi.waitFor(async () => {
+        await w.clock.advance(10_000);
+        expect(isOver).toBe(true);
+      });
+      silentSocket.close();
+    }
   });
 
   it('learn why they are not registered, and are tried again', async () => {

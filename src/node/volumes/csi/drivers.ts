@@ -6,7 +6,7 @@ import type { Method } from '../../../base/grpc/call.ts';
 import { GrpcError } from '../../../base/grpc/status.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
-import type { VolumesApi } from '../api.ts';
+import type { CsiDriverInfo, VolumesApi } from '../api.ts';
 import { VolumeError } from '../volumes.ts';
 import { callSocket, rpcMessage } from './call.ts';
 import { csi, plugin } from './messages.ts';
@@ -14,6 +14,8 @@ import { csi, plugin } from './messages.ts';
 const CSI_PLUGIN = 'CSIPlugin';
 /** After a driver could not be registered. */
 const RETRY_MS = 2_000;
+/** Of each call of a registration: drivers answer these at once. */
+const REGISTRATION_TIMEOUT_MS = 10_000;
 
 /** No driver of this name is on the node. */
 export class DriverNotFoundError extends VolumeError {}
@@ -36,8 +38,13 @@ export interface CsiDriversOptions {
 export class CsiDrivers {
   readonly #options: CsiDriversOptions;
   /** By registration socket. */
-  #known = new Map<string, RegisteredDriver>();
+  readonly #known = new Map<string, RegisteredDriver>();
+  readonly #onRegistered = new Set<() => void>();
   #scanning: Promise<boolean> = Promise.resolve(true);
+  /** The scan that follows the one that is under way. */
+  #nextScan: Promise<boolean> | undefined;
+  /** One driver after the other is added to the node: they change the same objects. */
+  #adding: Promise<void> = Promise.resolve();
 
   constructor(options: CsiDriversOptions) {
     this.#options = options;
@@ -65,7 +72,7 @@ export class CsiDrivers {
     } finally {
       watcher?.close();
       retry?.cancel();
-      await this.#scanning;
+      await (this.#nextScan ?? this.#scanning);
     }
   }
 
@@ -91,68 +98,109 @@ export class CsiDrivers {
   }
 
   async #endpoint(name: string): Promise<string> {
-    await this.#scan();
-    const known = [...this.#known.values()].find((driver) => driver.name === name)?.endpoint;
-    if (known) return known;
+    const endpoint = (await this.#current(name)) ?? (await this.#next(name));
+    if (endpoint !== undefined) return endpoint;
     throw new DriverNotFoundError(
       `kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name ${name} not found in the list of registered CSI drivers`,
     );
   }
 
+  /** The endpoint of a driver whose registration has not changed. */
+  async #current(name: string): Promise<string | undefined> {
+    for (const [socket, driver] of this.#known) {
+      if (driver.name === name && (await identityOf(socket)) === driver.identity) return driver.endpoint;
+    }
+    return undefined;
+  }
+
+  /** The endpoint of a driver as soon as it is registered: other sockets may never answer. Undefined when all were tried. */
+  #next(name: string): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const look = () => {
+        const found = [...this.#known.values()].find((driver) => driver.name === name);
+        if (found) end(found.endpoint);
+      };
+      const end = (endpoint: string | undefined) => {
+        this.#onRegistered.delete(look);
+        resolve(endpoint);
+      };
+      this.#onRegistered.add(look);
+      void this.#scan().then(() => {
+        look();
+        end(undefined);
+      });
+    });
+  }
+
   /** Reads the registry anew: drivers come and go while the agent runs. Returns whether all of them are registered. */
   #scan(): Promise<boolean> {
-    this.#scanning = this.#scanning.then(() => this.#scanOnce());
-    return this.#scanning;
+    this.#nextScan ??= this.#scanning.then(() => {
+      this.#nextScan = undefined;
+      this.#scanning = this.#scanOnce();
+      return this.#scanning;
+    });
+    return this.#nextScan;
   }
 
   async #scanOnce(): Promise<boolean> {
     const { registry, api, log } = this.#options;
-    const found = new Map<string, RegisteredDriver>();
-    let isComplete = true;
-    for (const name of await readdir(registry).catch(() => [])) {
-      const socket = join(registry, name);
-      const stats = await stat(socket).catch(() => undefined);
-      if (!stats?.isSocket()) continue;
-      const identity = `${stats.ino}/${stats.mtimeMs}`;
-      const before = this.#known.get(socket);
-      if (before?.identity === identity) {
-        found.set(socket, before);
-        continue;
-      }
-      try {
-        const registered = await this.#register(socket);
-        if (registered) found.set(socket, { ...registered, identity });
-      } catch (error) {
-        isComplete = false;
-        log.warn('cannot register a CSI driver', { socket, error: String(error) });
-      }
-    }
-    const names = new Set([...found.values()].map(({ name }) => name));
-    const gone = [...this.#known.values()].filter(({ name }) => !names.has(name));
-    this.#known = found;
-    for (const { name } of gone) {
+    const before = [...this.#known.values()];
+    const sockets = (await readdir(registry).catch(() => [])).map((name) => join(registry, name));
+    const areRegistered = await Promise.all(sockets.map((socket) => this.#follow(socket)));
+    for (const socket of this.#known.keys()) if (!sockets.includes(socket)) this.#known.delete(socket);
+    const names = new Set([...this.#known.values()].map(({ name }) => name));
+    for (const { name } of before.filter((driver) => !names.has(driver.name))) {
       await api.csiDriverRemoved?.(name).catch((error: unknown) => {
         log.warn('cannot remove a CSI driver from the node', { driver: name, error: String(error) });
       });
     }
-    return isComplete;
+    return areRegistered.every(Boolean);
+  }
+
+  /** Registers the driver of a socket, unless it is. Returns false when it could not be. */
+  async #follow(socket: string): Promise<boolean> {
+    const identity = await identityOf(socket);
+    if (identity !== undefined && this.#known.get(socket)?.identity === identity) return true;
+    this.#known.delete(socket);
+    if (identity === undefined) return true;
+    try {
+      const registered = await this.#register(socket);
+      if (!registered) return true;
+      this.#known.set(socket, { ...registered, identity });
+      for (const look of [...this.#onRegistered]) look();
+      return true;
+    } catch (error) {
+      this.#options.log.warn('cannot register a CSI driver', { socket, error: String(error) });
+      return false;
+    }
+  }
+
+  #add(driver: CsiDriverInfo): Promise<void> {
+    const adding = this.#adding.then(() => this.#options.api.csiDriverAdded?.(driver));
+    this.#adding = adding.catch(() => undefined);
+    return adding;
   }
 
   /** Undefined for a plugin of another type. */
   async #register(socket: string): Promise<Omit<RegisteredDriver, 'identity'> | undefined> {
-    const { api, clock, log } = this.#options;
-    const { type, name, endpoint, versions } = await callSocket(socket, { method: plugin.getInfo, request: {}, clock });
+    const { clock, log } = this.#options;
+    const calling = { clock, timeoutMs: REGISTRATION_TIMEOUT_MS };
+    const { type, name, endpoint, versions } = await callSocket(socket, {
+      ...calling,
+      method: plugin.getInfo,
+      request: {},
+    });
     if (type !== CSI_PLUGIN) return undefined;
     const notify = (request: { isRegistered: boolean; error?: string }) =>
-      callSocket(socket, { method: plugin.notify, request, clock });
+      callSocket(socket, { ...calling, method: plugin.notify, request });
     const driver = { name, endpoint: endpoint || socket };
     try {
       if (!versions.some((version) => /^v?1\./.test(version))) {
         throw new VolumeError(`None of the versions specified ${JSON.stringify(versions)} are supported`);
       }
-      const info = await callSocket(driver.endpoint, { method: csi.getInfo, request: {}, clock });
+      const info = await callSocket(driver.endpoint, { ...calling, method: csi.getInfo, request: {} });
       const { nodeId, maxVolumes, topology } = info;
-      await api.csiDriverAdded?.({ name, nodeId, maxVolumes, topology: topology?.segments ?? {} });
+      await this.#add({ name, nodeId, maxVolumes, topology: topology?.segments ?? {} });
     } catch (error) {
       await notify({ isRegistered: false, error: `RegisterPlugin error -- ${(error as Error).message}` });
       throw error;
@@ -161,4 +209,10 @@ export class CsiDrivers {
     log.info('registered a CSI driver', { driver: name, endpoint });
     return driver;
   }
+}
+
+/** Undefined when there is no socket. */
+async function identityOf(socket: string): Promise<string | undefined> {
+  const stats = await stat(socket).catch(() => undefined);
+  return stats?.isSocket() ? `${stats.ino}/${stats.mtimeMs}` : undefined;
 }
