@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { HEADER_BYTES } from '../../../base/dns-message/codes.ts';
 import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
+import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Listening, ListenOptions } from './udp.ts';
 
@@ -22,6 +23,7 @@ export interface ListenTcpOptions extends ListenOptions {
 export async function listenTcp(options: ListenTcpOptions): Promise<Listening> {
   const { address, port, log } = options;
   const open = new Map<Socket, string>();
+  const budget = new TurnBudget(options.clock);
   const server = createServer({ noDelay: true }, (socket) => {
     const client = socket.remoteAddress ?? '';
     const ofClient = [...open.values()].filter((each) => each === client).length;
@@ -31,7 +33,7 @@ export async function listenTcp(options: ListenTcpOptions): Promise<Listening> {
     }
     open.set(socket, client);
     socket.on('close', () => open.delete(socket));
-    new Connection(socket, client, options);
+    new Connection(socket, client, { ...options, budget });
   });
   server.listen({ host: address, port, exclusive: true });
   await once(server, 'listening');
@@ -47,16 +49,22 @@ export async function listenTcp(options: ListenTcpOptions): Promise<Listening> {
   };
 }
 
+interface ConnectionOptions extends ListenTcpOptions {
+  /** Of all connections: one segment may have thousands of queries, and each a response of 64 KB. */
+  readonly budget: TurnBudget;
+}
+
 class Connection {
   readonly #socket: Socket;
   readonly #client: string;
-  readonly #options: ListenTcpOptions;
+  readonly #options: ConnectionOptions;
   readonly #frames = new MessageFrames();
   readonly #waiting: Buffer[] = [];
   #inProgress = 0;
+  #isWaitingForTurn = false;
   #timer: Timer;
 
-  constructor(socket: Socket, client: string, options: ListenTcpOptions) {
+  constructor(socket: Socket, client: string, options: ConnectionOptions) {
     this.#socket = socket;
     this.#client = client;
     this.#options = options;
@@ -74,15 +82,34 @@ class Connection {
     return this.#options.clock.timer(IDLE_TIMEOUT_MS, () => this.#socket.destroy());
   }
 
-  /** Takes on what is waiting, as far as the limits allow. */
+  /** Takes on what is waiting, as far as the limits and this turn of the event loop allow. */
   #proceed(): void {
-    while (this.#waiting.length > 0 && this.#canTake()) this.#take(this.#waiting.shift()!);
+    while (this.#waiting.length > 0 && this.#canTake()) {
+      if (this.#options.budget.isSpent()) {
+        this.#proceedLater();
+        break;
+      }
+      this.#take(this.#waiting.shift()!);
+    }
     if (this.#waiting.length > 0) this.#socket.pause();
     else this.#socket.resume();
   }
 
+  #proceedLater(): void {
+    if (this.#isWaitingForTurn) return;
+    this.#isWaitingForTurn = true;
+    void this.#options.budget.nextTurn().then(() => {
+      this.#isWaitingForTurn = false;
+      this.#proceed();
+    });
+  }
+
   #canTake(): boolean {
-    return this.#inProgress < MAX_QUERIES_IN_PROGRESS && this.#socket.writableLength < MAX_UNSENT_BYTES;
+    return (
+      !this.#socket.destroyed &&
+      this.#inProgress < MAX_QUERIES_IN_PROGRESS &&
+      this.#socket.writableLength < MAX_UNSENT_BYTES
+    );
   }
 
   /** Only whole queries keep a connection open. */
