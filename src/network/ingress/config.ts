@@ -20,7 +20,7 @@ export interface IngressCertificate {
 }
 
 export interface IngressConfig {
-  /** By host, `*.` and one label less, or empty for all hosts. Paths are in the order in which they are tried. */
+  /** By host, `*.` and one label less, or empty for all hosts. */
   readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
   /** For requests that nothing else matches. */
   readonly defaultBackend: string | undefined;

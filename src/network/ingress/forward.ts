@@ -3,10 +3,11 @@ import { Agent, type ClientRequest, IncomingMessage, request, type Server, type 
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { type BackendAddress, EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { forwardedHeaders, groupedHeaders, pairs, responseHeaders } from './headers.ts';
-import { matchBackend } from './match.ts';
+import { backendFinder, type FindBackend } from './match.ts';
 
 type Incoming = IncomingMessage | Http2ServerRequest;
 type Outgoing = ServerResponse | Http2ServerResponse;
@@ -21,14 +22,20 @@ const MAX_ATTEMPTS = 3;
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
 
 export class Forwarder {
-  /** The rules that requests follow. */
-  config: IngressConfig = EMPTY_CONFIG;
+  #config: IngressConfig = EMPTY_CONFIG;
+  #findBackend: FindBackend = backendFinder(EMPTY_CONFIG);
   readonly #clock: Clock;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS_PER_BACKEND });
   #turn = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** Uses other rules from now on. */
+  use(config: IngressConfig): void {
+    this.#config = config;
+    this.#findBackend = backendFinder(config);
   }
 
   serve(server: Server | Http2SecureServer): void {
@@ -71,6 +78,7 @@ export class Forwarder {
       else if (isUnanswered && attempt < MAX_ATTEMPTS) this.#forward(incoming, outgoing, attempt + 1);
       else fail(outgoing, 502);
     });
+    refuseUpgrade(call);
     // The client is gone: nobody waits for the response.
     const onGone = () => {
       isGone = true;
@@ -127,9 +135,9 @@ export class Forwarder {
   /** The backend's next address, or the status of the response when there is none. */
   #targetOf(incoming: Incoming): BackendAddress | 404 | 503 {
     const [path = '/'] = (incoming.url ?? '/').split('?', 1);
-    const key = matchBackend(this.config, hostOf(incoming), path);
+    const key = this.#findBackend(hostOf(incoming), path);
     if (key === undefined) return 404;
-    const addresses = this.config.backends.get(key) ?? [];
+    const addresses = this.#config.backends.get(key) ?? [];
     return addresses.length === 0 ? 503 : addresses[this.#turn++ % addresses.length]!;
   }
 

@@ -1,13 +1,27 @@
 /** Finds the backend of a request. */
 import type { IngressConfig, PathRule } from './config.ts';
 
-/** The key of the backend; undefined when no rule matches and there is no default. `path` is without the query. */
-export function matchBackend({ hosts, defaultBackend }: IngressConfig, host: string, path: string): string | undefined {
-  for (const name of hostCandidates(host)) {
-    const found = hosts.get(name)?.find((rule) => matchesPath(rule, path));
-    if (found) return found.backend;
-  }
-  return defaultBackend;
+/** Returns the key of the backend; undefined when no rule matches and there is no default. `path` is without the query. */
+export type FindBackend = (host: string, path: string) => string | undefined;
+
+/** Of the rules for a host, the longest path counts; of two equal ones, the exact one. */
+export function backendFinder({ hosts, defaultBackend }: IngressConfig): FindBackend {
+  const known = new Map<string, PathIndex>();
+  const indexOf = (host: string): PathIndex | undefined => {
+    const rules = hosts.get(host);
+    let index = known.get(host);
+    if (!rules || index) return index;
+    index = new PathIndex(rules);
+    known.set(host, index);
+    return index;
+  };
+  return (host, path) => {
+    for (const name of hostCandidates(host)) {
+      const found = indexOf(name)?.find(path);
+      if (found !== undefined) return found;
+    }
+    return defaultBackend;
+  };
 }
 
 /** The host itself, the wildcard for its first label, and all hosts. Without the port. */
@@ -17,11 +31,73 @@ export function hostCandidates(host: string): readonly string[] {
   return dot > 0 ? [name, `*${name.slice(dot)}`, ''] : [name, ''];
 }
 
-/** A prefix consists of whole elements: `/a` matches `/a/b` and not `/ab`. */
-function matchesPath({ path, type }: PathRule, requested: string): boolean {
-  if (type === 'Exact') return path === requested;
-  const prefix = withoutSlashes(path);
-  return requested.startsWith(prefix) && (requested.length === prefix.length || requested[prefix.length] === '/');
+const NONE = -1;
+
+/**
+ * The paths of a host, of which there may be ten thousands. A prefix consists of whole elements: `/a` matches `/a/b` and not `/ab`.
+ * Prefixes are sorted so that each is followed by those that begin with it: a path is found behind its longest prefix, or
+ * behind one that begins with that.
+ */
+class PathIndex {
+  readonly #exact = new Map<string, string>();
+  readonly #prefixes: readonly { readonly key: string; readonly backend: string }[];
+  /** For each prefix the longest one that it begins with. */
+  readonly #parents: Int32Array;
+
+  constructor(rules: readonly PathRule[]) {
+    for (const { type, path, backend } of rules) if (type === 'Exact') this.#exact.set(path, backend);
+    this.#prefixes = rules
+      .filter(({ type }) => type === 'Prefix')
+      .map(({ path, backend }) => ({ key: keyOf(withoutSlashes(path)), backend }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    this.#parents = new Int32Array(this.#prefixes.length).fill(NONE);
+    for (let i = 1; i < this.#prefixes.length; i++) {
+      const { key } = this.#prefixes[i]!;
+      this.#parents[i] = this.#climb(i - 1, key, commonLength(this.#prefixes[i - 1]!.key, key));
+    }
+  }
+
+  find(path: string): string | undefined {
+    const exact = this.#exact.get(path);
+    if (exact !== undefined) return exact;
+    const key = keyOf(path);
+    const last = this.#lastUpTo(key);
+    if (last === NONE) return undefined;
+    const found = this.#climb(last, key, commonLength(this.#prefixes[last]!.key, key));
+    return this.#prefixes[found]?.backend;
+  }
+
+  /** From a prefix to the longest one that the key begins with. They have as many characters in common as are given. */
+  #climb(start: number, key: string, common: number): number {
+    for (let at = start; at !== NONE; at = this.#parents[at]!) {
+      const { length } = this.#prefixes[at]!.key;
+      if (length <= common && (length === key.length || key[length] === SEPARATOR)) return at;
+    }
+    return NONE;
+  }
+
+  /** The last prefix that is not behind the key. */
+  #lastUpTo(key: string): number {
+    let [low, high] = [0, this.#prefixes.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#prefixes[middle]!.key <= key) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}
+
+/** Sorts before every other character. */
+const SEPARATOR = '\0';
+
+const keyOf = (path: string) => path.replaceAll('/', SEPARATOR);
+
+function commonLength(a: string, b: string): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length++;
+  return length;
 }
 
 /** Without the slashes at its end. A regular expression would take quadratic time for slashes before that. */
@@ -29,10 +105,4 @@ export function withoutSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === '/') end--;
   return path.slice(0, end);
-}
-
-/** The longest path first; of two equal ones, the exact one. */
-export function byPrecedence(a: PathRule, b: PathRule): number {
-  if (a.path.length !== b.path.length) return b.path.length - a.path.length;
-  return Number(b.type === 'Exact') - Number(a.type === 'Exact');
 }

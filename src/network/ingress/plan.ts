@@ -5,7 +5,7 @@ import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import type { BackendAddress, IngressCertificate, IngressConfig, PathRule } from './config.ts';
-import { byPrecedence, withoutSlashes } from './match.ts';
+import { withoutSlashes } from './match.ts';
 
 export interface IngressWorld {
   /** Those of our class. */
@@ -50,7 +50,6 @@ export function planIngress(world: IngressWorld): IngressConfig {
       if (pair) certificates.push({ hosts: names ?? [], ...pair });
     }
   }
-  for (const rules of hosts.values()) rules.sort(byPrecedence);
   return { hosts, defaultBackend, backends, certificates };
 }
 

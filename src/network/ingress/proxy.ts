@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
+import type { IngressConfig } from './config.ts';
 import { Forwarder } from './forward.ts';
 import { hostCandidates } from './match.ts';
 
@@ -36,12 +36,11 @@ export class IngressProxy {
   constructor(options: IngressProxyOptions) {
     this.#options = options;
     this.#forwarder = new Forwarder(options.clock);
-    this.#forwarder.config = EMPTY_CONFIG;
   }
 
   /** Uses other rules from now on. Requests in progress go on. */
   use(config: IngressConfig): void {
-    this.#forwarder.config = config;
+    this.#forwarder.use(config);
     const contexts = new Map<string, SecureContext>();
     for (const { hosts, cert, key } of config.certificates) {
       try {
