@@ -63,7 +63,12 @@ export function isSignedBy({ alg, signed, signature }: Jwt, key: KeyObject): boo
   const algorithm = algorithms.get(alg);
   if (!algorithm || key.asymmetricKeyType !== algorithm.key) return false;
   if (algorithm.curve && key.asymmetricKeyDetails?.namedCurve !== algorithm.curve) return false;
-  return verify(algorithm.hash, signed, { key, ...settingsOf(algorithm) }, signature);
+  try {
+    return verify(algorithm.hash, signed, { key, ...settingsOf(algorithm) }, signature);
+  } catch {
+    // A key that is too small for the hash, or otherwise of no use, has signed nothing.
+    return false;
+  }
 }
 
 /** A private key, or a function that makes it when the first token is signed. */

@@ -3,6 +3,7 @@
  * old, or when a token names an unknown one, but at most every ten seconds.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { isTree } from '../../base/json/tree.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { User } from '../api.ts';
@@ -44,6 +45,10 @@ interface Verified {
 const MIN_FETCH_INTERVAL_MS = 10_000;
 const MAX_KEY_AGE_MS = 3_600_000;
 const CLOCK_LEEWAY_MS = 60_000;
+/** A token may have to be verified with each of them. Issuers have a handful; further ones are not used. */
+const MAX_KEYS = 100;
+/** In base64: 8,192 bits. Verifying takes time with the square of it. */
+const MAX_KEY_PARAMETER_LENGTH = 1_366;
 
 export class OidcTokens implements TokenSource {
   readonly #options: OidcOptions;
@@ -119,8 +124,9 @@ export class OidcTokens implements TokenSource {
 function keysIn(set: unknown): Key[] {
   const { keys } = set as Claims;
   if (!Array.isArray(keys)) throw new Error('its key set has no keys');
-  return keys.flatMap((jwk) => {
-    if (jwk?.use !== undefined && jwk.use !== 'sig') return [];
+  const signing = keys.filter((jwk) => isTree(jwk) && (jwk.use === undefined || jwk.use === 'sig'));
+  return signing.slice(0, MAX_KEYS).flatMap((jwk) => {
+    if ([jwk.n, jwk.e].some(isTooLong)) return [];
     try {
       return [
         { id: typeof jwk.kid === 'string' ? jwk.kid : undefined, key: createPublicKey({ key: jwk, format: 'jwk' }) },
@@ -130,6 +136,10 @@ function keysIn(set: unknown): Key[] {
       return [];
     }
   });
+}
+
+function isTooLong(parameter: unknown): boolean {
+  return typeof parameter === 'string' && parameter.length > MAX_KEY_PARAMETER_LENGTH;
 }
 
 function userOf(claims: Claims, options: OidcOptions): User | undefined {
