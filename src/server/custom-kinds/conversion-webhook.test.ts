@@ -109,6 +109,24 @@ it('selects objects by the fields of the version that is asked for', async () =>
   expect(calls).toEqual(['d']);
 });
 
+it('sends large objects in several requests', async () => {
+  const calls: number[] = [];
+  await define('large', (request: any) => {
+    if (request.objects.length > 1) calls.push(JSON.stringify(request.objects).length);
+    return convert(request);
+  });
+  const annotations = { text: 'x'.repeat(200_000) };
+  for (let i = 0; i < 15; i++) {
+    await api.create('ships', { metadata: { name: `s${i}`, annotations }, spec: { tons: i } }, V2);
+  }
+  const { items } = await api.list('ships', V1);
+  expect(items.map(({ object }: any) => object.spec.size).sort()).toEqual(
+    Array.from({ length: 15 }, (_, i) => `${i}`).sort(),
+  );
+  expect(calls.length).toBe(2);
+  expect(Math.max(...calls)).toBeLessThanOrEqual(2_100_000);
+});
+
 it('costs the caller an error when the webhook fails or answers nonsense', async () => {
   let answer: object | string = '';
   await define('fail', () => answer);
@@ -122,6 +140,10 @@ it('costs the caller an error when the webhook fails or answers nonsense', async
   const head = `conversion webhook for ${GROUP}/v2, Kind=Ship`;
   expect(await refused('no JSON')).toBe(`${head} failed: the response is not JSON`);
   expect(await refused('['.repeat(3_000_000))).toBe(`${head} failed: json: exceeded max depth`);
+  expect(await refused(`{"kind":"ConversionReview","response":[${'0,'.repeat(600_000)}0]}`)).toBe(
+    `${head} failed: json: more than 600000 fields and list items`,
+  );
+  expect(await refused({ result: { status: 'Failure', message: 'x'.repeat(20_000) } })).toHaveLength(10_000);
   expect(await refused({ result: { status: 'Failure', message: 'too heavy' } })).toBe(`${head} failed: too heavy`);
   expect(await refused({ result: { status: 'Success' }, convertedObjects: [] })).toBe(
     `${head} returned 0 objects, expected 1`,

@@ -6,7 +6,7 @@ import type { AsyncConversion, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decodeUnlimited } from '../../schema/decode.ts';
 import { connectionTo, type WebhookConnection } from '../admission/webhooks/connection.ts';
 import type { Core } from '../core.ts';
-import { DepthError, parseAnswer } from '../webhooks/parse-answer.ts';
+import { parseAnswer } from '../webhooks/parse-answer.ts';
 
 type Conversion = CustomResourceDefinition['spec']['conversion'];
 
@@ -14,51 +14,86 @@ type Conversion = CustomResourceDefinition['spec']['conversion'];
 const TIMEOUT_SECONDS = 30;
 /** The versions of ConversionReview that are spoken. */
 const REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
-/** More objects than these are sent in several requests. */
+/** More objects than these are sent in several requests, and so are those that take more bytes, so that answers have an end. */
 const MAX_OBJECTS_PER_REVIEW = 500;
+const MAX_REVIEW_BYTES = 2 * 1024 * 1024;
+/** Of fields, list items, objects and lists in an answer: more than the largest object has. */
+const MAX_PARTS = 600_000;
+const MAX_MESSAGE_LENGTH = 10_000;
 
 /** `core` is read when an object is converted: it does not exist when the first kinds are made. */
 export function webhookConversion(core: () => Core, { webhook }: Conversion): AsyncConversion {
   const accepted = webhook?.conversionReviewVersions ?? [];
   const review = accepted.find((version) => REVIEW_VERSIONS.includes(version));
   let connection: WebhookConnection | undefined;
-  const convertSome = async (objects: readonly KubeObject[], target: Version): Promise<KubeObject[]> => {
+  const convertSome = async ({ objects, json }: Batch, target: Version): Promise<KubeObject[]> => {
     const what = `conversion webhook for ${objects[0]!.apiVersion}, Kind=${objects[0]!.kind}`;
     if (!review || !webhook?.clientConfig) throw failed(`${what} failed: no supported conversion review version`);
     connection ??= connectionTo(core(), webhook.clientConfig as Parameters<typeof connectionTo>[1], TIMEOUT_SECONDS);
     const apiVersion = `apiextensions.k8s.io/${review}`;
     const uid = core().random.uuid();
-    const request = { uid, desiredAPIVersion: target.apiVersion, objects: objects.map(withoutLink) };
-    const text = await send(core(), connection, { kind: 'ConversionReview', apiVersion, request }, what);
-    const pause = core().stages.pause();
+    const fields = JSON.stringify({ uid, desiredAPIVersion: target.apiVersion }).slice(1, -1);
+    const body = `{"kind":"ConversionReview","apiVersion":"${apiVersion}","request":{${fields},"objects":${json}}}`;
+    const text = await send(core(), connection, body, what);
+    const { stages } = core();
+    const pause = stages.pause();
     if (pause) await pause;
-    return convertedIn(text, { uid, objects, target, what });
+    const list = listIn(text, { uid, objects, what });
+    const converted: KubeObject[] = [];
+    for (const [i, each] of list.entries()) {
+      const next = stages.pause();
+      if (next) await next;
+      const problem = `${what} returned invalid converted object at index ${i}`;
+      converted.push(completed(each, objects[i]!, target, problem));
+    }
+    return converted;
   };
   return {
     async convert(objects, target) {
       const converted: KubeObject[] = [];
-      for (let at = 0; at < objects.length; at += MAX_OBJECTS_PER_REVIEW) {
-        const part = await convertSome(objects.slice(at, at + MAX_OBJECTS_PER_REVIEW), target);
-        for (const object of part) converted.push(object);
+      while (converted.length < objects.length) {
+        const batch = await nextBatch(core(), objects, converted.length);
+        for (const object of await convertSome(batch, target)) converted.push(object);
       }
       return converted;
     },
   };
 }
 
-const failed = (message: string, cause?: unknown) => new ApiError('InternalError', message, { cause });
+/** Objects that are sent together. */
+interface Batch {
+  readonly objects: readonly KubeObject[];
+  /** The list of them. */
+  readonly json: string;
+}
+
+async function nextBatch({ stages }: Core, objects: readonly KubeObject[], start: number): Promise<Batch> {
+  const texts: string[] = [];
+  for (let length = 0; texts.length < Math.min(MAX_OBJECTS_PER_REVIEW, objects.length - start); ) {
+    const text = JSON.stringify(withoutLink(objects[start + texts.length]!));
+    length += text.length;
+    if (texts.length > 0 && length > MAX_REVIEW_BYTES) break;
+    texts.push(text);
+    const pause = stages.pause();
+    if (pause) await pause;
+  }
+  return { objects: objects.slice(start, start + texts.length), json: `[${texts.join(',')}]` };
+}
+
+const failed = (message: string, cause?: unknown) =>
+  new ApiError('InternalError', message.slice(0, MAX_MESSAGE_LENGTH), { cause });
 
 function withoutLink({ metadata, ...object }: KubeObject): object {
   const { selfLink: _, ...own } = metadata;
   return { ...object, metadata: own };
 }
 
-async function send(core: Core, { url, post }: WebhookConnection, review: object, what: string): Promise<string> {
+async function send(core: Core, { url, post }: WebhookConnection, review: string, what: string): Promise<string> {
   const timeout = new AbortController();
   const late = new Error('context deadline exceeded');
   const timer = core.clock.timer(TIMEOUT_SECONDS * 1000, () => timeout.abort(late));
   try {
-    return await post(JSON.stringify(review), timeout.signal);
+    return await post(review, timeout.signal);
   } catch (error) {
     throw failed(`${what} failed: Post ${JSON.stringify(url)}: ${(error as Error).message}`, error);
   } finally {
@@ -69,12 +104,11 @@ async function send(core: Core, { url, post }: WebhookConnection, review: object
 interface Expected {
   readonly uid: string;
   readonly objects: readonly KubeObject[];
-  readonly target: Version;
   readonly what: string;
 }
 
-/** Reads the response. A webhook that answers nonsense costs the caller an error. */
-function convertedIn(text: string, { uid, objects, target, what }: Expected): KubeObject[] {
+/** Reads the list in the response. A webhook that answers nonsense costs the caller an error. */
+function listIn(text: string, { uid, objects, what }: Expected): readonly unknown[] {
   const response = responseIn(text, what);
   const { result } = response;
   if (response.uid !== uid) throw failed(`${what} failed: the response is for another request`);
@@ -88,17 +122,17 @@ function convertedIn(text: string, { uid, objects, target, what }: Expected): Ku
     const count = Array.isArray(list) ? list.length : 0;
     throw failed(`${what} returned ${count} objects, expected ${objects.length}`);
   }
-  return list.map((each: unknown, i) =>
-    completed(each, objects[i]!, target, `${what} returned invalid converted object at index ${i}`),
-  );
+  return list;
 }
 
 function responseIn(text: string, what: string): Tree {
   let review: unknown;
   try {
-    review = parseAnswer(text);
+    review = parseAnswer(text, MAX_PARTS);
   } catch (error) {
-    throw failed(`${what} failed: ${error instanceof DepthError ? error.message : 'the response is not JSON'}`);
+    throw failed(
+      `${what} failed: ${error instanceof SyntaxError ? 'the response is not JSON' : (error as Error).message}`,
+    );
   }
   if (!isTree(review) || review.kind !== 'ConversionReview' || !isTree(review.response)) {
     throw failed(`${what} failed: the response is no ConversionReview`);

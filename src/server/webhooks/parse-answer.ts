@@ -9,14 +9,7 @@ const MAX_DEPTH = 1_050;
  */
 export function parseAnswer(text: string, maxParts = Number.POSITIVE_INFINITY): unknown {
   const limit = exceeded(text, { maxDepth: MAX_DEPTH, maxParts });
-  if (limit === 'depth') throw new DepthError();
+  if (limit === 'depth') throw new Error('json: exceeded max depth');
   if (limit === 'parts') throw new Error(`json: more than ${maxParts} fields and list items`);
   return JSON.parse(text);
-}
-
-/** For an answer that is nested too deep. */
-export class DepthError extends Error {
-  constructor() {
-    super('json: exceeded max depth');
-  }
 }
