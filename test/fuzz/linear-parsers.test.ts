@@ -3,11 +3,15 @@
  * text that fits into a body.
  */
 import { describe, expect, it } from 'vitest';
+import { field, message, texts } from '../../src/base/protobuf/message.ts';
 import { canonicalQuantity, parseQuantity } from '../../src/base/quantity.ts';
 import { isTimeZone, parseCronSchedule } from '../../src/kinds/groups/batch/cron-schedule.ts';
 import { firstCommonIndex, parseIndexes } from '../../src/kinds/groups/batch/indexes.ts';
 import { pullPolicyOf } from '../../src/kinds/shapes/container/image-name.ts';
 import { cidrProblems, ipProblems } from '../../src/kinds/shapes/meta/ip-address.ts';
+import { parseChallenge } from '../../src/node/images/registry/authorization.ts';
+import { decodePax } from '../../src/node/images/tar/pax.ts';
+import { EntryReader } from '../../src/node/logs/entries.ts';
 import * as names from '../../src/schema/names.ts';
 import { parseFieldSelector, parseLabelSelector } from '../../src/schema/selector/selector.ts';
 import { canonicalDuration, canonicalTime } from '../../src/schema/time-formats.ts';
@@ -45,8 +49,19 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   parseQuery,
   decodeToken,
   impersonatedGroups: (text) => requestedUser({ 'impersonate-user': 'a', 'impersonate-group': text }),
+  parseChallenge: (text) => parseChallenge(`Bearer ${text}`),
+  decodePax: (text) => attempt(() => decodePax(Buffer.from(text))),
+  logEntries: (text) => new EntryReader({ timestamps: true, since: 0, stream: undefined }).push(Buffer.from(text)),
   impersonatedExtra: (text) => requestedUser({ 'impersonate-user': 'a', [`impersonate-extra-${text}`]: text }),
 };
+
+function attempt(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    return error;
+  }
+}
 
 const UNITS = [
   ...[
@@ -136,6 +151,29 @@ describe('takes linear time', () => {
       }
     }
   });
+});
+
+it('reads a map of protobuf in linear time', () => {
+  const Labels = message({ labels: field(1, texts) });
+  const timeFor = (count: number) => {
+    const labels = Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, 'value']));
+    const bytes = Labels.encode({ labels });
+    return timeOf(() => Labels.decode(bytes), '', 3);
+  };
+  const short = Math.max(QUICK_MS, timeFor(4_000));
+  expect(timeFor(16_000)).toBeLessThan(short * 8);
+});
+
+it('reads a log of empty lines in linear time', () => {
+  const timeFor = (length: number) =>
+    timeOf(
+      () =>
+        new EntryReader({ timestamps: false, since: undefined, stream: undefined }).push(Buffer.alloc(length, '\n')),
+      '',
+      3,
+    );
+  const short = Math.max(QUICK_MS, timeFor(64 * 1024));
+  expect(timeFor(256 * 1024)).toBeLessThan(short * 8);
 });
 
 it('finds a common index of long lists in linear time', () => {

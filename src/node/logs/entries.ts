@@ -78,8 +78,8 @@ export class EntryReader {
 
   /** Where the text begins; negative if the entry is not wanted, undefined if the head is incomplete or malformed. */
   #readHead(bytes: Buffer, at: number, end: number): number | undefined {
-    const first = bytes.indexOf(SPACE, at);
-    if (first < 0 || first >= end) return undefined;
+    const first = nextSpace(bytes, at, end);
+    if (first >= end) return undefined;
     const second = nextSpace(bytes, first + 1, end);
     // The text of an entry may be empty, without the space before it.
     const tagEnd = nextSpace(bytes, second + 1, end);
