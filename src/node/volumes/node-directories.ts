@@ -2,11 +2,12 @@
  * Erases the directories of this node whose volumes are being deleted, and then lets the volumes go (see
  * kinds/volumes/node-directory.ts). A directory that cannot be erased is reported in the volume's status, and tried again.
  */
-import { rm } from 'node:fs/promises';
+
 import { isApiError } from '../../base/errors.ts';
 import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { removeTree } from '../../base/remove-tree.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -77,7 +78,7 @@ async function eraseVolume(volume: Volume, { client, mounter, signal }: NodeDire
   try {
     const mounted = mountPointsBelow(await mounter.entries(), directory.path);
     if (mounted.length) throw new VolumeError(`${mounted[0]} is mounted`);
-    await rm(directory.path, { recursive: true, force: true });
+    await removeTree(directory.path);
   } catch (error) {
     const status = { phase: 'Failed', reason: 'VolumeFailedDelete', message: (error as Error).message };
     const { phase, message } = volume.status ?? {};

@@ -1,6 +1,7 @@
 /** Removes what a pod has on the node. It works from what is on disk and what is mounted, without the pod's object. */
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../../base/remove-tree.ts';
 import { type CsiDrivers, DriverNotFoundError } from './csi/drivers.ts';
 import { csiDirectory, csiVolumes, type PublishedVolume, type VolumesInUse } from './csi/in-use.ts';
 import { csi as methods } from './csi/messages.ts';
@@ -35,7 +36,7 @@ export async function releasePod(uid: string, context: ReleaseContext): Promise<
   for (const volume of published) await forget(volume, context);
   // The directory stays until this was reported, so that another attempt reports it, too.
   if (await isThere(csiDirectory(layout, uid))) await inUse.report();
-  await rm(directory, { recursive: true, force: true });
+  await removeTree(directory);
 }
 
 /** Without its driver, a volume can be given up only when it is not mounted. */
@@ -63,9 +64,9 @@ async function forget({ path, data }: PublishedVolume, context: ReleaseContext):
       const request = { volumeId: volumeHandle, stagingPath };
       await giveUp(stagingPath, mounter, () => csi.call(driverName, methods.unstage, request));
       await unmountBelow(stagingPath, mounter);
-      await rm(dirname(stagingPath), { recursive: true, force: true });
+      await removeTree(dirname(stagingPath));
     }
-    await rm(path, { recursive: true, force: true });
+    await removeTree(path);
   });
 }
 

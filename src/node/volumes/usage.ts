@@ -1,5 +1,5 @@
 /** What the volumes of a pod take on disk. */
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Layout } from './host/layout.ts';
 import { namesIn } from './host/names-in.ts';
@@ -33,7 +33,9 @@ async function sizeOf(root: string): Promise<number> {
     }
     bytes += stats.blocks * BLOCK_BYTES;
     if (!stats.isDirectory()) continue;
-    for (const name of await readdir(path).catch(() => [])) pending.push(join(path, name));
+    const entries = await opendir(path).catch(() => undefined);
+    // Not all at once: a container may have made millions.
+    for await (const { name } of entries ?? []) pending.push(join(path, name));
   }
   return bytes;
 }

@@ -2,6 +2,7 @@
 import { mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
+import { removeTree } from '../../../base/remove-tree.ts';
 import type { ContainerRoot } from '../image-store.ts';
 import type { UnpackOptions } from '../unpack/apply-layer.ts';
 import { copyTree } from '../unpack/copy-tree.ts';
@@ -67,7 +68,7 @@ export class ContainerRoots {
     const record = await this.#read(directory);
     const root = join(directory, ROOT);
     if (await isMounted(root)) await unmount(root);
-    for (const name of [ROOT, UPPER, WORK]) await rm(join(directory, name), { recursive: true, force: true });
+    for (const name of [ROOT, UPPER, WORK]) await removeTree(join(directory, name));
     if (record) await rm(this.#layout.use(record.imageId, directory), { force: true });
     await rm(join(directory, RECORD), { force: true });
   }

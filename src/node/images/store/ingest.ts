@@ -1,7 +1,8 @@
 /** A directory for content that is being taken in. What is not committed goes away with it. */
-import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
+import { removeTree } from '../../../base/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { checkDigest, Digester, digitsOf } from '../content/digest.ts';
 import { MAX_DOCUMENT_BYTES } from '../content/documents.ts';
@@ -30,7 +31,7 @@ export class Ingest {
     try {
       return await work(new Ingest(directory));
     } finally {
-      await rm(directory, { recursive: true, force: true });
+      await removeTree(directory);
     }
   }
 
@@ -39,7 +40,7 @@ export class Ingest {
     for (const name of await listIfThere(layout.ingest())) {
       const [pid = '', started = ''] = name.split('-');
       if ((await processIdentity(Number(pid))).started !== started) {
-        await rm(join(layout.ingest(), name), { recursive: true, force: true });
+        await removeTree(join(layout.ingest(), name));
       }
     }
   }

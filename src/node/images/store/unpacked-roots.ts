@@ -1,8 +1,9 @@
 /** The unpacked files of images. */
 import { createReadStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
+import { removeTree } from '../../../base/remove-tree.ts';
 import { decompressed } from '../content/decompress.ts';
 import { checkDigest, Digester } from '../content/digest.ts';
 import { applyDeletions, applyLayer, type UnpackOptions } from '../unpack/apply-layer.ts';
@@ -98,7 +99,7 @@ export class UnpackedRoots {
     await Ingest.run(this.#layout, async (ingest) => {
       const old = ingest.draft();
       await rename(this.#layout.root(imageId), old).catch(() => {});
-      await rm(old, { recursive: true, force: true });
+      await removeTree(old);
     });
   }
 

@@ -1,5 +1,6 @@
 /** Applies a layer to a directory. */
 import { chmod, lchown, link, lstat, lutimes, mkdir, open, rm, symlink } from 'node:fs/promises';
+import { removeTree } from '../../../base/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { readTar, type TarEntry } from '../tar/read-tar.ts';
 import { RootDirectory } from './root-directory.ts';
@@ -106,7 +107,7 @@ async function makeRoom(root: RootDirectory, path: string): Promise<void> {
   if (!found) {
     return;
   }
-  await rm(path, { recursive: true });
+  await removeTree(path);
   root.changed();
 }
 

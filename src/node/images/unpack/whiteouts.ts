@@ -1,6 +1,7 @@
 /** Deletions in a layer: `.wh.NAME` deletes NAME, `.wh..wh..opq` everything in its directory, of the layers below. */
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { removeTree } from '../../../base/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RootDirectory } from './root-directory.ts';
 
@@ -22,7 +23,7 @@ export async function applyWhiteout(root: RootDirectory, path: string): Promise<
     throw new RuntimeError('Unknown', `the image deletes ${JSON.stringify(deleted)}, which is not a name`);
   }
   const found = await root.find(join(posix.dirname(path), deleted));
-  if (found !== undefined) await rm(found, { recursive: true, force: true });
+  if (found !== undefined) await removeTree(found);
   root.changed();
 }
 
@@ -30,6 +31,6 @@ async function empty(root: RootDirectory, path: string): Promise<void> {
   const marker = await root.find(path);
   if (marker === undefined) return;
   const directory = join(marker, '..');
-  for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true, force: true });
+  for (const name of await readdir(directory)) await removeTree(join(directory, name));
   root.changed();
 }
