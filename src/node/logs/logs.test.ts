@@ -1,4 +1,5 @@
-import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -55,6 +56,15 @@ describe('a log', () => {
   ])('%j', async (selection, expected) => {
     await writeFile(path, LINES);
     expect(await read(selection)).toBe(expected);
+  });
+
+  it('that is a link or a pipe has no lines', async () => {
+    await writeFile(`${path}.other`, line(1, 'secret'));
+    await symlink(`${path}.other`, path);
+    expect(await read()).toBe('');
+    await rm(path);
+    execFileSync('mkfifo', [path]);
+    expect(await read()).toBe('');
   });
 
   it('that is not there has no lines', async () => {

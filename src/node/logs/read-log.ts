@@ -1,7 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { type EntryFilter, EntryReader } from './entries.ts';
+import { openFile } from './open-file.ts';
 import { sinceOffset, tailOffset } from './start-offset.ts';
 
 /** Which part of a log is wanted. */
@@ -100,15 +101,6 @@ async function rotated(path: string, file: FileHandle | undefined, position: num
   if (!current || current.ino === own.ino) return undefined;
   // Everything of the old file has been read: its writer opens the new one after its last line.
   return own.size > position ? undefined : openFile(path);
-}
-
-async function openFile(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Whether something has happened to a log: lines, a new file, or its end. */

@@ -1,7 +1,7 @@
 /** What containers mount: whole volumes, parts of them, the hosts file and the termination message. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { seenContainer, seenPod } from '../../../test/support/node/seen-pod.ts';
@@ -151,6 +151,9 @@ describe('reading a file of a volume', () => {
     expect(await read('../../../../../elsewhere/secret')).toBeUndefined();
     expect(await read('dir')).toBeUndefined();
     expect(await read('none')).toBeUndefined();
+    await writeFile(join(path, 'large'), '');
+    await truncate(join(path, 'large'), 2 ** 30);
+    await expect(read('large')).rejects.toThrow('is larger than 1048576 bytes');
     expect(await w.volumes.readFile(pod, { volumeName: 'none', path: 'x' })).toBeUndefined();
   });
 });

@@ -26,14 +26,15 @@ import { releasePod } from './release.ts';
 import { SerialByKey } from './serial-by-key.ts';
 import { volumeUsage } from './usage.ts';
 import { userNamespaceOf } from './user-namespaces.ts';
-import type {
-  ContainerMounts,
-  DriverVolumeStats,
-  MountRequest,
-  PreparedVolume,
-  PreparedVolumes,
-  RefreshResult,
-  Volumes,
+import {
+  type ContainerMounts,
+  type DriverVolumeStats,
+  type MountRequest,
+  type PreparedVolume,
+  type PreparedVolumes,
+  type RefreshResult,
+  VolumeError,
+  type Volumes,
 } from './volumes.ts';
 
 export interface VolumesOptions {
@@ -100,7 +101,10 @@ class NodeVolumes implements Volumes {
     const handle = await openInside(volume.path, path).catch(() => undefined);
     if (!handle) return undefined;
     try {
-      return (await handle.stat()).isFile() ? await readFile(descriptorPath(handle), 'utf8') : undefined;
+      const stats = await handle.stat();
+      if (!stats.isFile()) return undefined;
+      if (stats.size > MAX_FILE_BYTES) throw new VolumeError(`file "${path}" is larger than ${MAX_FILE_BYTES} bytes`);
+      return await readFile(descriptorPath(handle), 'utf8');
     } finally {
       await handle.close();
     }
@@ -188,6 +192,9 @@ async function csiSource(setup: VolumeSetup): Promise<CsiSource> {
   const { csi } = setup.volume;
   return csi ? { type: 'inline', source: csi } : { type: 'persistent', ...(await boundVolume(setup)) };
 }
+
+/** Of a file with variables, which a container has written. */
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The turn of what looks at all pods; no pod has this UID. */
 const ALL_PODS = '';

@@ -2,8 +2,10 @@ import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat, symlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seenPod } from '../../../../test/support/node/seen-pod.ts';
 import { Layout } from './layout.ts';
 import { mountPointsBelow, parseMountInfo } from './mount-table.ts';
+import { applyFsGroup } from './ownership.ts';
 import { descriptorPath, makeInside, openInside } from './safe-path.ts';
 
 describe('the mount table', () => {
@@ -120,5 +122,47 @@ describe('a path inside a directory', () => {
     await exchange;
     expect(await readdir(join(root, 'base-2'))).toEqual([]);
     expect([...outcomes].filter((path) => path !== 'refused' && !path.startsWith(`${base}/`))).toEqual([]);
+  });
+});
+
+describe('the group of a volume', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'qd-group-')));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+  const options = { readOnly: false, honorsPolicy: false };
+  const pod = seenPod({ securityContext: { fsGroup: process.getgid!() } });
+
+  it('is not given to files outside, while directories are exchanged for links', async () => {
+    const [volume, outside] = [join(root, 'volume'), join(root, 'outside')];
+    await mkdir(join(volume, 'a'), { recursive: true });
+    await mkdir(outside);
+    const names = Array.from({ length: 20 }, (_, index) => `f${index}`);
+    for (const name of names) {
+      await writeFile(join(outside, name), '', { mode: 0o600 });
+      await writeFile(join(volume, 'a', name), '', { mode: 0o600 });
+    }
+    await symlink(outside, join(root, 'link'));
+    let isOver = false;
+    const exchange = async () => {
+      const [own, link, aside] = [join(volume, 'a'), join(root, 'link'), join(root, 'aside')];
+      while (!isOver) {
+        await rename(own, aside);
+        await rename(link, own);
+        await rename(own, link);
+        await rename(aside, own);
+      }
+    };
+    const exchanging = exchange();
+    for (let i = 0; i < 100; i++) await applyFsGroup(volume, pod, options);
+    isOver = true;
+    await exchanging;
+    for (const name of names) expect((await stat(join(outside, name))).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not given to directories that are nested without end', async () => {
+    await mkdir(join(root, 'd/'.repeat(501)), { recursive: true });
+    await expect(applyFsGroup(root, pod, options)).rejects.toThrow('nested more than 500 levels deep');
   });
 });

@@ -16,6 +16,9 @@ const DIRECTORY = REFERENCE | constants.O_DIRECTORY;
 /** The path of an open file, through which the kernel reaches it whatever its name has become. */
 export const descriptorPath = (handle: FileHandle): string => `/proc/${process.pid}/fd/${handle.fd}`;
 
+/** Opens what is at a path itself, also when that is a link. */
+export const openReference = (path: string): Promise<FileHandle> => open(path, REFERENCE);
+
 /**
  * Opens what `path`, relative to `base`, leads to. Links are followed only when what they lead to is inside. The caller closes
  * the handle. Rejects with ENOENT when it does not exist, and with a VolumeError when it is outside.
