@@ -6,9 +6,28 @@ import { put, type Tree } from './tree.ts';
  * where the others are sorted, these are sorted among them.
  */
 export function rawJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(rawJson).join(',')}]`;
+  return hasIndexes(value) ? slowJson(value) : escaped(JSON.stringify(value) ?? 'null');
+}
+
+/** Whether JavaScript may have reordered the keys of an object. Data of megabytes rarely has any. */
+function hasIndexes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasIndexes);
+  let isFirst = true;
+  for (const key in value) {
+    if (isFirst && isIndex(key)) return true;
+    isFirst = false;
+    if (hasIndexes((value as Tree)[key])) return true;
+  }
+  return false;
+}
+
+function slowJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(slowJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return escaped(JSON.stringify(value) ?? 'null');
-  const fields = keysOf(value as Tree).map((key) => `${escaped(JSON.stringify(key))}:${rawJson((value as Tree)[key])}`);
+  const fields = keysOf(value as Tree).map(
+    (key) => `${escaped(JSON.stringify(key))}:${slowJson((value as Tree)[key])}`,
+  );
   return `{${fields.join(',')}}`;
 }
 
@@ -34,9 +53,19 @@ function isIndex(key: string | undefined): boolean {
   return key !== undefined && /^(0|[1-9]\d{0,9})$/.test(key) && Number(key) < 2 ** 32 - 1;
 }
 
+/** The order of code points, which is that of code units but for surrogates. */
 function byBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const [one, other] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (one === other) continue;
+    if (one < FIRST_SURROGATE && other < FIRST_SURROGATE) return one - other;
+    break;
+  }
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
+
+const FIRST_SURROGATE = 0xd800;
 
 /** They occur in strings only. */
 function escaped(json: string): string {

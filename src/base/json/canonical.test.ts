@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { canonicalJson } from './canonical.ts';
+
+it('sorts keys at every depth, and leaves out what is undefined', () => {
+  expect(canonicalJson({ b: [{ z: 1, a: undefined, c: null }], a: 'x' })).toBe('{"a":"x","b":[{"c":null,"z":1}]}');
+  expect(canonicalJson([undefined, { '10': 1, '9': 2 }])).toBe('[null,{"10":1,"9":2}]');
+  expect(canonicalJson(undefined)).toBe('null');
+});
+
+/** The same with the keys of all objects in the opposite order. */
+function backwards(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(backwards);
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, each]) => [key, backwards(each)]),
+  );
+}
+
+it('is the same for equal values, and says what they are', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = canonicalJson(value);
+      expect(canonicalJson(backwards(value))).toBe(text);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
