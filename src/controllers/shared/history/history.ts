@@ -3,6 +3,7 @@
  * its pods; `kubectl rollout` reads them and restores one by sending its content. This folder knows only templates and
  * revisions; which pods belong to which is up to the controllers.
  */
+import { memoizedPair } from '../../../base/collections/pair-memo.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
@@ -56,10 +57,11 @@ export interface History {
  * Finds or creates the revision of the current template, and makes sure that there is only one and that it is the newest.
  */
 export function history(owner: HistoryOwner, input: HistoryInput): History {
-  const data = dataOf(owner.spec.template);
+  const { template } = owner.spec;
   const sorted = [...input.revisions].sort(byRevision);
-  const older = sorted.filter((revision) => !deepEqual(revision.data, data));
-  const equal = sorted.filter((revision) => deepEqual(revision.data, data));
+  const isOf = ({ data }: SeenRevision) => typeof data === 'object' && data !== null && isDataOf(data, template);
+  const older = sorted.filter((revision) => !isOf(revision));
+  const equal = sorted.filter(isOf);
   const next = (older.at(-1)?.revision ?? 0) + 1;
   const found = equal.pop();
   if (!found) {
@@ -85,8 +87,10 @@ export function templateOf({ data }: SeenRevision): Template | undefined {
   return Object.keys(template).length > 0 ? (template as Template) : undefined;
 }
 
-/** The content of the template's revision, in any order of keys. */
-const dataOf = (template: Template) => ({ spec: { template: { ...template, $patch: 'replace' } } });
+/** Whether it is the content of the template's revision, in any order of keys. Every plan asks it of all revisions. */
+const isDataOf = memoizedPair((data: object, template: Template) =>
+  deepEqual(data, { spec: { template: { ...template, $patch: 'replace' } } }),
+);
 
 function newRevision(
   owner: HistoryOwner,

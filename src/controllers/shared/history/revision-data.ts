@@ -4,18 +4,38 @@ import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 import { encodedHash } from '../pods/template-hash.ts';
 
+type Template = DeepReadonly<PodTemplateSpec>;
+
+/** Of templates and of contents: several plans ask for the same, which may have megabytes. */
+const contents = new WeakMap<Template, object>();
+const hashes = new WeakMap<object, number>();
+
 /** A strategic merge patch that restores the template, replacing the current one entirely. */
-export function revisionData(template: DeepReadonly<PodTemplateSpec>): object {
-  return withSortedKeys({ spec: { template: { ...template, $patch: 'replace' } } }) as object;
+export function revisionData(template: Template): object {
+  let data = contents.get(template);
+  if (!data) {
+    data = withSortedKeys({ spec: { template: { ...template, $patch: 'replace' } } }) as object;
+    contents.set(template, data);
+  }
+  return data;
 }
 
 /** The hash in the name of a StatefulSet's revision, which follows from its content. */
 export function revisionHash(data: object, collisions: number): string {
-  return encodedHash(fnv1(rawJson(data) + collisions));
+  let hash = hashes.get(data);
+  if (hash === undefined) {
+    hash = fnv1(rawJson(data), FNV_OFFSET);
+    hashes.set(data, hash);
+  }
+  return encodedHash(fnv1(String(collisions), hash) >>> 0);
 }
 
-function fnv1(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash, 0x01000193) ^ byte;
-  return hash >>> 0;
+const FNV_OFFSET = 0x811c9dc5;
+
+/** Goes on from the hash of what is before the text. */
+function fnv1(text: string, before: number): number {
+  const bytes = Buffer.from(text);
+  let hash = before;
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash, 0x01000193) ^ bytes[i]!;
+  return hash;
 }

@@ -9,4 +9,18 @@ describe('the hash of a template', () => {
     expect(templateHash(one, undefined)).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
     expect(new Set([undefined, 0, 1, 2].map((count) => templateHash(one, count))).size).toBe(4);
   });
+
+  it('is computed once for a template, however often it is asked for', () => {
+    let read = 0;
+    const counted = {
+      get spec() {
+        read++;
+        return { containers: [] };
+      },
+    } as any;
+    const first = templateHash(counted, undefined);
+    const reads = read;
+    expect([templateHash(counted, undefined), templateHash(counted, 1)]).toContain(first);
+    expect(read).toBe(reads);
+  });
 });

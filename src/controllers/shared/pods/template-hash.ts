@@ -1,4 +1,5 @@
 /** A short hash of a pod template, which distinguishes the pods of different templates. */
+import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../base/json/canonical.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
@@ -6,9 +7,17 @@ import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts'
 /** No vowels and look-alikes, so that a hash spells no words. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
+/** Of templates: each is hashed in several plans, and may have megabytes. */
+const hashes = new WeakMap<DeepReadonly<PodTemplateSpec>, string>();
+
 /** Independent of the order of fields; different after every collision. */
 export function templateHash(template: DeepReadonly<PodTemplateSpec>, collisions: number | undefined): string {
-  return encodedHash(fnv1a(canonicalJson(template) + (collisions === undefined ? '' : `\n${collisions}`)));
+  let hash = hashes.get(template);
+  if (hash === undefined) {
+    hash = createHash('sha256').update(canonicalJson(template)).digest('hex');
+    hashes.set(template, hash);
+  }
+  return encodedHash(fnv1a(collisions === undefined ? hash : `${hash}\n${collisions}`));
 }
 
 /** A number as part of a name. */
@@ -16,6 +25,7 @@ export function encodedHash(hash: number): string {
   return [...String(hash)].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');
 }
 
+/** As short as the names of Kubernetes. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -1,4 +1,5 @@
 /** Compares templates of a Deployment and its ReplicaSets, without the hash label. */
+import { memoizedPair } from '../../../base/collections/pair-memo.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
@@ -7,9 +8,10 @@ export const HASH_LABEL = 'pod-template-hash';
 
 type Template = DeepReadonly<Deployment['spec']['template']>;
 
-export function sameTemplate(a: Template, b: Template): boolean {
+/** Every plan compares the template with those of all ReplicaSets, and a template may have megabytes. */
+export const sameTemplate = memoizedPair((a: Template, b: Template): boolean => {
   return deepEqual(withoutHash(a), withoutHash(b));
-}
+});
 
 export function withoutHash(template: Template): Template {
   const { labels } = template.metadata ?? {};
