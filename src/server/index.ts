@@ -185,9 +185,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
   const rbac = new Rbac(cache);
+  const stages = new TurnBudget(clock, MAX_STAGES_MS);
   const core: Core = {
     store,
-    commits: new Commits(store, cache),
+    commits: new Commits(store, cache, stages),
     cache,
     registry,
     watches,
@@ -202,7 +203,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     specs: new SpecInterner(),
     lists: new ListBodies(registry),
     turns: new TurnBudget(clock),
-    stages: new TurnBudget(clock, MAX_STAGES_MS),
+    stages,
     garbageCollection: options.garbageCollection ?? false,
     minWatchMs: options.minWatchMs ?? DEFAULT_MIN_WATCH_MS,
     identify: (token, audiences) => identify(token, audiences),

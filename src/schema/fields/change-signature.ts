@@ -97,6 +97,7 @@ function mapCompare(
       else if (is === undefined) here = walkAt(key)(was, steps.to(here, REMOVED), steps);
       else if (typeof was !== 'object' && typeof is !== 'object') here = steps.to(here, MODIFIED);
       else here = compareAt(key)(was, is, here, steps);
+      if (here === NOWHERE) return NOWHERE;
     }
     for (const key in before) {
       const was = before[key];

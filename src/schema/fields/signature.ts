@@ -83,7 +83,10 @@ function isHollow(value: unknown): boolean {
 const deduced: Walk = (value, at, steps) => {
   if (!isTree(value)) return leaf(value, at, steps);
   let here = steps.to(at, MAP);
-  for (const key in value) if (value[key] !== undefined) here = deduced(value[key], steps.to(here, key), steps);
+  for (const key in value) {
+    if (value[key] !== undefined) here = deduced(value[key], steps.to(here, key), steps);
+    if (here === NOWHERE) return NOWHERE;
+  }
   return steps.to(here, END);
 };
 
@@ -98,6 +101,8 @@ function mapWalk(schema: AnySchema, container: Extract<Container, { type: 'map' 
       here = steps.to(here, key);
       // No type of container has anything to say about a scalar.
       if (typeof child === 'object') here = walkAt(key)(child, here, steps);
+      // The rest of a large object need not be looked at.
+      if (here === NOWHERE) return NOWHERE;
     }
     return steps.to(here, END);
   };
@@ -128,6 +133,7 @@ function listWalk(schema: ListSchema): Walk {
     for (const item of value) {
       here = stepsTo(item, here, steps);
       if (walk) here = walk(item, here, steps);
+      if (here === NOWHERE) return NOWHERE;
     }
     return steps.to(here, END);
   };

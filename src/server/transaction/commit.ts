@@ -1,7 +1,8 @@
 import { ShortLivedMap } from '../../base/collections/short-lived-map.ts';
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Condition, Store, Write } from '../../store/store.ts';
 import type { Cache, Written } from '../cache/cache.ts';
-import { encodeChange } from '../cache/encoding.ts';
+import { type Encoded, encodeChange } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Draft } from './draft.ts';
 import { checkMarker } from './markers.ts';
@@ -14,14 +15,24 @@ interface CommitOptions {
   readonly marker?: Write | undefined;
 }
 
+/** Other work may run after a larger object was encoded: to check it and to write it takes long again. */
+const MIN_PAUSED_BYTES = 256 * 1024;
+
+function encodedDraft({ object, current, shared, request }: Draft): Encoded {
+  const { kind } = request.resource;
+  return encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
+}
+
 /** The only writer of objects: turns drafts into rows and commits them to the store. */
 export class Commits {
   readonly #store: Pick<Store, 'commit'>;
   readonly #cache: Cache;
+  readonly #stages: Pick<TurnBudget, 'pause'>;
   /** Commits of this process that are under way, by key. They never reject. */
   readonly #inFlight = new ShortLivedMap<string, Promise<void>>();
 
-  constructor(store: Pick<Store, 'commit'>, cache: Cache) {
+  constructor(store: Pick<Store, 'commit'>, cache: Cache, stages: Pick<TurnBudget, 'pause'>) {
+    this.#stages = stages;
     this.#store = store;
     this.#cache = cache;
   }
@@ -44,8 +55,13 @@ export class Commits {
     const addresses: (Written | undefined)[] = [];
     try {
       for (const draft of drafts) {
-        written.push(this.#add(draft, writes));
-        for (const address of draft.addresses) addresses.push(this.#add(address, writes));
+        const encoded = draft.isRemoval ? undefined : encodedDraft(draft);
+        const pause = encoded && encoded.bytes.length > MIN_PAUSED_BYTES ? this.#stages.pause() : undefined;
+        if (pause) await pause;
+        written.push(this.#add(draft, encoded, writes));
+        for (const address of draft.addresses) {
+          addresses.push(this.#add(address, address.isRemoval ? undefined : encodedDraft(address), writes));
+        }
       }
       if (marker) {
         checkMarker(marker);
@@ -70,14 +86,13 @@ export class Commits {
     await this.#cache.reached(await committed);
   }
 
-  #add(draft: Draft, writes: Write[]): Written | undefined {
-    const { at, object, current, shared, request, allocated } = draft;
+  #add(draft: Draft, encoded: Encoded | undefined, writes: Write[]): Written | undefined {
+    const { at, object, current, request, allocated } = draft;
     const expect = current?.revision ?? 0;
     let written: Written | undefined;
-    if (draft.isRemoval) writes.push({ key: at.key, value: null, expect });
+    if (!encoded) writes.push({ key: at.key, value: null, expect });
     else {
       const { kind } = request.resource;
-      const encoded = encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
       checkSize(encoded.bytes, current?.stored);
       written = { at, kind, object, encoded };
       const mark = this.#cache.announce(written);

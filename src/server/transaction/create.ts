@@ -75,7 +75,7 @@ export function finishCreate(core: Core, draft: Draft): Promise<void> | undefine
   const warn = () => {
     draft.isQuiet = noteWarnings(kind, object, { notes, old: undefined, quiet: shared?.quiet });
   };
-  const checking = checkObject(core, kind, object, facts);
+  const checking = checkObject(core, kind, object, facts) ?? core.stages.pause();
   if (checking) return checking.then(warn);
   warn();
   return undefined;

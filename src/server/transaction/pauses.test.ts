@@ -40,8 +40,18 @@ it.each(writes)('a %s pauses between its stages when they take long', async (_, 
     return turnsOf(write(api));
   };
   const atOnce = await turnsAt(0);
-  // Before drafting, before finishing and before the commit.
-  expect(await turnsAt(1_000)).toBeGreaterThanOrEqual(atOnce + 3);
+  // Before drafting, before finishing, before the warnings and before the commit.
+  expect(await turnsAt(1_000)).toBeGreaterThanOrEqual(atOnce + 4);
+});
+
+it('a large object pauses once more, after it was encoded', async () => {
+  const turnsOfSize = async (bytes: number) => {
+    const clock = clockOf();
+    const api = await testServer([Namespace, ConfigMap], { clock });
+    clock.msPerLook = 1_000;
+    return turnsOf(api.create('configmaps', { metadata: { name: 'new' }, data: { text: 'x'.repeat(bytes) } }));
+  };
+  expect(await turnsOfSize(500_000)).toBeGreaterThan(await turnsOfSize(5_000));
 });
 
 it('writes of one turn share its time', async () => {

@@ -60,7 +60,8 @@ export function finishUpdate(core: Core, draft: Draft, { part, hasValidSpec }: U
   const warn = () => void noteWarnings(kind, object, { notes, old, status: isStatus });
   const checked = hasValidSpec ? (asTree(object).spec as object) : undefined;
   const { apiVersion } = version;
-  const checking = checkObject(core, kind, object, { old, subresource, apiVersion, checked, call });
+  const checking =
+    checkObject(core, kind, object, { old, subresource, apiVersion, checked, call }) ?? core.stages.pause();
   if (checking) return checking.then(warn);
   warn();
   return undefined;
