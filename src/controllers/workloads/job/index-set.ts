@@ -1,56 +1,71 @@
 /** Sets of a Job's indexes, kept as intervals: a Job may have very many indexes, which mostly complete in order. */
+import { eachPart } from '../../../kinds/groups/batch/indexes.ts';
 
-interface Interval {
-  readonly from: number;
-  readonly to: number;
-}
+/** The first and last index of each interval, one after the other: a Job's texts may have hundreds of thousands of them. */
+type Ends = readonly number[];
 
 export class IndexSet {
-  /** Ascending, with a gap between each two. */
-  readonly #intervals: readonly Interval[];
+  /** Ascending, with a gap between each two intervals. */
+  readonly #ends: Ends;
+  readonly size: number;
 
-  private constructor(intervals: readonly Interval[]) {
-    this.#intervals = intervals;
+  private constructor(ends: Ends) {
+    this.#ends = ends;
+    let size = 0;
+    for (let at = 0; at < ends.length; at += 2) size += ends[at + 1]! - ends[at]! + 1;
+    this.size = size;
   }
 
   static of(indexes: Iterable<number>): IndexSet {
-    const sorted = [...indexes].sort((a, b) => a - b);
-    return new IndexSet(joined(sorted.map((index) => ({ from: index, to: index }))));
+    const ends: number[] = [];
+    for (const index of [...indexes].sort((a, b) => a - b)) add(ends, index, index);
+    return new IndexSet(ends);
   }
 
   /** Parses a text such as `1,3-5`. Invalid indexes, and those not below the limit, are skipped. */
   static parse(text: string | undefined, below: number): IndexSet {
-    const found = (text ? text.split(',') : []).flatMap((part) => {
-      const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
-      const [from, to] = [Number(first), Math.min(Number(last), below - 1)];
-      return from <= to ? [{ from, to }] : [];
+    const ends: number[] = [];
+    let isAscending = true;
+    eachPart(text ?? '', ({ isPlain, from, to }) => {
+      const last = Math.min(to, below - 1);
+      if (!isPlain || from > last) return true;
+      if (ends.length > 0 && from < ends.at(-2)!) isAscending = false;
+      if (isAscending) add(ends, from, last);
+      else ends.push(from, last);
+      return true;
     });
-    return new IndexSet(joined(found.sort((a, b) => a.from - b.from)));
-  }
-
-  get size(): number {
-    return this.#intervals.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+    return new IndexSet(isAscending ? ends : sorted(ends));
   }
 
   has(index: number): boolean {
-    const at = this.#firstEndingFrom(index);
-    return (this.#intervals[at]?.from ?? Number.POSITIVE_INFINITY) <= index;
+    return (this.#ends[this.#firstEndingFrom(index)] ?? Number.POSITIVE_INFINITY) <= index;
   }
 
   with(other: IndexSet): IndexSet {
-    if (other.#intervals.length === 0) return this;
-    return new IndexSet(joined([...this.#intervals, ...other.#intervals].sort((a, b) => a.from - b.from)));
+    const [a, b] = [this.#ends, other.#ends];
+    if (b.length === 0) return this;
+    if (a.length === 0) return other;
+    const ends: number[] = [];
+    for (let i = 0, k = 0; i < a.length || k < b.length; ) {
+      if (k >= b.length || (i < a.length && a[i]! <= b[k]!)) {
+        add(ends, a[i]!, a[i + 1]!);
+        i += 2;
+      } else {
+        add(ends, b[k]!, b[k + 1]!);
+        k += 2;
+      }
+    }
+    return new IndexSet(ends);
   }
 
   /** How many indexes both contain. */
   inCommon(other: IndexSet): number {
+    const [a, b] = [this.#ends, other.#ends];
     let sum = 0;
-    for (const { from, to } of other.#intervals) {
-      for (let at = this.#firstEndingFrom(from); at < this.#intervals.length; at++) {
-        const own = this.#intervals[at] as Interval;
-        if (own.from > to) break;
-        sum += Math.min(own.to, to) - Math.max(own.from, from) + 1;
-      }
+    for (let i = 0, k = 0; i < a.length && k < b.length; ) {
+      sum += Math.max(0, Math.min(a[i + 1]!, b[k + 1]!) - Math.max(a[i]!, b[k]!) + 1);
+      if (a[i + 1]! < b[k + 1]!) i += 2;
+      else k += 2;
     }
     return sum;
   }
@@ -59,40 +74,48 @@ export class IndexSet {
   firstMissing(count: number, below: number): number[] {
     const out: number[] = [];
     let next = 0;
-    for (const { from, to } of [...this.#intervals, { from: below, to: below }]) {
-      for (; next < from && next < below && out.length < count; next++) out.push(next);
-      next = to + 1;
+    for (let at = 0; at <= this.#ends.length && out.length < count; at += 2) {
+      const from = Math.min(this.#ends[at] ?? below, below);
+      for (; next < from && out.length < count; next++) out.push(next);
+      next = (this.#ends[at + 1] ?? below) + 1;
     }
     return out;
   }
 
   /** Two neighbours are written one by one; more become a range. */
   toString(): string {
-    return this.#intervals
-      .map(({ from, to }) => (from === to ? `${from}` : `${from}${to === from + 1 ? ',' : '-'}${to}`))
-      .join(',');
+    let text = '';
+    for (let at = 0; at < this.#ends.length; at += 2) {
+      const [from, to] = [this.#ends[at]!, this.#ends[at + 1]!];
+      if (at > 0) text += ',';
+      text += from === to ? `${from}` : `${from}${to === from + 1 ? ',' : '-'}${to}`;
+    }
+    return text;
   }
 
   /** Returns the position of the first interval that ends at the index or after it. */
   #firstEndingFrom(index: number): number {
     let low = 0;
-    let high = this.#intervals.length;
+    let high = this.#ends.length / 2;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#intervals[middle] as Interval).to >= index) high = middle;
+      if (this.#ends[2 * middle + 1]! >= index) high = middle;
       else low = middle + 1;
     }
-    return low;
+    return 2 * low;
   }
 }
 
-/** Merges ordered intervals that touch or overlap. */
-function joined(intervals: readonly Interval[]): readonly Interval[] {
-  const out: { from: number; to: number }[] = [];
-  for (const { from, to } of intervals) {
-    const last = out.at(-1);
-    if (last && from <= last.to + 1) last.to = Math.max(last.to, to);
-    else out.push({ from, to });
-  }
+/** Adds an interval that begins no earlier than the last one; one that touches or overlaps it becomes part of it. */
+function add(ends: number[], from: number, to: number): void {
+  const last = ends.length - 1;
+  if (last < 0 || from > ends[last]! + 1) ends.push(from, to);
+  else if (to > ends[last]!) ends[last] = to;
+}
+
+function sorted(ends: Ends): Ends {
+  const order = Array.from({ length: ends.length / 2 }, (_, at) => 2 * at).sort((a, b) => ends[a]! - ends[b]!);
+  const out: number[] = [];
+  for (const at of order) add(out, ends[at]!, ends[at + 1]!);
   return out;
 }

@@ -5,22 +5,85 @@ interface Interval {
   readonly to: number;
 }
 
-/** Parses intervals and counts their indexes, or returns an error. */
+/** A part of a text between two commas. The same object is used for all of them. */
+interface Part {
+  /** Where it is in the text. */
+  start: number;
+  end: number;
+  /** Its ends, if it is one number or two with a dash between them. */
+  isPlain: boolean;
+  isRange: boolean;
+  from: number;
+  to: number;
+}
+
+/**
+ * Calls `visit` with each part of a text until it returns false. A Job may have twenty such texts of 64 KB, which are read
+ * with every plan: so nothing is cut out of them.
+ */
+export function eachPart(text: string, visit: (part: Part) => boolean): void {
+  if (text === '') return;
+  const part: Part = { start: 0, end: 0, isPlain: true, isRange: false, from: 0, to: 0 };
+  for (let start = 0; start <= text.length; start = part.end + 1) {
+    readPart(text, start, part);
+    if (!visit(part)) return;
+  }
+}
+
+const [COMMA, DASH, ZERO] = [0x2c, 0x2d, 0x30];
+
+function readPart(text: string, start: number, part: Part): void {
+  let at = start;
+  let digits = 0;
+  let value = 0;
+  part.start = start;
+  part.isPlain = true;
+  part.isRange = false;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA) break;
+    const digit = code - ZERO;
+    if (digit >= 0 && digit <= 9) {
+      value = value * 10 + digit;
+      digits++;
+    } else if (code === DASH && digits > 0 && !part.isRange) {
+      part.isRange = true;
+      part.from = value;
+      value = 0;
+      digits = 0;
+    } else {
+      part.isPlain = false;
+    }
+  }
+  part.end = at;
+  part.to = value;
+  if (!part.isRange) part.from = value;
+  if (digits === 0) part.isPlain = false;
+}
+
+/** Parses intervals and counts their indexes, or returns an error. `ends` has the first and last index of each interval. */
 export function parseIndexes(
   text: string,
   completions: number,
-): { readonly intervals: readonly Interval[]; readonly total: number } | { readonly error: string } {
-  const intervals: Interval[] = [];
+): { readonly ends: readonly number[]; readonly total: number } | { readonly error: string } {
+  const ends: number[] = [];
   let total = 0;
-  for (const part of text ? text.split(',') : []) {
-    const interval = parseInterval(part, completions);
-    if ('error' in interval) return interval;
-    const last = intervals.at(-1);
-    if (last && last.to >= interval.from) return { error: notGrowing(last.to, interval.from) };
-    intervals.push(interval);
-    total += interval.to - interval.from + 1;
-  }
-  return { intervals, total };
+  let last = -1;
+  let error: string | undefined;
+  eachPart(text, (part) => {
+    const { isPlain, isRange, start, end } = part;
+    const isUsual = isPlain && part.to < completions && (!isRange || part.from < part.to);
+    const interval = isUsual ? part : parseInterval(text.slice(start, end), completions);
+    if ('error' in interval) error = interval.error;
+    else if (last >= interval.from) error = notGrowing(last, interval.from);
+    else {
+      ends.push(interval.from, interval.to);
+      total += interval.to - interval.from + 1;
+      last = interval.to;
+    }
+    return error === undefined;
+  });
+  return error === undefined ? { ends, total } : { error };
 }
 
 /** The first index in both texts; undefined if there is none, or a text is malformed. */
@@ -28,12 +91,12 @@ export function firstCommonIndex(one: string, other: string, completions: number
   const left = parseIndexes(one, completions);
   const right = parseIndexes(other, completions);
   if ('error' in left || 'error' in right) return undefined;
+  const [a, b] = [left.ends, right.ends];
   // Both are in ascending order.
-  let at = 0;
-  for (const a of left.intervals) {
-    while (at < right.intervals.length && right.intervals[at]!.to < a.from) at++;
-    const b = right.intervals[at];
-    if (b && b.from <= a.to) return Math.max(a.from, b.from);
+  for (let i = 0, k = 0; i < a.length && k < b.length; ) {
+    if (b[k + 1]! < a[i]!) k += 2;
+    else if (a[i + 1]! < b[k]!) i += 2;
+    else return Math.max(a[i]!, b[k]!);
   }
   return undefined;
 }
