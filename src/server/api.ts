@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Status } from '../base/errors.ts';
 import type { KubeObject, Verb } from '../kinds/kind.ts';
+import type { Sized } from './reads/read-in-turns.ts';
 import type { RequestNotes } from './request-notes.ts';
 import type { ParameterValues } from './subresources/parameters.ts';
 
@@ -85,6 +86,8 @@ export interface Item {
 export interface ListedItem extends Item {
   /** Its metadata, for which the object does not have to be decoded. */
   readonly metadata: KubeObject['metadata'];
+  /** About how many bytes it has; 0: unknown, and small. */
+  readonly size: number;
 }
 
 export interface ListReply {
@@ -98,10 +101,12 @@ export interface ListReply {
     readonly remainingItemCount?: number;
   };
   readonly items: readonly ListedItem[];
-  /** Decodes the objects of a long list in turns of the event loop, for a caller that reads them all; undefined: no need to. */
+  /** Decodes the objects for a caller that reads them all, in turns of the event loop where that takes long. Undefined: done. */
   decode(): Promise<void> | undefined;
-  /** Passes the items of a long list to `read` in turns of the event loop. Undefined: there are few, and none was passed. */
-  readInTurns(read: (item: Item) => void): Promise<void> | undefined;
+  /** Makes `json` quick, in turns of the event loop where that takes long. Undefined: it is. */
+  encode(): Promise<void> | undefined;
+  /** Passes items, or what was made of them, to `read`, in turns of the event loop where that takes long. Undefined: done. */
+  readInTurns<T extends Sized>(items: readonly T[], read: (item: T) => void): Promise<void> | undefined;
   /** The whole list as JSON. */
   json(): Buffer;
   /** The same, compressed at the lowest gzip level; undefined where the result would not be cached. */

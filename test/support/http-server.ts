@@ -118,7 +118,7 @@ export function objectNamed(name: string): KubeObject {
 }
 
 export function itemOf(object: KubeObject): ListedItem {
-  return { object, metadata: object.metadata, json: () => Buffer.from(JSON.stringify(object)) };
+  return { object, metadata: object.metadata, size: 0, json: () => Buffer.from(JSON.stringify(object)) };
 }
 
 export function listOf(items: readonly KubeObject[]): Reply {
@@ -129,7 +129,8 @@ export function listOf(items: readonly KubeObject[]): Reply {
     items: items.map(itemOf),
     json: () => Buffer.from(JSON.stringify({ ...list, items })),
     decode: () => undefined,
-    readInTurns: () => undefined,
+    encode: () => undefined,
+    readInTurns: (all, read) => void all.forEach(read),
     protobuf: undefined,
     gzip: undefined,
   };

@@ -31,6 +31,7 @@ export interface ViewContent {
 interface ViewedEntry {
   readonly at: ObjectKey;
   readonly revision: number;
+  readonly size: number;
   /** Where bytes that can be made again are kept. */
   readonly recent: RecentBytes;
   hub(kind: Kind): KubeObject;
@@ -81,6 +82,16 @@ export class View implements Item {
   get object(): KubeObject {
     this.#object ??= this.#shared ? this.#shared.object(this.#stored!, this.#read!) : this.#read?.();
     return this.#object as KubeObject;
+  }
+
+  /** That of the bytes in the store. */
+  get size(): number {
+    return this.entry.size;
+  }
+
+  /** Whether `jsonSource` has to encode nothing. */
+  get isEncoded(): boolean {
+    return this.#stored !== undefined || this.#json?.bytes !== undefined;
   }
 
   /** Whether the object is there without being read from bytes. */

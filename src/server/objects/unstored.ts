@@ -10,6 +10,7 @@ export function plainItem(object: KubeObject): ListedItem {
   return {
     object,
     metadata: object.metadata,
+    size: 0,
     json() {
       json ??= Buffer.from(JSON.stringify(object));
       return json;

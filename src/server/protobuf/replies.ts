@@ -158,10 +158,7 @@ export class ProtobufReplies {
       const bytes = makeMovable(envelopedList(list, (length) => cache?.allocate(length) ?? allocateForSending(length)));
       return cache?.keep(bytes) ?? { bytes, gzip: undefined };
     };
-    const reading = reply.readInTurns(read);
-    if (reading) return reading.then(assemble);
-    for (const item of reply.items) read(item);
-    return assemble();
+    return reply.readInTurns(reply.items, read)?.then(assemble) ?? assemble();
   }
 
   #form(metadataVersion: string | undefined): Form {

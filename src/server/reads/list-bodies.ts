@@ -77,6 +77,10 @@ export class ListBodies {
     return this.#lookUp(key, make).views;
   }
 
+  hasJson(key: ListKey, content: ListContent): boolean {
+    return this.#body(key, 'json', content) !== undefined;
+  }
+
   json(key: ListKey, content: ListContent): Buffer {
     const known = this.#body(key, 'json', content);
     if (known) return known.bytes;

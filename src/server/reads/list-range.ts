@@ -62,10 +62,9 @@ export async function pageOf(core: Core, { resource, call }: ApiRequest, range: 
   const rest = after === undefined ? entries : entries.filter((entry) => entry.at.key > after);
   const preparing = prepare(rest, selection.reads);
   if (preparing) await preparing;
-  // The result of a selector is not kept, but the decoded object is, which takes most of the time.
-  const reading = readInTurns(core.turns, rest, selection.matches);
+  const matching: Entry[] = [];
+  const reading = readInTurns(core.turns, rest, (entry) => void (selection.matches(entry) && matching.push(entry)));
   if (reading) await reading;
-  const matching = rest.filter(selection.matches);
   const shown = isLimited(call.options) ? matching.slice(0, call.options.limit) : matching;
   return { revision, entries: shown, left: matching.length - shown.length };
 }

@@ -3,7 +3,7 @@ import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { readInTurns } from './read-in-turns.ts';
 
 /** Objects that each take a millisecond to decode, and the longest time that they took in one turn of the event loop. */
-function slowObjects(length: number) {
+function slowObjects(length: number, size = 0) {
   let now = 0;
   let count = 0;
   let turnBegan = 0;
@@ -18,7 +18,7 @@ function slowObjects(length: number) {
   };
   return {
     budget: new TurnBudget({ monotonic: () => now }, 10),
-    objects: Array.from({ length }, () => ({})),
+    objects: Array.from({ length }, () => ({ size })),
     read,
     outcome: () => ({ count, longestTurn }),
   };
@@ -31,8 +31,15 @@ it('reads a long list in many turns of the event loop', async () => {
   expect(outcome().longestTurn).toBeLessThan(100);
 });
 
-it('does nothing about a short list', () => {
+it('reads a few large objects in many turns of the event loop', async () => {
+  const { budget, objects, read, outcome } = slowObjects(100, 1_000_000);
+  await readInTurns(budget, objects, read);
+  expect(outcome().count).toBe(100);
+  expect(outcome().longestTurn).toBeLessThan(30);
+});
+
+it('reads a short list of small objects at once', () => {
   const { budget, objects, read, outcome } = slowObjects(100);
   expect(readInTurns(budget, objects, read)).toBeUndefined();
-  expect(outcome().count).toBe(0);
+  expect(outcome().count).toBe(100);
 });

@@ -22,14 +22,27 @@ function headOf(version: string): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
 }
 
-/** The same for a list. `metadata` is that of the list. */
-export function partialListJson(metadata: object, sources: readonly Source[], version: string): Buffer {
-  const out = new JsonWriter((sources.length + 1) * METADATA_BYTES);
-  const head = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`;
-  out.text(`${head},"items":[`);
-  sources.forEach((source, index) => {
-    if (index > 0) out.text(',');
-    writePartial(out, source, version);
-  });
-  return out.text(']}').done();
+/** Writes the same for a list, item by item. `metadata` is that of the list. */
+export class PartialListWriter {
+  readonly rows: readonly Source[];
+  readonly #out: JsonWriter;
+  readonly #version: string;
+  #isFirst = true;
+
+  constructor(metadata: object, sources: readonly Source[], version: string) {
+    const head = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`;
+    this.rows = sources;
+    this.#version = version;
+    this.#out = new JsonWriter((sources.length + 1) * METADATA_BYTES).text(`${head},"items":[`);
+  }
+
+  add(source: Source): void {
+    if (!this.#isFirst) this.#out.text(',');
+    this.#isFirst = false;
+    writePartial(this.#out, source, this.#version);
+  }
+
+  done(): Buffer {
+    return this.#out.text(']}').done();
+  }
 }

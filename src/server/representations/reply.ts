@@ -1,11 +1,12 @@
 import type { Item, ListReply, ObjectReply, Reply } from '../api.ts';
+import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { Shaping } from './forms.ts';
-import { partialJson, partialListJson } from './metadata.ts';
-import { sourceOf } from './source.ts';
-import { type TableOptions, tableJson } from './table.ts';
+import { PartialListWriter, partialJson } from './metadata.ts';
+import { type Source, sourceOf } from './source.ts';
+import { type TableOptions, TableWriter, tableJson } from './table.ts';
 import { shapeWatch } from './watch.ts';
 
-/** Turns a reply into another form. A Status or a stream stays what it is. A promise where a long list is decoded first. */
+/** Turns a reply into another form. A Status or a stream stays what it is. A promise where that takes long. */
 export function shapeReply(reply: Reply, shaping: Shaping): Reply | Promise<Reply> {
   switch (reply.type) {
     case 'status':
@@ -15,7 +16,7 @@ export function shapeReply(reply: Reply, shaping: Shaping): Reply | Promise<Repl
     case 'object':
       return { type: 'object', item: encodedItem(objectJson(reply, shaping)) };
     case 'list':
-      return reply.decode()?.then(() => shapeList(reply, shaping)) ?? shapeList(reply, shaping);
+      return shapeList(reply, shaping);
     case 'watch':
       return shapeWatch(reply, shaping);
   }
@@ -25,19 +26,25 @@ function objectJson({ item }: ObjectReply, shaping: Shaping): Buffer {
   const { form, resource } = shaping;
   const source = sourceOf(item, resource);
   if (form.kind !== 'Table') return partialJson(source, form.version);
-  const { resourceVersion = '' } = item.object.metadata;
-  return tableJson({ resourceVersion }, [source], tableOptions(shaping));
+  return tableJson(source, tableOptions(shaping));
 }
 
 /** A list in another form is one object: a Table or a PartialObjectMetadataList. */
-function shapeList({ metadata, items }: ListReply, shaping: Shaping): ObjectReply {
-  const { form, resource } = shaping;
-  const sources = items.map((item) => sourceOf(item, resource));
-  const json =
+function shapeList(reply: ListReply, shaping: Shaping): MaybeAsync<ObjectReply> {
+  const sources: Source[] = [];
+  const decoding = reply.readInTurns(reply.items, (item) => void sources.push(sourceOf(item, shaping.resource)));
+  return whenReady(decoding, () => writtenList(reply, sources, shaping));
+}
+
+function writtenList(reply: ListReply, sources: readonly Source[], shaping: Shaping): MaybeAsync<ObjectReply> {
+  const { form } = shaping;
+  const { metadata } = reply;
+  const list =
     form.kind === 'Table'
-      ? tableJson(metadata, sources, tableOptions(shaping))
-      : partialListJson(metadata, sources, form.version);
-  return { type: 'object', item: encodedItem(json) };
+      ? new TableWriter(metadata, sources, tableOptions(shaping))
+      : new PartialListWriter(metadata, sources, form.version);
+  const writing = reply.readInTurns(list.rows, (row) => list.add(row));
+  return whenReady(writing, (): ObjectReply => ({ type: 'object', item: encodedItem(list.done()) }));
 }
 
 function tableOptions({ form, include, resource, now }: Shaping): TableOptions {

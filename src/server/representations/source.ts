@@ -7,6 +7,8 @@ import type { Resource } from '../registry.ts';
 
 /** An object that is to be represented in another form. */
 export interface Source {
+  /** About how many bytes the object has; 0: unknown, and small. */
+  readonly size: number;
   /** In the version of the request. */
   readonly shown: KubeObject;
   /** In the stored version, which columns read. */
@@ -42,6 +44,10 @@ class StoredSource implements Source {
     this.stored = view.entry.hub(view.kind);
   }
 
+  get size(): number {
+    return this.view.size;
+  }
+
   json(): Buffer {
     return this.view.json();
   }
@@ -53,6 +59,7 @@ class StoredSource implements Source {
 
 function plainSource(shown: KubeObject, stored: KubeObject): Source {
   return {
+    size: 0,
     shown,
     stored,
     json: () => Buffer.from(JSON.stringify(shown)),

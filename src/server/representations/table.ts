@@ -23,20 +23,42 @@ export interface TableOptions {
 const ROW_BYTES = 1024;
 const HEAD_BYTES = 4096;
 
-/** A table with a row for each object. `metadata` is that of the list, or the resourceVersion of a single object. */
-export function tableJson(metadata: object, sources: readonly Source[], options: TableOptions): Buffer {
-  const { resource, version, headers } = options;
-  const first = sources[0]?.shown;
-  const columns = columnsOf(resource, first);
-  const out = new JsonWriter(HEAD_BYTES + sources.length * ROW_BYTES);
-  out.text(`{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`);
-  out.text(`,"columnDefinitions":${headers ? definitionsJson(columns) : 'null'},"rows":[`);
-  const rows = inOrder(resource.kind, sources);
-  for (let i = 0; i < rows.length; i++) {
-    if (i > 0) out.text(',');
-    writeRow(out, rows[i]!, columns, options);
+/** A table with a row for one object. */
+export function tableJson(source: Source, options: TableOptions): Buffer {
+  const { resourceVersion = '' } = source.shown.metadata;
+  const table = new TableWriter({ resourceVersion }, [source], options);
+  table.add(source);
+  return table.done();
+}
+
+/** Writes a table row by row. `metadata` is that of the list, or the resourceVersion of a single object. */
+export class TableWriter {
+  /** In the order in which they are to be added. */
+  readonly rows: readonly Source[];
+  readonly #out: JsonWriter;
+  readonly #columns: readonly Column[];
+  readonly #options: TableOptions;
+  #isFirst = true;
+
+  constructor(metadata: object, sources: readonly Source[], options: TableOptions) {
+    const { resource, version, headers } = options;
+    this.rows = inOrder(resource.kind, sources);
+    this.#columns = columnsOf(resource, sources[0]?.shown);
+    this.#options = options;
+    this.#out = new JsonWriter(HEAD_BYTES + sources.length * ROW_BYTES);
+    this.#out.text(`{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`);
+    this.#out.text(`,"columnDefinitions":${headers ? definitionsJson(this.#columns) : 'null'},"rows":[`);
   }
-  return out.text(']}').done();
+
+  add(row: Source): void {
+    if (!this.#isFirst) this.#out.text(',');
+    this.#isFirst = false;
+    writeRow(this.#out, row, this.#columns, this.#options);
+  }
+
+  done(): Buffer {
+    return this.#out.text(']}').done();
+  }
 }
 
 /** The columns of a kind; a subresource may reply with an object of another kind. */

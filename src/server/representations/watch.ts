@@ -49,10 +49,9 @@ function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping
   };
 
   function table(): Buffer {
-    const { resourceVersion = '' } = object.metadata;
     const carried = include === 'None' && endsInitialEvents(object) ? 'Metadata' : include;
     const options = { resource, version: form.version, include: carried, now: now(), headers } as const;
-    return tableJson({ resourceVersion }, [source], options);
+    return tableJson(source, options);
   }
 }
 

@@ -3,7 +3,8 @@
  * older releases print it with every object, and `kubectl diff` as a change.
  */
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { ListReply, Reply, WatchEvent, WatchReply } from '../api.ts';
+import type { ListedItem, ListReply, Reply, WatchEvent, WatchReply } from '../api.ts';
+import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import { plainItem } from '../objects/unstored.ts';
 import { batchOf } from '../reads/watch-channel.ts';
 
@@ -19,7 +20,7 @@ export function withoutManagers(reply: Reply): Reply | Promise<Reply> {
     case 'object':
       return { type: 'object', item: plainItem(trimmed(reply.item.object)) };
     case 'list':
-      return reply.decode()?.then(() => trimmedList(reply)) ?? trimmedList(reply);
+      return trimmedList(reply);
     case 'watch':
       return trimmedWatch(reply);
     default:
@@ -33,14 +34,18 @@ function trimmed<T extends KubeObject>(object: T): T {
     : object;
 }
 
-function trimmedList(list: ListReply): ListReply {
+function trimmedList(list: ListReply): MaybeAsync<ListReply> {
   const { kind, apiVersion, metadata } = list;
-  const items = list.items.map(({ object }) => plainItem(trimmed(object)));
-  const json = () => {
-    const shown = items.map(({ object: { kind: _, apiVersion: __, ...item } }) => item);
-    return Buffer.from(JSON.stringify({ kind, apiVersion, metadata, items: shown }));
-  };
-  return { ...list, items, json, gzip: undefined };
+  const items: ListedItem[] = [];
+  const texts: string[] = [];
+  const head = JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1);
+  const json = () => Buffer.from(`${head},"items":[${texts.join(',')}]}`);
+  const reading = list.readInTurns(list.items, ({ object, size }) => {
+    const { kind: _, apiVersion: __, ...shown } = trimmed(object);
+    items.push({ ...plainItem(trimmed(object)), size });
+    texts.push(JSON.stringify(shown));
+  });
+  return whenReady(reading, () => ({ ...list, items, encode: () => undefined, json, gzip: undefined }));
 }
 
 function trimmedWatch(watch: WatchReply): WatchReply {

@@ -1,4 +1,4 @@
-import type { Call, Item, ListReply } from '../api.ts';
+import type { Call, ListReply } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -37,21 +37,22 @@ async function wholeList(core: Core, resource: Resource, call: Call, selection: 
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
   const key = { resource, table, text: `${namespace}\n${selection.text}` };
-  // What is read here is kept with the entries, so that the list is made quickly below, from their newest state.
-  const read = (entry: Entry) => void (selection.matches(entry) && entry.view(resource));
-  const reading = core.lists.has(key) ? undefined : readInTurns(core.turns, table.entries(namespace), read);
-  if (reading) await reading;
-  const views = core.lists.views(key, () =>
-    table
-      .entries(namespace)
-      .filter(selection.matches)
-      .map((entry) => entry.view(resource)),
-  );
+  const found: View[] = [];
+  const find = (entry: Entry) => void (selection.matches(entry) && found.push(entry.view(resource)));
+  const finding = core.lists.has(key) ? undefined : readInTurns(core.turns, table.entries(namespace), find);
+  if (finding) {
+    await finding;
+    // What was read is kept with the entries, so that the list is made quickly, from their newest state.
+    found.length = 0;
+    for (const entry of table.entries(namespace)) find(entry);
+  }
+  const views = core.lists.views(key, () => found);
   const metadata = { selfLink: listLink(resource, call), resourceVersion: String(core.cache.revision) };
   const head = headOf(resource, metadata);
   return replyOf(core, resource, {
     metadata,
     views,
+    isKnown: () => core.lists.hasJson(key, { head, views }),
     json: () => core.lists.json(key, { head, views }),
     gzip: () => core.lists.gzip(key, { head, views }),
     protobuf: core.lists.protobuf(key, { head, views }),
@@ -71,17 +72,21 @@ async function page(core: Core, request: ApiRequest, range: ListRange): Promise<
   };
   const converting = prepare(entries, resource);
   if (converting) await converting;
-  const views = entries.map((entry) => entry.view(resource));
+  const views: View[] = [];
+  const viewing = readInTurns(core.turns, entries, (entry) => void views.push(entry.view(resource)));
+  if (viewing) await viewing;
   const json = () => listJson({ head: headOf(resource, metadata), views });
-  return replyOf(core, resource, { metadata, views, json, gzip: undefined, protobuf: undefined });
+  return replyOf(core, resource, { metadata, views, isKnown: () => false, json, gzip: undefined, protobuf: undefined });
 }
 
 interface ListContent extends Pick<ListReply, 'metadata' | 'json' | 'gzip' | 'protobuf'> {
   readonly views: readonly View[];
+  /** Whether `json` has been made before. */
+  readonly isKnown: () => boolean;
 }
 
 function replyOf(core: Core, { kind, version }: Resource, content: ListContent): ListReply {
-  const { metadata, views, json, gzip, protobuf } = content;
+  const { metadata, views, isKnown, json, gzip, protobuf } = content;
   return {
     type: 'list',
     kind: kind.listKind,
@@ -89,7 +94,9 @@ function replyOf(core: Core, { kind, version }: Resource, content: ListContent):
     metadata,
     items: views,
     decode: () => readInTurns(core.turns, views, (view) => void view.object),
-    readInTurns: (read: (item: Item) => void) => readInTurns(core.turns, views, read),
+    encode: () =>
+      isKnown() ? undefined : readInTurns(core.turns, views, (view) => void (view.isEncoded || view.json())),
+    readInTurns: (items, read) => readInTurns(core.turns, items, read),
     json,
     gzip,
     protobuf,

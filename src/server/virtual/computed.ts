@@ -5,6 +5,7 @@ import type { ApiRequest } from '../api-request.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
 import { plainItem } from '../objects/unstored.ts';
+import { readInTurns } from '../reads/read-in-turns.ts';
 import { checkOf } from '../reads/selection.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
@@ -33,11 +34,15 @@ export function computed<K extends Kind>(kind: K, compute: Compute<ObjectOf<K>>)
     return { type: 'object', item: plainItem(object) };
   }
 
-  const list = async (core: Core, request: ApiRequest) => listReply(request, await find(core, request));
+  const list = async (core: Core, request: ApiRequest) => listReply(core, request, await find(core, request));
   return { kind, operations: { get, list } };
 }
 
-function listReply({ resource: { kind, version }, call }: ApiRequest, objects: readonly KubeObject[]): ListReply {
+function listReply(
+  { turns }: Core,
+  { resource: { kind, version }, call }: ApiRequest,
+  objects: readonly KubeObject[],
+): ListReply {
   const { namespace = '' } = call;
   const metadata = { selfLink: selfLinkOf(kind, version, { namespace }), resourceVersion: '' };
   const shape = { kind: kind.listKind, apiVersion: version.apiVersion, metadata };
@@ -45,6 +50,7 @@ function listReply({ resource: { kind, version }, call }: ApiRequest, objects: r
   return {
     ...{ type: 'list', ...shape, items: objects.map(plainItem), json, gzip: undefined, protobuf: undefined },
     decode: () => undefined,
-    readInTurns: () => undefined,
+    encode: () => undefined,
+    readInTurns: (items, read) => readInTurns(turns, items, read),
   };
 }

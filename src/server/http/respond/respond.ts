@@ -39,7 +39,15 @@ export function sendReply(
   preference: ResponsePreference,
 ): Promise<void> | undefined {
   const room = isLarge(reply) ? exchange.room() : undefined;
-  return room ? room.then(() => encodeReply(exchange, reply, preference)) : encodeReply(exchange, reply, preference);
+  const encode = () => encodeReply(exchange, reply, preference);
+  if (room) return room.then(() => encodedInTurns(reply)).then(encode);
+  const encoding = encodedInTurns(reply);
+  return encoding ? encoding.then(encode) : encode();
+}
+
+/** The items of a list may have to be encoded first. Undefined: there is nothing to wait for. */
+function encodedInTurns(reply: WholeReply): Promise<void> | undefined {
+  return reply.type === 'list' ? reply.encode() : undefined;
 }
 
 /** Whether a reply may be large. Encodes nothing that would not be kept. */
