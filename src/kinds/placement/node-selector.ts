@@ -47,9 +47,11 @@ type ValueTest = (value: string | undefined) => boolean;
 function valueTest({ operator, values = [] }: Requirement): ValueTest {
   switch (operator) {
     case 'In':
-      return (value) => value !== undefined && values.includes(value);
-    case 'NotIn':
-      return (value) => value === undefined || !values.includes(value);
+      return oneOf(values);
+    case 'NotIn': {
+      const isIn = oneOf(values);
+      return (value) => !isIn(value);
+    }
     case 'Exists':
       return (value) => value !== undefined;
     case 'DoesNotExist':
@@ -61,6 +63,15 @@ function valueTest({ operator, values = [] }: Requirement): ValueTest {
     default:
       return () => false;
   }
+}
+
+/** Longer lists of values are searched by hash: a term may name thousands of nodes. */
+const MAX_COMPARED_VALUES = 8;
+
+function oneOf(values: readonly string[]): ValueTest {
+  if (values.length <= MAX_COMPARED_VALUES) return (value) => value !== undefined && values.includes(value);
+  const set = new Set<string | undefined>(values);
+  return (value) => set.has(value);
 }
 
 const WHOLE = /^[+-]?\d+$/;

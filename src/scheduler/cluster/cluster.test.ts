@@ -4,6 +4,7 @@ import { nodeObject, podOf } from '../../../test/support/scheduler/test-world.ts
 import { Cluster } from './cluster.ts';
 import type { PodQuery } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';
+import type { TermGroup } from './term-index.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 const query: PodQuery = {
@@ -106,14 +107,49 @@ it('has the same sums after any changes as when rebuilt', () => {
         return sums;
       };
       expect(counts.in(ZONE)).toEqual(tally((pod) => pod.namespace === 'default' && pod.labels.app === 'web'));
-      const keptAway = [...cluster.antiTerms.groups].flatMap(({ term, weights }) => {
-        return term.namespaces.has('default') ? [weights] : [];
-      })[0];
+      const keptAway = groupsFor(cluster, { app: 'web' }).find(({ term }) => term.namespaces.has('default'))?.weights;
+      expect(groupsFor(cluster, { app: 'db' })).toEqual([]);
       const wanted = tally((pod) => pod.namespace === 'default' && pod.terms.requiredAnti.length > 0);
       expect(keptAway ?? new Map()).toEqual(wanted);
     }),
     { numRuns: 300 },
   );
+});
+
+function groupsFor({ antiTerms }: Cluster, labels: Record<string, string>): TermGroup[] {
+  const found: TermGroup[] = [];
+  antiTerms.each(labels, (group) => found.push(group));
+  return found;
+}
+
+it('finds terms by the label that they require, and others always', () => {
+  const cluster = new Cluster();
+  cluster.setNode(nodeObject('n', { labels: { [ZONE]: 'east' } }));
+  const selectors = [
+    ...Array.from({ length: 100 }, (_, index) => ({ matchLabels: { app: `a${index}` } })),
+    { matchExpressions: [{ key: 'app', operator: 'Exists' }] },
+  ];
+  const terms = selectors.map((labelSelector) => ({ topologyKey: ZONE, labelSelector }));
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+  const pod = podOf({ spec: { affinity } });
+  cluster.place(pod, 'n');
+  expect(groupsFor(cluster, { app: 'a7' })).toHaveLength(2);
+  expect(groupsFor(cluster, {})).toHaveLength(1);
+  cluster.remove(pod.uid);
+  expect(cluster.antiTerms.isEmpty).toBe(true);
+  expect(groupsFor(cluster, { app: 'a7' })).toEqual([]);
+});
+
+it('does not count the terms of a pod that was given its node and has thousands', () => {
+  const cluster = new Cluster();
+  cluster.setNode(nodeObject('n', { labels: { [ZONE]: 'east' } }));
+  const terms = Array.from({ length: 1_000 }, (_, index) => ({
+    topologyKey: ZONE,
+    labelSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: [`v${index}`] }] },
+  }));
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: terms };
+  cluster.place(podOf({ spec: { nodeName: 'n', affinity: { podAntiAffinity: required } } }), 'n');
+  expect(cluster.antiTerms.isEmpty).toBe(true);
 });
 
 const byUid = (a: PodInfo, b: PodInfo) => (a.uid < b.uid ? -1 : 1);

@@ -5,6 +5,7 @@ import { namedNodes, requiredNodes } from '../../kinds/placement/required-nodes.
 import { type Labels, NO_LABELS, type Pod } from '../objects.ts';
 import { type PodTerm, preferredTerms, requiredTerms, type WeightedTerm } from './pod-terms.ts';
 import { type Requests, requestsOf, sameRequests } from './resources.ts';
+import { MAX_SELECTION, selectionOf } from './selection.ts';
 
 export interface HostPort {
   readonly address: string;
@@ -103,9 +104,13 @@ export class PodInfo {
   }
 }
 
-function termsOf({ spec, metadata: { namespace = '' } }: Pod): Terms {
+function termsOf(pod: Pod): Terms {
+  const { spec, metadata } = pod;
+  const { namespace = '' } = metadata;
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
   if (!podAffinity && !podAntiAffinity) return NO_TERMS;
+  // A pod that was given its node by a client may have thousands: they count for nobody.
+  if (selectionOf(pod) > MAX_SELECTION) return NO_TERMS;
   return {
     required: requiredTerms(podAffinity, namespace),
     requiredAnti: requiredTerms(podAntiAffinity, namespace),

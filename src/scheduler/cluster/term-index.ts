@@ -1,7 +1,9 @@
 /**
  * The affinity terms of pods on nodes, equivalent ones together: the weights of a term by the value of its topology label. A
- * new pod is compared with every distinct term once, not with every pod.
+ * new pod is compared once with every distinct term that may select it, not with every pod: most terms require a label, and
+ * are found by it.
  */
+import type { Labels } from '../objects.ts';
 import { bump, type NodeInfo } from './node-info.ts';
 import type { PodTerm } from './pod-terms.ts';
 
@@ -11,12 +13,15 @@ export interface TermGroup {
   readonly weights: ReadonlyMap<string, number>;
 }
 
-export class TermIndex {
-  readonly #groups = new Map<string, { readonly term: PodTerm; readonly weights: Map<string, number> }>();
+interface Group extends TermGroup {
+  readonly weights: Map<string, number>;
+}
 
-  get groups(): Iterable<TermGroup> {
-    return this.#groups.values();
-  }
+export class TermIndex {
+  readonly #groups = new Map<string, Group>();
+  /** Those that require a label, by its key and value. */
+  readonly #byLabel = new Map<string, Map<string, Set<Group>>>();
+  readonly #others = new Set<Group>();
 
   get isEmpty(): boolean {
     return this.#groups.size === 0;
@@ -25,9 +30,45 @@ export class TermIndex {
   count(term: PodTerm, node: NodeInfo, weight: number): void {
     const value = node.labels[term.topologyKey];
     if (value === undefined) return;
-    const group = this.#groups.get(term.key) ?? { term, weights: new Map<string, number>() };
+    const known = this.#groups.get(term.key);
+    const group = known ?? { term, weights: new Map<string, number>() };
     bump(group.weights, value, weight);
-    if (group.weights.size > 0) this.#groups.set(term.key, group);
-    else this.#groups.delete(term.key);
+    if (group.weights.size === 0) this.#delete(group);
+    else if (!known) this.#add(group);
+  }
+
+  /** Calls back with the terms that may select a pod with these labels. */
+  each(labels: Labels, visit: (group: TermGroup) => void): void {
+    for (const [key, byValue] of this.#byLabel) {
+      const value = labels[key];
+      if (value !== undefined) byValue.get(value)?.forEach(visit);
+    }
+    this.#others.forEach(visit);
+  }
+
+  #add(group: Group): void {
+    this.#groups.set(group.term.key, group);
+    const { requiredLabel } = group.term.selector;
+    if (!requiredLabel) {
+      this.#others.add(group);
+      return;
+    }
+    const [key, value] = requiredLabel;
+    const byValue = this.#byLabel.get(key) ?? new Map<string, Set<Group>>();
+    this.#byLabel.set(key, byValue);
+    const same = byValue.get(value);
+    if (same) same.add(group);
+    else byValue.set(value, new Set([group]));
+  }
+
+  #delete(group: Group): void {
+    this.#groups.delete(group.term.key);
+    this.#others.delete(group);
+    const [key = '', value = ''] = group.term.selector.requiredLabel ?? [];
+    const byValue = this.#byLabel.get(key);
+    const same = byValue?.get(value);
+    same?.delete(group);
+    if (same?.size === 0) byValue?.delete(value);
+    if (byValue?.size === 0) this.#byLabel.delete(key);
   }
 }

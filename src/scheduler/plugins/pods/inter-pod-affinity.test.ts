@@ -122,6 +122,36 @@ describe('required anti-affinity', () => {
   });
 });
 
+describe('many terms of pods on nodes', () => {
+  const APPS = 50;
+  const terms = (topologyKey: string) =>
+    Array.from({ length: APPS }, (_, index) => ({
+      topologyKey,
+      labelSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: [`a${index}`] }] },
+    }));
+  const weighted = (weight: number, list: object[]) => ({
+    preferredDuringSchedulingIgnoredDuringExecution: list.map((podAffinityTerm) => ({ weight, podAffinityTerm })),
+  });
+
+  it('exclude a pod as each of them would', () => {
+    const here = world();
+    here.place('w1', far(...terms(HOST)), far(...terms('rack')));
+    expect(here.verdicts(interPodAffinity, podOf({ labels: { app: 'web' } }))).toEqual({
+      ...all('fits'),
+      w1: UNWANTED,
+    });
+  });
+
+  it('are scored as their sum, and a node is looked up once for each label', () => {
+    const here = world();
+    here.place('e1', { spec: { affinity: { podAffinity: weighted(2, terms(ZONE)) } } });
+    here.place('e2', { spec: { affinity: { podAntiAffinity: weighted(1, terms(HOST)) } } });
+    const pod = podOf({ labels: { app: 'web' } });
+    expect(here.scores(interPodAffinity, pod)).toEqual({ e1: 100, e2: 50, w1: 0, w2: 0, lost: 0 });
+    expect(interPodAffinity.preScore!(pod, here, here.cluster.nodes)).toHaveLength(2);
+  });
+});
+
 describe('preferences', () => {
   it('count for and against, including those of pods on nodes', () => {
     const here = world();

@@ -77,11 +77,11 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
     add(pod.terms.preferredAnti, -1);
     if (!world.cluster.preferences.isEmpty) {
       const labels = world.namespaceLabels(pod.namespace);
-      for (const { term, weights } of world.cluster.preferences.groups) {
+      world.cluster.preferences.each(pod.labels, ({ term, weights }) => {
         if (matchesTerm(term, pod, labels)) found.push({ topologyKey: term.topologyKey, counts: weights, weight: 1 });
-      }
+      });
     }
-    return found.length > 0 ? found : undefined;
+    return found.length > 0 ? merged(found) : undefined;
   },
   score(_, { labels }, domains) {
     let sum = 0;
@@ -138,18 +138,33 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
 };
 
 /** Where pods on nodes exclude this pod by anti-affinity. */
-function domainsAgainst(pod: PodInfo, world: World): Domain[] {
+function domainsAgainst(pod: PodInfo, world: World): readonly Domain[] {
   const { antiTerms } = world.cluster;
   if (antiTerms.isEmpty) return NONE;
   const labels = world.namespaceLabels(pod.namespace);
-  const found: Domain[] = [];
-  for (const { term, weights } of antiTerms.groups) {
-    if (matchesTerm(term, pod, labels)) found.push({ topologyKey: term.topologyKey, counts: weights });
-  }
-  return found;
+  const found: Weighted[] = [];
+  antiTerms.each(pod.labels, ({ term, weights }) => {
+    if (matchesTerm(term, pod, labels)) found.push({ topologyKey: term.topologyKey, counts: weights, weight: 1 });
+  });
+  return merged(found);
 }
 
-const NONE: Domain[] = [];
+/** More domains are merged, so that a node is not looked up in thousands of them. */
+const MAX_SEPARATE_DOMAINS = 16;
+
+/** One domain for each label, with the sums, where there are many. */
+function merged(domains: readonly Weighted[]): readonly Weighted[] {
+  if (domains.length <= MAX_SEPARATE_DOMAINS) return domains;
+  const sums = new Map<string, Map<string, number>>();
+  for (const { topologyKey, counts, weight } of domains) {
+    const sum = sums.get(topologyKey) ?? new Map<string, number>();
+    sums.set(topologyKey, sum);
+    for (const [value, count] of counts) sum.set(value, (sum.get(value) ?? 0) + weight * count);
+  }
+  return [...sums].map(([topologyKey, counts]) => ({ topologyKey, counts, weight: 1 }));
+}
+
+const NONE: readonly Domain[] = Object.freeze([]);
 
 function domainsOf(terms: readonly PodTerm[], asked: PodQuery, { cluster }: World): Domain[] {
   const counts = cluster.count(asked);

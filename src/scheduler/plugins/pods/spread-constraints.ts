@@ -12,6 +12,8 @@ const ZONE = 'topology.kubernetes.io/zone';
 
 type Source = NonNullable<Pod['spec']['topologySpreadConstraints']>[number];
 
+type Action = 'DoNotSchedule' | 'ScheduleAnyway';
+
 export interface Constraint {
   readonly topologyKey: string;
   readonly maxSkew: number;
@@ -27,6 +29,9 @@ export function hardConstraints({ pod }: PodInfo): readonly Constraint[] {
   return own(pod, 'DoNotSchedule');
 }
 
+/** Of pods: every event is compared with the constraints of all pods that wait. */
+const compiledOf = new WeakMap<Pod, Readonly<Record<Action, readonly Constraint[]>>>();
+
 /** `isStrict`: whether nodes that lack a label are ignored, as for constraints of the pod itself. */
 export function softConstraints(pod: PodInfo, world: World): { constraints: readonly Constraint[]; isStrict: boolean } {
   if (pod.pod.spec.topologySpreadConstraints?.length) {
@@ -41,10 +46,16 @@ export function softConstraints(pod: PodInfo, world: World): { constraints: read
   return { constraints: [usual(HOSTNAME, 3), usual(ZONE, 5)], isStrict: false };
 }
 
-function own({ spec }: Pod, action: Source['whenUnsatisfiable']): readonly Constraint[] {
-  const list = spec.topologySpreadConstraints;
+function own(pod: Pod, action: Action): readonly Constraint[] {
+  const list = pod.spec.topologySpreadConstraints;
   if (!list?.length) return NONE;
-  return list.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action).map(compiled);
+  let known = compiledOf.get(pod);
+  if (!known) {
+    const of = (asked: Action) => list.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === asked).map(compiled);
+    known = { DoNotSchedule: of('DoNotSchedule'), ScheduleAnyway: of('ScheduleAnyway') };
+    compiledOf.set(pod, known);
+  }
+  return known[action];
 }
 
 function compiled(source: Source): Constraint {
