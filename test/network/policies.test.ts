@@ -7,6 +7,7 @@ import { LocalKernel } from '../../src/network/kernel/local-kernel.ts';
 import { NftablesProxy } from '../../src/network/nftables/nftables-proxy.ts';
 import { type PolicyWorld, policySetOf } from '../../src/network/policy/policy-set-of.ts';
 import { NO_RULES } from '../../src/network/rules/rule-set.ts';
+import { atOnce, NEVER_SPENT } from '../support/divided-work.ts';
 import { type Lab, openLab } from './lab/lab.ts';
 import type { Peer } from './lab/peer.ts';
 
@@ -71,7 +72,7 @@ describe.skipIf(!canRun)('network policies (need root, nft, ip and perl)', () =>
       node: 'here',
     } as unknown as PolicyWorld;
   };
-  const enforce = (...policies: object[]) => proxy.isolate(policySetOf(world(...policies)));
+  const enforce = (...policies: object[]) => proxy.isolate(atOnce(policySetOf(world(...policies), NEVER_SPENT)));
   const reaches = (from: Peer, address: string, port = 8080, protocol: 'tcp' | 'udp' = 'tcp') =>
     from.request({ protocol, address, port, timeout: DENIED_MS }).then(
       () => true,

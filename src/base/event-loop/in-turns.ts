@@ -3,6 +3,9 @@ import type { TurnBudget } from './turn-budget.ts';
 /** Work that yields when it has used up its turn of the event loop, and goes on in another one. */
 export type DividedWork<T> = Generator<void, T>;
 
+/** Tells work when it should yield. */
+export type Pace = Pick<TurnBudget, 'isSpent'>;
+
 type Turns = Pick<TurnBudget, 'nextTurn'>;
 
 /** Who waits for work. The signal is asked for only when the work takes long: there is none before. */

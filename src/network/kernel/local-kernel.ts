@@ -53,7 +53,7 @@ export class LocalKernel implements Kernel {
   }
 
   async apply(table: string, commands: readonly Command[]): Promise<void> {
-    if (commands.length > 0) await this.#nft(transactionText(table, commands));
+    if (commands.length > 0) await this.#nft(await transactionText(table, commands));
   }
 
   remove(table: string): Promise<void> {

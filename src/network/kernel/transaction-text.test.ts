@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from './kernel.ts';
 import { removalText, transactionText } from './transaction-text.ts';
 
-const text = (...commands: Command[]) => transactionText('qd-a', commands).trim().split('\n');
+const text = async (...commands: Command[]) => (await transactionText('qd-a', commands)).trim().split('\n');
 
-it('writes commands for one table', () => {
+it('writes commands for one table', async () => {
   expect(
-    text(
+    await text(
       { do: 'replace-table' },
       {
         do: 'add-set',
@@ -30,8 +30,9 @@ it('writes commands for one table', () => {
 });
 
 describe('refuses what could reach anything else', () => {
-  it.each(['filter', 'qd-', 'qd-a b', 'qd-a;', 'qd-a\nflush ruleset'])('the table %j', (table) => {
-    expect(() => transactionText(table, [{ do: 'replace-table' }])).toThrow('not a table of this program');
+  it.each(['filter', 'qd-', 'qd-a b', 'qd-a;', 'qd-a\nflush ruleset'])('the table %j', async (table) => {
+    const written = transactionText(table, [{ do: 'replace-table' }]);
+    await expect(written).rejects.toThrow('not a table of this program');
     expect(() => removalText(table)).toThrow('not a table of this program');
   });
 
@@ -43,7 +44,7 @@ describe('refuses what could reach anything else', () => {
     { do: 'add-elements', set: 's', elements: ['1.1.1.1 # x'] },
     { do: 'add-set', set: { name: 's', kind: 'set', type: 'type ipv4_addr; size 9' } },
     { do: 'add-set', set: { name: 's', kind: 'set', type: 'type ipv4_addr', timeoutSeconds: 0.5 } },
-  ] satisfies Command[])('%j', (command) => {
-    expect(() => text(command)).toThrow(/is not a/);
+  ] satisfies Command[])('%j', async (command) => {
+    await expect(text(command)).rejects.toThrow(/is not a/);
   });
 });

@@ -1,4 +1,5 @@
 /** Writes a transaction for `nft -f -`. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command, Hook, SetDefinition } from './kernel.ts';
 
 const NAME = /^[a-z][a-z0-9._-]{0,120}$/i;
@@ -6,13 +7,26 @@ const TABLE = /^qd-[a-z0-9][a-z0-9._-]{0,100}$/i;
 /** No end of line, no semicolon, no quotation and no comment: a rule or an element cannot become a second command. */
 const EXPRESSION = /^[A-Za-z0-9@.,:/{}[\]!=&|^ _-]*$/;
 const MAX_ELEMENTS_IN_COMMAND = 2_000;
+/** What is written in one turn of the event loop: it takes a few milliseconds. */
+const MAX_LENGTH_IN_TURN = 500_000;
 /** Both families of IP addresses. */
 const FAMILY = 'inet';
 
 /** Throws when a table, a name or an expression is not one that this program may use. */
-export function transactionText(table: string, commands: readonly Command[]): string {
+export async function transactionText(table: string, commands: readonly Command[]): Promise<string> {
   const name = tableName(table);
-  return `${commands.flatMap((command) => lines(name, command)).join('\n')}\n`;
+  const texts: string[] = [];
+  let length = 0;
+  for (const command of commands) {
+    for (const line of lines(name, command)) {
+      texts.push(line);
+      length += line.length;
+      if (length < MAX_LENGTH_IN_TURN) continue;
+      length = 0;
+      await nextTurn();
+    }
+  }
+  return `${texts.join('\n')}\n`;
 }
 
 export function removalText(table: string): string {
@@ -25,7 +39,7 @@ function tableName(table: string): string {
   return `${FAMILY} ${table}`;
 }
 
-function lines(table: string, command: Command): readonly string[] {
+function lines(table: string, command: Command): Iterable<string> {
   switch (command.do) {
     case 'replace-table':
       return [`add table ${table}`, `delete table ${table}`, `add table ${table}`];
@@ -46,9 +60,7 @@ function lines(table: string, command: Command): readonly string[] {
     case 'add-elements':
     case 'delete-elements': {
       const verb = command.do === 'add-elements' ? 'add' : 'delete';
-      return batches(command.elements).map(
-        (elements) => `${verb} element ${table} ${checked(command.set)} { ${elements.map(expression).join(', ')} }`,
-      );
+      return elementLines(`${verb} element ${table} ${checked(command.set)}`, command.elements);
     }
   }
 }
@@ -79,9 +91,9 @@ function wholeNumber(value: number): number {
   return value;
 }
 
-function batches(elements: readonly string[]): readonly (readonly string[])[] {
-  const count = Math.ceil(elements.length / MAX_ELEMENTS_IN_COMMAND);
-  return Array.from({ length: count }, (_, index) =>
-    elements.slice(index * MAX_ELEMENTS_IN_COMMAND, (index + 1) * MAX_ELEMENTS_IN_COMMAND),
-  );
+function* elementLines(head: string, elements: readonly string[]): Iterable<string> {
+  for (let at = 0; at < elements.length; at += MAX_ELEMENTS_IN_COMMAND) {
+    const some = elements.slice(at, at + MAX_ELEMENTS_IN_COMMAND);
+    yield `${head} { ${some.map(expression).join(', ')} }`;
+  }
 }

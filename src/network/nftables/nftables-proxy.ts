@@ -1,8 +1,11 @@
 /** Applies rules as one nftables table: the difference to the last state, or all of it at the start and after an error. */
 
+import { addAll } from '../../base/collections/add-all.ts';
+import { inTurns } from '../../base/event-loop/in-turns.ts';
+import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { Command, Kernel, NetworkSettings } from '../kernel/kernel.ts';
+import type { Command, Kernel, NetworkSettings, StaleConnections } from '../kernel/kernel.ts';
 import type { PolicyApplier } from '../policy/policy-applier.ts';
 import type { PolicySet } from '../policy/policy-set.ts';
 import { familyOf } from '../rules/addresses.ts';
@@ -36,6 +39,7 @@ const POLICIES = ' policies';
 export class NftablesProxy implements RuleApplier, PolicyApplier {
   readonly #options: NftablesProxyOptions;
   readonly #parts = new TableParts();
+  readonly #turns: TurnBudget;
   readonly #ports = new Map<string, readonly PortRules[]>();
   #settings: NetworkSettings | undefined;
   /** Whether the table is what `#parts` says. */
@@ -48,6 +52,7 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
 
   constructor(options: NftablesProxyOptions) {
     this.#options = options;
+    this.#turns = new TurnBudget(options.clock);
   }
 
   /** Calls wait for each other. */
@@ -57,10 +62,11 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
 
   /** Policies that are known before the first rules are applied with them, so that an older table is replaced as a whole. */
   isolate(policies: PolicySet): Promise<void> {
-    const owners = new Map([[POLICIES, policyParts(policies)]]);
+    const turns = this.#turns;
     return this.#inTurn(async () => {
+      const owners = new Map([[POLICIES, await inTurns(turns, policyParts(policies, turns))]]);
       if (this.#hasRules) await this.#write(owners);
-      else this.#parts.replace(owners);
+      else await inTurns(turns, this.#parts.replace(owners, turns));
     });
   }
 
@@ -73,9 +79,16 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   async #applyRules({ services, serviceRanges }: RuleChange): Promise<void> {
     const { kernel, podRanges } = this.#options;
     const owners = new Map<string, readonly Part[]>([[OWN, rangeParts(podRanges, serviceRanges)]]);
-    for (const [key, { ports }] of services) owners.set(key, ports.flatMap(portParts));
-    const old = this.#ports;
-    const udp = [...services].flatMap(([key, { ports }]) => staleConnections(old.get(key) ?? [], ports));
+    const udp: StaleConnections[] = [];
+    for (const [key, { ports }] of services) {
+      const parts: Part[] = [];
+      for (const port of ports) {
+        if (this.#turns.isSpent()) await this.#turns.nextTurn();
+        addAll(parts, portParts(port));
+      }
+      owners.set(key, parts);
+      addAll(udp, staleConnections(this.#ports.get(key) ?? [], ports));
+    }
     for (const [key, { ports }] of services) {
       if (ports.length > 0) this.#ports.set(key, ports);
       else this.#ports.delete(key);
@@ -96,7 +109,7 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   async #write(owners: ReadonlyMap<string, readonly Part[]>): Promise<void> {
     const { kernel, table } = this.#options;
     this.#settings ??= await kernel.prepare();
-    const differences = this.#parts.replace(owners);
+    const differences = await inTurns(this.#turns, this.#parts.replace(owners, this.#turns));
     if (this.#isCurrent) {
       this.#isCurrent = false;
       await this.#applyDifference(transition(differences));

@@ -1,5 +1,7 @@
 /** What NetworkPolicies add to the table: for each isolated pod an element that leads to the chain of its policies. */
 
+import { addAll } from '../../base/collections/add-all.ts';
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Allowance, AllowedPort, Isolation, NamedPort, PolicySet } from '../policy/policy-set.ts';
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
 import { ip, ofIp, SETS } from './layout.ts';
@@ -8,22 +10,32 @@ import { shortHash } from './short-hash.ts';
 
 const FAMILIES = [4, 6] as const;
 
-export function policyParts(policies: PolicySet): readonly Part[] {
-  return policies.flatMap((isolation) => FAMILIES.flatMap((family) => isolationParts(isolation, family)));
+export function* policyParts(policies: PolicySet, pace: Pace): DividedWork<readonly Part[]> {
+  const parts: Part[] = [];
+  for (const isolation of policies) for (const family of FAMILIES) yield* addIsolation(parts, isolation, family, pace);
+  return parts;
 }
 
 /** The chain returns what is allowed, and drops the rest. */
-function isolationParts({ direction, policies, pods, allowances }: Isolation, family: IpFamily): readonly Part[] {
+function* addIsolation(
+  parts: Part[],
+  { direction, policies, pods, allowances }: Isolation,
+  family: IpFamily,
+  pace: Pace,
+): DividedWork<void> {
   const own = pods.filter((address) => familyOf(address) === family);
-  if (own.length === 0) return [];
-  const allowed = allowances.map((allowance) => allowanceParts(allowance, direction, family));
+  if (own.length === 0) return;
+  const rules: string[] = [];
+  for (const allowance of allowances) {
+    if (pace.isSpent()) yield;
+    const allowed = allowanceParts(allowance, direction, family);
+    addAll(parts, allowed.parts);
+    addAll(rules, allowed.rules);
+  }
   const chain = `policy-${direction}-${shortHash(policies.join(' '))}-${family}`;
   const set = ofIp(direction === 'ingress' ? SETS.isolatedIngress : SETS.isolatedEgress, family);
-  return [
-    ...allowed.flatMap(({ parts }) => parts),
-    { kind: 'chain', name: chain, rules: [...allowed.flatMap(({ rules }) => rules), 'drop'] },
-    ...own.map((key): Part => ({ kind: 'element', set, key, value: `jump ${chain}` })),
-  ];
+  parts.push({ kind: 'chain', name: chain, rules: [...rules, 'drop'] });
+  for (const key of own) parts.push({ kind: 'element', set, key, value: `jump ${chain}` });
 }
 
 interface Rendered {
@@ -44,7 +56,7 @@ function allowanceParts(
     const pods = peers.pods.filter((address) => familyOf(address) === family);
     if (pods.length > 0) {
       const name = `peers-${shortHash(id)}-${family}`;
-      parts.push(...namedSet(name, `type ipv${family}_addr`, pods));
+      addAll(parts, namedSet(name, `type ipv${family}_addr`, pods));
       matches.push(`${otherEnd} @${name}`);
     }
     for (const { range, except } of peers.blocks.filter((block) => familyOf(block.range) === family)) {
@@ -54,23 +66,47 @@ function allowanceParts(
       matches.push(`${within}${without}`);
     }
   }
-  const portMatches = ports?.flatMap((port, index) => portMatch(port, `${id} ${index}`, family, parts)) ?? [''];
+  const portMatches = ports ? portMatchesOf(ports, id, family, parts) : [''];
   const rules = matches.flatMap((peer) => portMatches.map((port) => [peer, port, 'return'].filter(Boolean).join(' ')));
   return { rules, parts };
 }
 
-function portMatch(port: AllowedPort | NamedPort, id: string, family: IpFamily, parts: Part[]): readonly string[] {
-  if ('range' in port) {
-    const { protocol, range } = port;
-    if (!range) return [`meta l4proto ${protocol}`];
-    const [first, last] = range;
-    return [`meta l4proto ${protocol} th dport ${first === last ? first : `${first}-${last}`}`];
+/** One for all numbers of a protocol: there is a rule for each of them and each block of addresses. */
+function portMatchesOf(
+  ports: readonly (AllowedPort | NamedPort)[],
+  id: string,
+  family: IpFamily,
+  parts: Part[],
+): readonly string[] {
+  const ranges = new Map<string, AllowedPort[]>();
+  const named: string[] = [];
+  ports.forEach((port, index) => {
+    if (!('range' in port)) addAll(named, namedPortMatch(port, `${id} ${index}`, family, parts));
+    else if (ranges.has(port.protocol)) ranges.get(port.protocol)?.push(port);
+    else ranges.set(port.protocol, [port]);
+  });
+  return [...[...ranges].map(([protocol, own]) => rangesMatch(protocol, own)), ...named];
+}
+
+function rangesMatch(protocol: string, ports: readonly AllowedPort[]): string {
+  if (ports.some(({ range }) => !range)) return `meta l4proto ${protocol}`;
+  const merged: [first: number, last: number][] = [];
+  // Ranges of a set must not overlap.
+  for (const [first, last] of ports.map(({ range }) => range!).sort(([a], [b]) => a - b)) {
+    const before = merged.at(-1);
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else merged.push([first, last]);
   }
+  const texts = merged.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  return `meta l4proto ${protocol} th dport ${texts.length === 1 ? texts[0] : `{ ${texts.join(', ')} }`}`;
+}
+
+function namedPortMatch(port: NamedPort, id: string, family: IpFamily, parts: Part[]): readonly string[] {
   const own = port.destinations.filter(({ address }) => familyOf(address) === family);
   if (own.length === 0) return [];
   const name = `ports-${shortHash(id)}-${family}`;
   const elements = [...new Set(own.map((each) => `${each.address} . ${port.protocol} . ${each.port}`))];
-  parts.push(...namedSet(name, `type ipv${family}_addr . inet_proto . inet_service`, elements));
+  addAll(parts, namedSet(name, `type ipv${family}_addr . inet_proto . inet_service`, elements));
   return [`${ip(family)} daddr . meta l4proto . th dport @${name}`];
 }
 

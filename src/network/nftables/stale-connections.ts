@@ -7,13 +7,15 @@ export function staleConnections(
   before: readonly PortRules[],
   after: readonly PortRules[],
 ): readonly StaleConnections[] {
+  const known = new Map(before.map((each) => [each.id, each]));
   return after.flatMap((rules) => {
     const { protocol, serving, id } = rules;
     if (protocol !== 'udp' || serving.length === 0) return [];
     const keep = serving.map(textOf);
-    const old = before.find((each) => each.id === id);
+    const kept = new Set(keep);
+    const old = known.get(id);
     // The first endpoint counts, too: packets that came before it may have been sent elsewhere.
-    const isAffected = !old || old.serving.length === 0 || old.serving.some((each) => !keep.includes(textOf(each)));
+    const isAffected = !old || old.serving.length === 0 || old.serving.some((each) => !kept.has(textOf(each)));
     return isAffected ? places(rules).map((place) => ({ protocol: 'udp' as const, ...place, keep })) : [];
   });
 }

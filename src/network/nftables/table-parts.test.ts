@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../test/support/divided-work.ts';
 import type { Part } from './part.ts';
 import { TableParts, transition } from './table-parts.ts';
 
 const element = (key: string, value: string): Part => ({ kind: 'element', set: 'm', key, value });
 const shared = (name: string): Part => ({ kind: 'chain', name, rules: ['accept'], isShared: true });
 const replace = (table: TableParts, owners: Record<string, readonly Part[]>) =>
-  transition(table.replace(new Map(Object.entries(owners))));
+  transition(atOnce(table.replace(new Map(Object.entries(owners)), NEVER_SPENT)));
 
 it('sends only what differs', () => {
   const table = new TableParts();
@@ -43,9 +44,18 @@ it('looks at the parts of one service only, however many there are', () => {
         return Reflect.get(part, name);
       },
     });
-  table.replace(new Map(Array.from({ length: 5_000 }, (_, at) => [`s${at}`, [element(`${at}`, 'x'), counted()]])));
+  const many = Array.from({ length: 5_000 }, (_, at) => [`s${at}`, [element(`${at}`, 'x'), counted()]] as const);
+  atOnce(table.replace(new Map(many), NEVER_SPENT));
   expect(read).toBeGreaterThan(5_000);
   read = 0;
-  table.replace(new Map([['s7', [element('7', 'y'), counted()]]]));
+  atOnce(table.replace(new Map([['s7', [element('7', 'y'), counted()]]]), NEVER_SPENT));
   expect(read).toBeLessThan(50);
+});
+
+it('replaces many parts in many turns', () => {
+  const table = new TableParts();
+  const parts = Array.from({ length: 100 }, (_, at) => element(`${at}`, 'x'));
+  const { value, turns } = countTurns(table.replace(new Map([['a', parts]]), { isSpent: () => true }));
+  expect(value).toHaveLength(100);
+  expect(turns).toBeGreaterThan(100);
 });

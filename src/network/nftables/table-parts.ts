@@ -1,4 +1,5 @@
 /** The parts of a table with their owners, and the commands from one state to the next. */
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Command } from '../kernel/kernel.ts';
 import { contentOfPart, keyOfPart, type Part } from './part.ts';
 
@@ -8,24 +9,28 @@ interface Difference {
   readonly after: Part | undefined;
 }
 
+const NO_PARTS: readonly Part[] = Object.freeze([]);
+
 export class TableParts {
   readonly #byOwner = new Map<string, readonly Part[]>();
   /** For each key, the parts by owner. The first owner, in the order of names, has the key. */
   readonly #byKey = new Map<string, Map<string, Part>>();
 
-  /** Replaces the parts of some owners. Returns what changed in the table. */
-  replace(owners: ReadonlyMap<string, readonly Part[]>): readonly Difference[] {
+  /** Replaces the parts of some owners. Returns what changed in the table. It must be done before the next one begins. */
+  *replace(owners: ReadonlyMap<string, readonly Part[]>, pace: Pace): DividedWork<readonly Difference[]> {
     const before = new Map<string, Part | undefined>();
     const touch = (key: string) => {
       if (!before.has(key)) before.set(key, this.#winner(key));
     };
     for (const [owner, parts] of owners) {
-      for (const part of this.#byOwner.get(owner) ?? []) {
+      for (const part of this.#byOwner.get(owner) ?? NO_PARTS) {
+        if (pace.isSpent()) yield;
         const key = keyOfPart(part);
         touch(key);
         this.#remove(key, owner);
       }
       for (const part of parts) {
+        if (pace.isSpent()) yield;
         const key = keyOfPart(part);
         touch(key);
         this.#add(key, owner, part);
@@ -33,8 +38,13 @@ export class TableParts {
       if (parts.length > 0) this.#byOwner.set(owner, parts);
       else this.#byOwner.delete(owner);
     }
-    const differences = [...before].map(([key, old]) => ({ before: old, after: this.#winner(key) }));
-    return differences.filter(({ before: old, after }) => !isSame(old, after));
+    const differences: Difference[] = [];
+    for (const [key, old] of before) {
+      if (pace.isSpent()) yield;
+      const after = this.#winner(key);
+      if (!isSame(old, after)) differences.push({ before: old, after });
+    }
+    return differences;
   }
 
   /** All parts that are in the table. */

@@ -1,9 +1,11 @@
 /** Computes which pods of a node are isolated, and from what. */
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Namespace as NamespaceObject } from '../../kinds/groups/core/namespace.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import type { NetworkPolicy as NetworkPolicyObject } from '../../kinds/groups/networking/network-policy.ts';
-import { type LabelSelector, selectorMatches } from '../../kinds/shapes/meta/label-selector.ts';
+import type { LabelSelector } from '../../kinds/shapes/meta/label-selector.ts';
+import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import type { Allowance, AllowedPort, Direction, Isolation, NamedPort, Peers, PolicySet } from './policy-set.ts';
 
 type NetworkPolicy = DeepReadonly<NetworkPolicyObject>;
@@ -21,41 +23,72 @@ export interface PolicyWorld {
   readonly node: string;
 }
 
-export function policySetOf({ policies, pods, namespaces, node }: PolicyWorld): PolicySet {
+/** The items of a list by a key. */
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+/** A policy may have thousands of rules, peers and ports, each of which is compared with all pods. */
+export function* policySetOf({ policies, pods, namespaces, node }: PolicyWorld, pace: Pace): DividedWork<PolicySet> {
   if (policies.length === 0) return [];
   const running = pods.filter(hasOwnNetwork);
   const labelsOf = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  const world = { pods: running, labelsOf };
+  const podsIn = groupBy(running, ({ metadata }) => metadata.namespace ?? '');
+  const world: Peerage = { pods: running, podsIn, labelsOf, found: new Map(), pace };
   const here = running.filter(({ spec }) => spec.nodeName === node);
-  return (['ingress', 'egress'] as const).flatMap((direction) => isolations(direction, { policies, here, world }));
+  return [
+    ...(yield* isolations('ingress', { policies, here, world })),
+    ...(yield* isolations('egress', { policies, here, world })),
+  ];
 }
 
 interface Peerage {
   readonly pods: readonly Pod[];
+  readonly podsIn: ReadonlyMap<string, readonly Pod[]>;
   readonly labelsOf: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** The pods that peers select: the same for all pods that a policy isolates. */
+  readonly found: Map<Peer, readonly Pod[]>;
+  readonly pace: Pace;
 }
 
 /** Pods that the same policies select are isolated together. */
-function isolations(
+function* isolations(
   direction: Direction,
   { policies, here, world }: { policies: readonly NetworkPolicy[]; here: readonly Pod[]; world: Peerage },
-): readonly Isolation[] {
-  const relevant = policies.filter((policy) => concerns(policy, direction));
+): DividedWork<readonly Isolation[]> {
+  const relevant = groupBy(
+    policies.filter((policy) => concerns(policy, direction)),
+    ({ metadata }) => metadata.namespace ?? '',
+  );
   const groups = new Map<string, { readonly selecting: readonly NetworkPolicy[]; readonly pods: Pod[] }>();
   for (const pod of here) {
-    const selecting = relevant.filter((policy) => selects(policy, pod));
+    if (world.pace.isSpent()) yield;
+    const selecting = relevant.get(pod.metadata.namespace ?? '')?.filter((policy) => selects(policy, pod)) ?? [];
     if (selecting.length === 0) continue;
     const key = selecting.map(nameOf).sort().join(' ');
     const group = groups.get(key) ?? { selecting, pods: [] };
     group.pods.push(pod);
     groups.set(key, group);
   }
-  return [...groups.values()].map(({ selecting, pods }) => ({
-    direction,
-    policies: selecting.map(nameOf).sort(),
-    pods: pods.flatMap(addressesOf),
-    allowances: selecting.flatMap((policy) => allowances(policy, direction, { ...world, isolated: pods })),
-  }));
+  const found: Isolation[] = [];
+  for (const { selecting, pods } of groups.values()) {
+    const allowed: Allowance[] = [];
+    for (const policy of selecting) yield* allow(allowed, policy, direction, { ...world, isolated: pods });
+    found.push({
+      direction,
+      policies: selecting.map(nameOf).sort(),
+      pods: pods.flatMap(addressesOf),
+      allowances: allowed,
+    });
+  }
+  return found;
 }
 
 /** Without types, a policy is about ingress, and about egress if it has rules for that. The server fills them in. */
@@ -64,42 +97,71 @@ function concerns({ spec }: NetworkPolicy, direction: Direction): boolean {
   return types.includes(direction === 'ingress' ? 'Ingress' : 'Egress');
 }
 
-function selects({ metadata, spec }: NetworkPolicy, pod: Pod): boolean {
-  return metadata.namespace === pod.metadata.namespace && isMatch(spec.podSelector, pod.metadata.labels);
+/** Whether a policy is about a pod of its namespace. */
+function selects({ spec }: NetworkPolicy, pod: Pod): boolean {
+  return isMatch(spec.podSelector, pod.metadata.labels);
 }
 
-function allowances(
+/** Adds what a policy allows. */
+function* allow(
+  allowed: Allowance[],
   policy: NetworkPolicy,
   direction: Direction,
   world: Peerage & { readonly isolated: readonly Pod[] },
-): readonly Allowance[] {
+): DividedWork<void> {
   const rules =
     direction === 'ingress'
       ? (policy.spec.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
       : (policy.spec.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
-  return rules.map(({ peers, ports }, index) => {
-    const others = peers?.length ? peers.map((peer) => podsOf(peer, policy, world)) : undefined;
-    const targets = direction === 'ingress' ? world.isolated : (others?.flat() ?? world.pods);
-    return {
+  for (const [index, { peers, ports }] of rules.entries()) {
+    const others = peers?.length ? yield* podsOfAll(peers, policy, world) : undefined;
+    const targets = direction === 'ingress' ? world.isolated : (others ?? world.pods);
+    allowed.push({
       id: `${nameOf(policy)} ${direction} ${index}`,
-      peers: peers?.length ? peersOf(peers, others?.flat() ?? []) : undefined,
-      ports: ports?.length ? ports.map((port) => portOf(port, targets)) : undefined,
-    };
-  });
+      peers: peers?.length ? peersOf(peers, others ?? []) : undefined,
+      ports: ports?.length ? yield* portsOf(ports, targets, world.pace) : undefined,
+    });
+  }
+}
+
+/** Each pod once, whatever number of peers select it. */
+function* podsOfAll(peers: readonly Peer[], policy: NetworkPolicy, world: Peerage): DividedWork<readonly Pod[]> {
+  const all = new Set<Pod>();
+  for (const peer of peers) {
+    if (world.pace.isSpent()) yield;
+    const known = world.found.get(peer) ?? podsOf(peer, policy, world);
+    world.found.set(peer, known);
+    for (const pod of known) all.add(pod);
+  }
+  return [...all];
 }
 
 function podsOf(
   { podSelector, namespaceSelector, ipBlock }: Peer,
   policy: NetworkPolicy,
-  world: Peerage,
+  { podsIn, labelsOf }: Peerage,
 ): readonly Pod[] {
   if (ipBlock) return [];
-  return world.pods.filter(({ metadata }) => {
-    const isInNamespace = namespaceSelector
-      ? isMatch(namespaceSelector, world.labelsOf.get(metadata.namespace ?? ''))
-      : metadata.namespace === policy.metadata.namespace;
-    return isInNamespace && (!podSelector || isMatch(podSelector, metadata.labels));
-  });
+  const own = policy.metadata.namespace ?? '';
+  const found: Pod[] = [];
+  for (const [namespace, pods] of podsIn) {
+    if (namespaceSelector ? !isMatch(namespaceSelector, labelsOf.get(namespace)) : namespace !== own) continue;
+    for (const pod of pods) if (!podSelector || isMatch(podSelector, pod.metadata.labels)) found.push(pod);
+  }
+  return found;
+}
+
+function* portsOf(
+  ports: readonly Port[],
+  targets: readonly Pod[],
+  pace: Pace,
+): DividedWork<readonly (AllowedPort | NamedPort)[]> {
+  const found: (AllowedPort | NamedPort)[] = [];
+  for (const port of ports) {
+    if (pace.isSpent()) yield;
+    found.push(portOf(port, targets));
+  }
+  return found;
 }
 
 function peersOf(peers: readonly Peer[], pods: readonly Pod[]): Peers {
@@ -133,7 +195,22 @@ function isMatch(
   selector: DeepReadonly<LabelSelector> | undefined,
   labels: Readonly<Record<string, string>> = {},
 ): boolean {
-  return selectorMatches((selector ?? {}) as LabelSelector, labels);
+  return compiledSelector(selector ?? EVERYTHING).matches(labels);
+}
+
+const EVERYTHING: DeepReadonly<LabelSelector> = Object.freeze({});
+
+type Compiled = ReturnType<typeof fromLabelSelector>;
+/** Of selectors, each of which is compared with many pods. */
+const compiled = new WeakMap<DeepReadonly<LabelSelector>, Compiled>();
+
+function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
+  let known = compiled.get(selector);
+  if (!known) {
+    known = fromLabelSelector(selector);
+    compiled.set(selector, known);
+  }
+  return known;
 }
 
 /** Pods on the network of the node cannot be told from it. */

@@ -1,4 +1,6 @@
 /** Keeps the policies of a node up to date with the API. */
+import { inTurns } from '../../base/event-loop/in-turns.ts';
+import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
@@ -22,12 +24,14 @@ export class PolicyWatch {
   readonly #pods: Informer<Pod>;
   readonly #namespaces: Informer<Namespace>;
   readonly #starting = new StartingPods();
+  readonly #turns: TurnBudget;
 
   /** Resolves when the policies that existed at the start are known. Stays pending when it is stopped before. */
   readonly ready: Promise<void>;
 
   constructor(options: PolicyWatchOptions) {
     this.#options = options;
+    this.#turns = new TurnBudget(options.clock);
     this.#follower = new ApiFollower(options, { subject: 'network policies', apply: () => this.#apply() });
     const { informers } = this.#follower;
     this.#policies = informers.of(NetworkPolicy);
@@ -79,7 +83,9 @@ export class PolicyWatch {
     const policies = this.#policies.lister.list();
     const pods = this.#starting.among(this.#pods.lister.list());
     const namespaces = this.#namespaces.lister.list();
-    await this.#options.applier.isolate(policySetOf({ policies, pods, namespaces, node: this.#options.node }));
+    const { node, applier } = this.#options;
+    const turns = this.#turns;
+    await applier.isolate(await inTurns(turns, policySetOf({ policies, pods, namespaces, node }, turns)));
   }
 }
 

@@ -1,5 +1,7 @@
 /** Keeps the rules of a node up to date with the API. */
 import type { Server } from 'node:net';
+import { inTurns } from '../../base/event-loop/in-turns.ts';
+import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { sleep } from '../../base/time/clock.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -17,7 +19,7 @@ import { NO_RULES, type NodeFacts, type ServiceRules } from '../rules/rule-set.t
 import { serviceRules } from '../rules/service-rules.ts';
 import { ApiFollower, type ApiFollowerOptions } from './api-follower.ts';
 import { HealthChecks } from './health-checks.ts';
-import { HostPorts, nameOfHostPort } from './host-ports.ts';
+import { HostPorts, nameOfHostPort, type WantedRules } from './host-ports.ts';
 
 export interface ServiceProxyOptions extends ApiFollowerOptions {
   /** The name of the node. */
@@ -65,6 +67,7 @@ export class ServiceProxy {
   readonly #events: EventRecorder;
   readonly #healthChecks: HealthChecks;
   readonly #hostPorts: HostPorts;
+  readonly #turns: TurnBudget;
   /** Ports of the node that services want and something else has, by service. */
   readonly #refused = new Map<string, readonly string[]>();
   /** Services whose rules may have changed. */
@@ -77,6 +80,7 @@ export class ServiceProxy {
 
   constructor(options: ServiceProxyOptions) {
     this.#options = options;
+    this.#turns = new TurnBudget(options.clock);
     this.#follower = new ApiFollower(options, {
       subject: 'the rules of services',
       apply: (isRepeated) => this.#apply(isRepeated),
@@ -134,7 +138,11 @@ export class ServiceProxy {
     const keys = this.#isEverythingDirty || isRepeated ? this.#allKeys() : this.#dirty;
     this.#dirty = new Set();
     this.#isEverythingDirty = false;
-    const wanted = new Map([...keys].map((key) => [key, { service: this.#serviceOf(key), rules: this.#rulesOf(key) }]));
+    const wanted = new Map<string, WantedRules>();
+    for (const key of [...keys]) {
+      const rules = this.#rulesOf(key);
+      wanted.set(key, { service: this.#serviceOf(key), rules: rules instanceof Promise ? await rules : rules });
+    }
     const decisions = await this.#hostPorts.decide(wanted);
     const services = new Map([...decisions].map(([key, { rules }]) => [key, rules]));
     await applier.apply({ services, serviceRanges: this.#serviceRanges() });
@@ -175,12 +183,18 @@ export class ServiceProxy {
     );
   }
 
-  #rulesOf(key: string): ServiceRules {
+  #rulesOf(key: string): ServiceRules | Promise<ServiceRules> {
     const { node, addresses } = this.#options;
     const service = this.#serviceOf(key);
     if (!service) return NO_RULES;
     const facts: NodeFacts = { name: node, zone: this.#zone, addresses };
-    const rules = serviceRules(service, this.#slices.lister.by(serviceOf, key), facts);
+    const work = serviceRules(service, this.#slices.lister.by(serviceOf, key), facts, this.#turns);
+    const rules = inTurns(this.#turns, work);
+    if (rules instanceof Promise) return rules.then((ready) => this.#checked(service, ready));
+    return this.#checked(service, rules);
+  }
+
+  #checked(service: DeepReadonly<Service>, rules: ServiceRules): ServiceRules {
     if (rules.unsupported.length > 0) {
       const ports = rules.unsupported.join(', ');
       const message = `Ports ${ports} are not served: nodes of this cluster forward TCP and UDP only`;

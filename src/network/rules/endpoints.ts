@@ -14,21 +14,43 @@ export interface Endpoint extends Destination {
   readonly nodes: readonly string[];
 }
 
-/** The endpoints of the port with this name and protocol, ordered by address and port. */
-export function endpointsOf(
-  slices: readonly EndpointSlice[],
-  port: { readonly name: string; readonly protocol: string; readonly family: IpFamily },
-  node: string,
-): readonly Endpoint[] {
-  const found = new Map<string, Endpoint>();
-  for (const { addressType, ports, endpoints } of slices) {
-    if (addressType !== `IPv${port.family}`) continue;
-    for (const each of ports) {
-      if (!each.port || each.name !== port.name || each.protocol !== port.protocol) continue;
-      for (const endpoint of endpoints) addEndpoint(found, endpoint, each.port, node);
+interface WantedPort {
+  readonly name: string;
+  readonly protocol: string;
+  readonly family: IpFamily;
+}
+
+/** Some endpoints, and one of their ports. */
+interface Numbered {
+  readonly port: number;
+  readonly endpoints: EndpointSlice['endpoints'];
+}
+
+/** The slices of a service by their ports: both may have very many, and no port is searched in all slices. */
+export class SlicePorts {
+  readonly #found = new Map<string, Numbered[]>();
+
+  constructor(slices: readonly EndpointSlice[]) {
+    for (const { addressType, ports, endpoints } of slices) {
+      for (const { name = '', protocol = '', port } of ports)
+        if (port) this.#add(`${addressType} ${protocol} ${name}`, { port, endpoints });
     }
   }
-  return [...found.values()].sort((a, b) => compare(a.address, b.address) || a.port - b.port);
+
+  /** The endpoints of the port with this name and protocol, ordered by address and port. */
+  endpointsOf({ name, protocol, family }: WantedPort, node: string): readonly Endpoint[] {
+    const found = new Map<string, Endpoint>();
+    for (const { port, endpoints } of this.#found.get(`IPv${family} ${protocol} ${name}`) ?? []) {
+      for (const endpoint of endpoints) addEndpoint(found, endpoint, port, node);
+    }
+    return [...found.values()].sort((a, b) => compare(a.address, b.address) || a.port - b.port);
+  }
+
+  #add(key: string, numbered: Numbered): void {
+    const known = this.#found.get(key);
+    if (known) known.push(numbered);
+    else this.#found.set(key, [numbered]);
+  }
 }
 
 function addEndpoint(

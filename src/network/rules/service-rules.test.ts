@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../test/support/divided-work.ts';
 import type { NodeFacts, PortRules } from './rule-set.ts';
-import { serviceRules } from './service-rules.ts';
+import { serviceRules as dividedRules } from './service-rules.ts';
 
 const NODE: NodeFacts = { name: 'here', zone: 'a', addresses: ['192.0.2.2'] };
-type Service = Parameters<typeof serviceRules>[0];
-type Slice = Parameters<typeof serviceRules>[1][number];
+type Service = Parameters<typeof dividedRules>[0];
+type Slice = Parameters<typeof dividedRules>[1][number];
 type Endpoint = Slice['endpoints'][number];
+
+const serviceRules = (of: Service, slices: readonly Slice[], node: NodeFacts) =>
+  atOnce(dividedRules(of, slices, node, NEVER_SPENT));
 
 const service = (spec: object = {}, status: object = {}) =>
   ({
@@ -197,4 +201,27 @@ it('leaves SCTP out, and says so', () => {
   const rules = serviceRules(service({ ports }), [], NODE);
   expect(rules.ports).toHaveLength(1);
   expect(rules.unsupported).toEqual(['99/SCTP']);
+});
+
+it('makes the rules of many ports in many turns', () => {
+  const ports = Array.from({ length: 100 }, (_, at) => ({ name: `p${at}`, port: at + 1, protocol: 'TCP' }));
+  const slices = [slice([endpoint('10.1.0.2', READY)], { ports })];
+  const { value, turns } = countTurns(dividedRules(service({ ports }), slices, NODE, { isSpent: () => true }));
+  expect(value.ports.map(({ internal }) => internal.endpoints.length)).toEqual(ports.map(() => 1));
+  expect(turns).toBeGreaterThan(100);
+});
+
+it('looks at the ports of slices once, and not for each port of the service', () => {
+  let read = 0;
+  const counted = (at: number) => ({
+    name: `p${at}`,
+    protocol: 'TCP',
+    get port() {
+      read++;
+      return at + 1;
+    },
+  });
+  const ports = Array.from({ length: 100 }, (_, at) => ({ name: `p${at}`, port: at + 1, protocol: 'TCP' }));
+  serviceRules(service({ ports }), [slice([], { ports: ports.map((_, at) => counted(at)) })], NODE);
+  expect(read).toBeLessThanOrEqual(300);
 });

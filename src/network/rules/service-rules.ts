@@ -1,10 +1,11 @@
 /** The rules of one Service on one node. */
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service as ServiceObject } from '../../kinds/groups/core/service/service.ts';
 import { isInRange } from '../../kinds/shapes/meta/ip-range.ts';
 import { canonicalAddress, familyOf, type IpFamily, ofFamily, rangesOfFamily } from './addresses.ts';
 import { chooseEndpoints, isUsable } from './choose-endpoints.ts';
-import { type Endpoint, type EndpointSlice, endpointsOf } from './endpoints.ts';
+import { type Endpoint, type EndpointSlice, SlicePorts } from './endpoints.ts';
 import {
   type Choice,
   type Destination,
@@ -26,13 +27,15 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = { TCP: 'tcp', UDP: 'udp' }
 const FOREIGN_LABELS = ['service.kubernetes.io/service-proxy-name', 'service.kubernetes.io/headless'];
 
 /** Services without an address (headless, ExternalName), and those of another proxy, have no rules. */
-export function serviceRules(service: Service, all: readonly EndpointSlice[], node: NodeFacts): ServiceRules {
+export function* serviceRules(
+  service: Service,
+  all: readonly EndpointSlice[],
+  node: NodeFacts,
+  pace: Pace,
+): DividedWork<ServiceRules> {
   if (isForeign(service)) return NO_RULES;
-  return ownRules(
-    service,
-    all.filter((slice) => !isForeign(slice)),
-    node,
-  );
+  const slices = new SlicePorts(all.filter((slice) => !isForeign(slice)));
+  return yield* ownRules(service, slices, node, pace);
 }
 
 function isForeign({ metadata }: Service | EndpointSlice): boolean {
@@ -40,30 +43,35 @@ function isForeign({ metadata }: Service | EndpointSlice): boolean {
   return labels !== undefined && FOREIGN_LABELS.some((name) => Object.hasOwn(labels, name));
 }
 
-function ownRules(service: Service, slices: readonly EndpointSlice[], node: NodeFacts): ServiceRules {
+function* ownRules(service: Service, slices: SlicePorts, node: NodeFacts, pace: Pace): DividedWork<ServiceRules> {
   const { spec } = service;
   const clusterIPs = (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap((text) => canonicalAddress(text) ?? []);
   if (spec.type === 'ExternalName' || clusterIPs.length === 0) return NO_RULES;
   const all = spec.ports ?? [];
   const ports = all.filter(({ protocol }) => PROTOCOLS[protocol]);
+  const rules: PortRules[] = [];
+  for (const clusterIP of clusterIPs) {
+    for (const port of ports) {
+      if (pace.isSpent()) yield;
+      rules.push(portRules(service, port, slices, { clusterIP, node }));
+    }
+  }
   return {
-    ports: clusterIPs.flatMap((clusterIP) =>
-      ports.map((port) => portRules(service, port, slices, { clusterIP, node })),
-    ),
-    healthCheck: healthCheck(service, ports, slices, node),
-    unsupported: all.filter((port) => !ports.includes(port)).map(({ port, protocol }) => `${port}/${protocol}`),
+    ports: rules,
+    healthCheck: yield* healthCheck(service, ports, slices, { node, pace }),
+    unsupported: all.filter(({ protocol }) => !PROTOCOLS[protocol]).map(({ port, protocol }) => `${port}/${protocol}`),
   };
 }
 
 function portRules(
   service: Service,
   port: ServicePort,
-  slices: readonly EndpointSlice[],
+  slices: SlicePorts,
   { clusterIP, node }: { readonly clusterIP: string; readonly node: NodeFacts },
 ): PortRules {
   const { spec, metadata } = service;
   const family = familyOf(clusterIP);
-  const endpoints = endpointsOf(slices, { name: port.name ?? '', protocol: port.protocol, family }, node.name);
+  const endpoints = slices.endpointsOf({ name: port.name ?? '', protocol: port.protocol, family }, node.name);
   const { cluster, local } = chooseEndpoints(endpoints, node);
   const hasAny = endpoints.some(isUsable);
   const choice = (policy: string | undefined): Choice => ({
@@ -129,25 +137,27 @@ function destination({ address, port, isLocal }: Endpoint): Destination {
 }
 
 /** Counts distinct local endpoints that are ready, over all ports and families. */
-function healthCheck(
+function* healthCheck(
   { metadata, spec }: Service,
   ports: readonly ServicePort[],
-  slices: readonly EndpointSlice[],
-  node: NodeFacts,
-): HealthCheck | undefined {
+  slices: SlicePorts,
+  { node, pace }: { readonly node: NodeFacts; readonly pace: Pace },
+): DividedWork<HealthCheck | undefined> {
   const isNeeded = spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
   if (!isNeeded || !spec.healthCheckNodePort) return undefined;
-  const ready = ports.flatMap((port) =>
-    ([4, 6] as const).flatMap((family) =>
-      endpointsOf(slices, { name: port.name ?? '', protocol: port.protocol, family }, node.name).filter(
-        ({ isLocal, isReady }) => isLocal && isReady,
-      ),
-    ),
-  );
+  const ready = new Set<string>();
+  for (const { name = '', protocol } of ports) {
+    for (const family of [4, 6] as const) {
+      if (pace.isSpent()) yield;
+      for (const { isLocal, isReady, address } of slices.endpointsOf({ name, protocol, family }, node.name)) {
+        if (isLocal && isReady) ready.add(address);
+      }
+    }
+  }
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     port: spec.healthCheckNodePort,
-    localEndpoints: new Set(ready.map(({ address }) => address)).size,
+    localEndpoints: ready.size,
   };
 }
