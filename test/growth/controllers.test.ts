@@ -30,6 +30,7 @@ import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { ServiceAccount } from '../../src/kinds/groups/core/service-account.ts';
 import { PodDisruptionBudget } from '../../src/kinds/groups/policy/pod-disruption-budget.ts';
 import { ClusterRole } from '../../src/kinds/groups/rbac/cluster-role.ts';
+import { atOnce, NEVER_SPENT } from '../support/divided-work.ts';
 import { PlannerWorld } from '../support/planner-world.ts';
 import { growsLinearly } from './growth.ts';
 
@@ -323,7 +324,7 @@ describe('policies', () => {
         const hard = Object.fromEntries(listOf(items, (at) => [`requests.example.com/r${at}`, '5']));
         const quota = { metadata: key, spec: { hard }, status: {} } as unknown as ResourceQuota;
         const observed = [{ kind: Pod, objects: [], resourceVersion: '1' }];
-        return () => planResourceQuota(quota, { observed: observed as never }, NOW);
+        return () => atOnce(planResourceQuota(quota, { observed: observed as never, pace: NEVER_SPENT }, NOW));
       },
     ],
     'a quota of many pods': [
@@ -337,7 +338,7 @@ describe('policies', () => {
           status: {},
         } as unknown as ResourceQuota;
         const observed = [{ kind: Pod, objects: world.of(Pod).list(), resourceVersion: '1' }];
-        return () => planResourceQuota(quota, { observed: observed as never }, NOW);
+        return () => atOnce(planResourceQuota(quota, { observed: observed as never, pace: NEVER_SPENT }, NOW));
       },
     ],
     'a budget for many pods': [

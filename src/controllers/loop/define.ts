@@ -1,5 +1,6 @@
 /** The definition of a controller. */
 
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -23,6 +24,8 @@ export interface Snapshot<Observed = undefined> extends Listers {
   readonly observed: Observed;
   /** Errors of the last plan for this object; empty when it succeeded. */
   readonly failures: readonly Failure[];
+  /** For a plan that is divided. */
+  readonly pace: Pace;
 }
 
 export interface Failure {
@@ -61,8 +64,10 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   ): Promise<Observed>;
   /**
    * Returns the actions that would bring the object to its desired state. Performs nothing. `undefined`: the object is gone.
+   * A plan that looks at very many objects may be divided into turns of the event loop, by `world.pace`; listers then change
+   * meanwhile.
    */
-  plan(object: DeepReadonly<T> | undefined, world: Snapshot<Observed>, now: Date): Plan;
+  plan(object: DeepReadonly<T> | undefined, world: Snapshot<Observed>, now: Date): Plan | DividedWork<Plan>;
 }
 
 export interface FeedTools {

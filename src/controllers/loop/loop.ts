@@ -4,6 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { isApiError } from '../../base/errors.ts';
+import { type DividedWork, inTurns } from '../../base/event-loop/in-turns.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import { WorkQueue } from '../../base/event-loop/work-queue.ts';
@@ -173,8 +174,10 @@ class ControllerLoop {
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.#controller.name, key }) });
-    const snapshot: Snapshot<unknown> = { observed, failures: this.#failures.get(key) ?? [], ...world };
-    return plan(object, snapshot, new Date(clock.now()));
+    const failures = this.#failures.get(key) ?? [];
+    const snapshot: Snapshot<unknown> = { observed, failures, pace: this.#budget, ...world };
+    const planned = plan(object, snapshot, new Date(clock.now()));
+    return isDivided(planned) ? inTurns(this.#budget, planned, this.#env) : planned;
   }
 
   async #perform(key: string, plan: Plan): Promise<void> {
@@ -205,6 +208,10 @@ class ControllerLoop {
     else this.#log.warn('a plan failed', fields);
     this.#queue.retry(key);
   }
+}
+
+function isDivided(planned: Plan | DividedWork<Plan>): planned is DividedWork<Plan> {
+  return !Array.isArray(planned);
 }
 
 function failureOf(error: Error): Failure {

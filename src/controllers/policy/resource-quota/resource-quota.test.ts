@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ResourceQuota } from '../../../kinds/groups/core/resource-quota.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { Plan } from '../../loop/plan.ts';
-import { type KindObjects, planResourceQuota } from './resource-quota.ts';
+import { planResourceQuota as dividedPlan, type KindObjects } from './resource-quota.ts';
 
 const now = new Date('2030-01-01T00:00:00Z');
 
@@ -26,6 +27,12 @@ const pod = (name: string, cpu: string, more: { metadata?: object; status?: obje
 });
 
 const pods = (...objects: object[]): KindObjects => ({ kind: Pod, objects: objects as never, resourceVersion: '9' });
+
+const planResourceQuota = (
+  object: ResourceQuota | undefined,
+  { observed }: { observed: readonly KindObjects[] },
+  time: Date,
+): Plan => atOnce(dividedPlan(object, { observed, pace: NEVER_SPENT }, time));
 
 const statusOf = (plan: Plan) => (plan.find(({ type }) => type === 'updateStatus') as any)?.object.status;
 
@@ -88,6 +95,15 @@ describe('planResourceQuota', () => {
         expect(next.some(({ type }) => type === 'updateStatus')).toBe(false);
       }),
     );
+  });
+
+  it('counts many objects in many turns', () => {
+    const observed = [pods(...Array.from({ length: 100 }, (_, index) => pod(`p${index}`, '1')))];
+    const { value, turns } = countTurns(
+      dividedPlan(quota({ pods: '5' }), { observed, pace: { isSpent: () => true } }, now),
+    );
+    expect(turns).toBeGreaterThan(100);
+    expect(statusOf(value).used).toEqual({ pods: '100' });
   });
 
   it('plans nothing for a quota that is gone', () => {

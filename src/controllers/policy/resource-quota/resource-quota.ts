@@ -1,4 +1,5 @@
 /** Recomputes the usage of a quota, and writes its status. */
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -59,14 +60,16 @@ async function look(
   );
 }
 
-export function planResourceQuota(
+/** A namespace may have tens of thousands of objects. */
+export function* planResourceQuota(
   quota: DeepReadonly<ResourceQuota> | undefined,
-  { observed }: Pick<Snapshot<readonly KindObjects[]>, 'observed'>,
+  { observed, pace }: Pick<Snapshot<readonly KindObjects[]>, 'observed' | 'pace'>,
   now: Date,
-): Plan {
+): DividedWork<Plan> {
   if (!quota) return [];
   const { namespace = '' } = quota.metadata;
-  const status = { hard: { ...quota.spec.hard }, used: listOf(usageOf(quota, observed, now.getTime())) };
+  const used = yield* usageOf(quota, observed, { now: now.getTime(), pace });
+  const status = { hard: { ...quota.spec.hard }, used: listOf(used) };
   return [
     ...(isSame(status, quota.status) ? [] : written({ ...quota, status } as ResourceQuota)),
     ...observed.map(({ kind, resourceVersion }) => requeueOnChange(kind, namespace, resourceVersion)),
@@ -83,13 +86,18 @@ function written(quota: ResourceQuota): Action[] {
 }
 
 /** The usage of the limited resources only. */
-function usageOf(quota: DeepReadonly<ResourceQuota>, counted: readonly KindObjects[], now: number): Amounts {
+function* usageOf(
+  quota: DeepReadonly<ResourceQuota>,
+  counted: readonly KindObjects[],
+  { now, pace }: { readonly now: number; readonly pace: Pace },
+): DividedWork<Amounts> {
   const limited = Object.keys(quota.spec.hard ?? {});
   const used: Amounts = new Map(limited.map((resource) => [resource, NOTHING]));
   for (const { kind, objects } of counted) {
     const evaluator = evaluatorOf(kind);
     if (!evaluator) continue;
     for (const object of objects) {
+      if (pace.isSpent()) yield;
       if (covers(quota, evaluator, object)) addTo(used, evaluator.usage(object, now));
     }
   }
