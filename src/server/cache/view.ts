@@ -89,9 +89,9 @@ export class View implements Item {
     return this.entry.size;
   }
 
-  /** Whether `jsonSource` has to encode nothing. */
-  get isEncoded(): boolean {
-    return this.#stored !== undefined || this.#json?.bytes !== undefined;
+  /** Whether it is served as it is stored, so that nothing has to be encoded. */
+  get isStored(): boolean {
+    return this.#stored !== undefined;
   }
 
   /** Whether the object is there without being read from bytes. */

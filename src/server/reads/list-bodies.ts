@@ -14,7 +14,7 @@ import {
 } from '../../base/bytes/shared-buffer.ts';
 import { textBytes } from '../../base/collections/bounded-map.ts';
 import type { ListBody, ListBodyCache } from '../api.ts';
-import { headOf, writeSpliced } from '../cache/encoding.ts';
+import { headOf, unspliced, writeSpliced } from '../cache/encoding.ts';
 import type { Table } from '../cache/table.ts';
 import type { View } from '../cache/view.ts';
 import type { Registry, Resource } from '../registry.ts';
@@ -34,6 +34,8 @@ export interface ListKey {
 interface ListContent {
   readonly head: string;
   readonly views: readonly View[];
+  /** What was encoded beforehand. */
+  readonly encoded?: ReadonlyMap<View, Buffer>;
 }
 
 interface Kept {
@@ -208,8 +210,11 @@ async function squeeze(json: Buffer): Promise<Buffer> {
  * `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion. Sending a large list takes it away from this
  * thread, unless it was allocated in shared memory.
  */
-export function listJson({ head, views }: ListContent, allocate: Allocate = allocateForSending): Buffer {
-  const sources = views.map((view) => view.jsonSource());
+export function listJson({ head, views, encoded }: ListContent, allocate: Allocate = allocateForSending): Buffer {
+  const sources = views.map((view) => {
+    const known = encoded?.get(view);
+    return known ? unspliced(known) : view.jsonSource();
+  });
   let length = Buffer.byteLength(head) + 2;
   const skipped = views.map(({ kind, version }) => headOf(kind, version).item);
   sources.forEach((source, index) => {

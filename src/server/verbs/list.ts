@@ -49,12 +49,14 @@ async function wholeList(core: Core, resource: Resource, call: Call, selection: 
   const views = core.lists.views(key, () => found);
   const metadata = { selfLink: listLink(resource, call), resourceVersion: String(core.cache.revision) };
   const head = headOf(resource, metadata);
+  const encoded = new Map<View, Buffer>();
   return replyOf(core, resource, {
     metadata,
     views,
+    encoded,
     isKnown: () => core.lists.hasJson(key, { head, views }),
-    json: () => core.lists.json(key, { head, views }),
-    gzip: () => core.lists.gzip(key, { head, views }),
+    json: () => core.lists.json(key, { head, views, encoded }),
+    gzip: () => core.lists.gzip(key, { head, views, encoded }),
     protobuf: core.lists.protobuf(key, { head, views }),
   });
 }
@@ -75,18 +77,24 @@ async function page(core: Core, request: ApiRequest, range: ListRange): Promise<
   const views: View[] = [];
   const viewing = readInTurns(core.turns, entries, (entry) => void views.push(entry.view(resource)));
   if (viewing) await viewing;
-  const json = () => listJson({ head: headOf(resource, metadata), views });
-  return replyOf(core, resource, { metadata, views, isKnown: () => false, json, gzip: undefined, protobuf: undefined });
+  const encoded = new Map<View, Buffer>();
+  const json = () => listJson({ head: headOf(resource, metadata), views, encoded });
+  return replyOf(core, resource, {
+    ...{ metadata, views, encoded, isKnown: () => false, json },
+    ...{ gzip: undefined, protobuf: undefined },
+  });
 }
 
 interface ListContent extends Pick<ListReply, 'metadata' | 'json' | 'gzip' | 'protobuf'> {
   readonly views: readonly View[];
+  /** Filled with what has to be encoded: the cache may be too small to keep all of it. */
+  readonly encoded: Map<View, Buffer>;
   /** Whether `json` has been made before. */
   readonly isKnown: () => boolean;
 }
 
 function replyOf(core: Core, { kind, version }: Resource, content: ListContent): ListReply {
-  const { metadata, views, isKnown, json, gzip, protobuf } = content;
+  const { metadata, views, encoded, isKnown, json, gzip, protobuf } = content;
   return {
     type: 'list',
     kind: kind.listKind,
@@ -95,7 +103,9 @@ function replyOf(core: Core, { kind, version }: Resource, content: ListContent):
     items: views,
     decode: () => readInTurns(core.turns, views, (view) => void view.object),
     encode: () =>
-      isKnown() ? undefined : readInTurns(core.turns, views, (view) => void (view.isEncoded || view.json())),
+      isKnown()
+        ? undefined
+        : readInTurns(core.turns, views, (view) => void (view.isStored || encoded.set(view, view.json()))),
     readInTurns: (items, read) => readInTurns(core.turns, items, read),
     json,
     gzip,
