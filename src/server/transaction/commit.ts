@@ -60,7 +60,7 @@ export class Commits {
         if (pause) await pause;
         written.push(this.#add(draft, encoded, writes));
         for (const address of draft.addresses) {
-          addresses.push(this.#add(address, address.isRemoval ? undefined : encodedDraft(address), writes));
+          addresses.push(this.#add(address, encodedDraft(address), writes));
         }
       }
       if (marker) {
