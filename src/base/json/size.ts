@@ -46,6 +46,18 @@ export function isShallow(text: string, maxDepth: number): boolean {
 
 /** Whether bytes of JSON have more fields, list items, objects and lists together. */
 export function hasMoreParts(json: Buffer, maxParts: number): boolean {
+  return countParts(json, maxParts) > maxParts;
+}
+
+/** How many fields, list items, objects and lists bytes of JSON have together, counted up to one more than the maximum. */
+export function countParts(json: Buffer, maxParts: number): number {
   // No byte of a longer character is one of those that count.
-  return exceeded(json.toString('latin1'), { maxDepth: Number.POSITIVE_INFINITY, maxParts }) === 'parts';
+  const text = json.toString('latin1');
+  let parts = 0;
+  for (let i = 0; i < text.length && parts <= maxParts; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = endOfString(text, i);
+    else if (code === COMMA || code === COLON || code === OPEN_BRACE || code === OPEN_BRACKET) parts++;
+  }
+  return parts;
 }

@@ -3,6 +3,7 @@
  * the schema of a shape, their numbers from `kinds/protobuf/`. The reader of a shape is built with its first message.
  */
 
+import { countParts } from '../../base/json/size.ts';
 import { put, type Tree } from '../../base/json/tree.ts';
 import type { ProtoReader } from '../../base/protobuf/reader.ts';
 import { JSONSchemaProps } from '../../kinds/groups/apiextensions/json-schema-props.ts';
@@ -10,10 +11,10 @@ import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';
 import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
 import { DecodeError } from '../http/body/decode-error.ts';
-import { decodeJson } from '../http/body/json.ts';
+import { decodeJson, MAX_BODY_PARTS, tooManyParts } from '../http/body/json.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
 import { schemaUnions } from './json-schemas.ts';
-import { inner, readIntOrString, readString, readText } from './scalars.ts';
+import { inner, readIntOrString, readNumber, readString, readText } from './scalars.ts';
 
 /** Reads the value of the current field. */
 type ReadValue = (wire: ProtoReader, depth: number) => unknown;
@@ -25,6 +26,8 @@ export class Messages {
   readonly #depth: number;
   #schemas: ReadValue | undefined;
   readonly #readers = new Map<string, ReadonlyMap<number, ReadField>>();
+  /** Fields and list items of the message so far, unknown fields included. */
+  #parts = 0;
 
   /** `depth`: how deep messages may be nested. */
   constructor(definitions: Definitions, depth: number) {
@@ -35,13 +38,21 @@ export class Messages {
   /** Reads a message of a definition's shape. */
   read(definition: Definition, wire: ProtoReader): Tree {
     const object: Tree = {};
+    this.#parts = 0;
     this.#into(object, wire, this.#readersOf(definition), 0);
     return object;
+  }
+
+  /** As many as in JSON: a field takes two bytes. */
+  #count(parts: number): void {
+    this.#parts += parts;
+    if (this.#parts > MAX_BODY_PARTS) throw tooManyParts();
   }
 
   #into(object: Tree, wire: ProtoReader, readers: ReadonlyMap<number, ReadField>, depth: number): void {
     if (depth > this.#depth) throw new DecodeError(`the body is nested deeper than ${this.#depth} levels`);
     for (let field = wire.next(); field; field = wire.next()) {
+      this.#count(1);
       const read = readers.get(field);
       if (read) read(wire, object, depth);
       else wire.skip();
@@ -77,8 +88,10 @@ export class Messages {
     const read = this.#value(schema, home);
     return (wire, into, depth) => {
       const value = read(wire, depth);
-      if (value === undefined || (!keepsZero && (value === '' || value === 0 || value === false))) return;
-      into[name] = value;
+      const isAbsent = value === undefined || (!keepsZero && (value === '' || value === 0 || value === false));
+      if (!isAbsent) into[name] = value;
+      // Of a field that is repeated, the last one counts.
+      else if (into[name] !== undefined) delete into[name];
     };
   }
 
@@ -89,8 +102,12 @@ export class Messages {
     return (wire, into, depth) => {
       into[name] ??= [];
       const list = into[name] as unknown[];
-      if (isNumber) for (const number of wire.signedList()) list.push(number);
-      else list.push(read(wire, depth));
+      if (!isNumber) list.push(read(wire, depth) ?? null);
+      else {
+        const numbers = wire.signedList();
+        this.#count(numbers.length - 1);
+        for (const number of numbers) list.push(number);
+      }
     };
   }
 
@@ -121,7 +138,7 @@ export class Messages {
       case 'boolean':
         return (wire) => wire.signed() !== 0;
       case 'number':
-        return (wire) => wire.double();
+        return (wire) => readNumber(wire);
       case 'intOrString':
         return (wire) => readIntOrString(inner(wire));
       case 'any':
@@ -153,7 +170,13 @@ export class Messages {
   #object(schema: ObjectSchema, home: string): ReadValue {
     if (schema.name === 'JSON') return (wire) => this.#raw(inner(wire));
     const union = schemaUnions.get(schema.name);
-    if (union) return (wire, depth) => union(inner(wire), (each) => this.#schema(home)(each, depth + 1));
+    if (union) {
+      return (wire, depth) =>
+        union(inner(wire), {
+          schema: (each) => this.#schema(home)(each, depth + 1),
+          count: () => this.#count(1),
+        });
+    }
     const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home));
     if (!definition) throw new Error(`${schema.name} of ${home} is not published`);
     return (wire, depth) => {
@@ -173,8 +196,11 @@ export class Messages {
   #raw(wire: ProtoReader): unknown {
     let value: unknown;
     for (let field = wire.next(); field; field = wire.next()) {
-      if (field === 1) value = decodeJson(wire.bytes(), this.#depth);
-      else wire.skip();
+      if (field === 1) {
+        const json = wire.bytes();
+        this.#count(countParts(json, MAX_BODY_PARTS));
+        value = decodeJson(json, this.#depth);
+      } else wire.skip();
     }
     return value;
   }

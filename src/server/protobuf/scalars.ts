@@ -35,6 +35,13 @@ export function readString(wire: ProtoReader, format: StringSchema['format']): s
   }
 }
 
+/** JSON has neither NaN nor infinities. */
+export function readNumber(wire: ProtoReader): number {
+  const number = wire.double();
+  if (!Number.isFinite(number)) throw new DecodeError('a number is not finite');
+  return number;
+}
+
 /** An int-or-string: the first field says which of the two is set. */
 export function readIntOrString(wire: ProtoReader): number | string {
   let isText = false;
@@ -58,6 +65,8 @@ function readQuantity(wire: ProtoReader): string | undefined {
   return text || undefined;
 }
 
+const NANOS_PER_SECOND = 1_000_000_000;
+
 /** A time that is not set is an empty message. */
 function readTime(wire: ProtoReader, digits: 0 | 6): string | undefined {
   let seconds: number | undefined;
@@ -68,10 +77,12 @@ function readTime(wire: ProtoReader, digits: 0 | 6): string | undefined {
     else wire.skip();
   }
   if (seconds === undefined) return undefined;
-  const moment = new Date(seconds * 1000);
+  // Go accepts any number of nanoseconds.
+  const carried = Math.floor(nanos / NANOS_PER_SECOND);
+  const moment = new Date((seconds + carried) * 1000);
   if (Number.isNaN(moment.getTime())) throw new DecodeError('a time is out of range');
   const text = moment.toISOString().slice(0, -5);
-  const micros = Math.floor(nanos / 1000);
+  const micros = Math.floor((nanos - carried * NANOS_PER_SECOND) / 1000);
   return digits ? `${text}.${String(micros).padStart(6, '0')}Z` : `${text}Z`;
 }
 

@@ -29,13 +29,17 @@ export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
 function checkLimits(text: string, maxDepth: number): void {
   switch (exceeded(text, { maxDepth, maxParts: MAX_BODY_PARTS })) {
     case 'parts':
-      throw new ApiError(
-        'RequestEntityTooLarge',
-        `Request entity too large: limit is ${MAX_BODY_PARTS} fields and list items`,
-      );
+      throw tooManyParts();
     case 'depth':
       throw new DecodeError(`the body is nested deeper than ${maxDepth} levels`);
   }
+}
+
+export function tooManyParts(): ApiError {
+  return new ApiError(
+    'RequestEntityTooLarge',
+    `Request entity too large: limit is ${MAX_BODY_PARTS} fields and list items`,
+  );
 }
 
 /** A fast check: the key could also be written with escapes, which are rare. */
