@@ -1,5 +1,5 @@
 /** What the functions of Kubernetes cost, before they run and afterwards. */
-import { REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cel/cost/constants.ts';
+import { bulkCost, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cel/cost/constants.ts';
 import { addRanges, exactly, multiplyRanges, type Range, scaleRange } from '../cel/cost/range.ts';
 import type { CallEstimate, CallNode, CostNode, Overload } from '../cel/library.ts';
 import { isMap, mapGet, mapKeys } from '../cel/values/map.ts';
@@ -13,6 +13,17 @@ export const nodesOf = ({ target, args }: CallNode): readonly CostNode[] => (tar
 
 /** Accessors. */
 export const NOMINAL: Costs = { costBefore: () => 1, estimate: () => ({ cost: exactly(1) }) };
+
+/** A value of the libraries that functions go through as a whole. */
+interface Sized {
+  readonly size: number;
+}
+
+/** Accessors and comparisons of values that may be long, which Kubernetes counts as one unit. */
+export const SIZED: Costs = {
+  ...NOMINAL,
+  costBefore: (values) => values.reduce<number>((sum, value) => sum + bulkCost((value as unknown as Sized).size), 1),
+};
 
 /** Functions that read a string `times` times. */
 export function reading(times = 1): Costs {
@@ -52,15 +63,22 @@ export const LISTING: Costs = {
   },
 };
 
+/** More than an evaluation may cost: a list may hold the same long value many times. */
+const MAX_TREE_COST = 2_000_000;
+
 /** The cost of reading a value to its depths. */
 function treeCost(value: Value): number {
-  if (typeof value === 'string' || value instanceof Uint8Array) {
-    return Math.floor(costSizeOf(value) * STRING_TRAVERSAL_FACTOR);
-  }
-  if (Array.isArray(value)) return (value as readonly Value[]).reduce<number>((sum, item) => sum + treeCost(item), 0);
-  if (isMap(value))
-    return mapKeys(value).reduce<number>((sum, key) => sum + treeCost(key) + treeCost(mapGet(value, key)!), 0);
-  return 1;
+  let cost = 0;
+  let values = 0;
+  const add = (part: Value): boolean => {
+    if (++values > MAX_TREE_COST) return false;
+    if (Array.isArray(part)) return (part as readonly Value[]).every(add);
+    if (isMap(part)) return mapKeys(part).every((key) => add(key) && add(mapGet(part, key)!));
+    const isText = typeof part === 'string' || part instanceof Uint8Array;
+    cost += isText ? Math.floor(costSizeOf(part) * STRING_TRAVERSAL_FACTOR) : 1;
+    return cost <= MAX_TREE_COST;
+  };
+  return add(value) ? cost : Number.POSITIVE_INFINITY;
 }
 
 /** Bytes of an address of either family. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compile, EvaluationError } from '../cel/program.ts';
+import { CostLimitError, compile, EvaluationError } from '../cel/program.ts';
 import { STRING } from '../cel/types/type.ts';
 import { AUTHORIZER_TYPE, AuthorizerValue } from './authorizer.ts';
 import { kubernetesEnvironment } from './environment.ts';
@@ -109,6 +109,31 @@ it('does not look at the rest of a long text for each match', () => {
   expect(() => program.evaluate({ text: 'a'.repeat(5_000) })).toThrow(
     'the text is too long for the regular expression',
   );
+});
+
+it('reads a query in which a parameter is repeated very often', () => {
+  const environment = kubernetesEnvironment().extend({ variables: { text: STRING } });
+  const program = compile(`url(text).getQuery()['a'].size()`, environment);
+  expect(program.evaluate({ text: `/?${'a&'.repeat(300_000)}` })).toBe(300_000);
+});
+
+it('compares numbers of versions, however long they are', () => {
+  const long = '9'.repeat(2_000);
+  expect(run(`semver('1.0.0-1${long}').isGreaterThan(semver('1.0.0-${long}'))`)).toBe(true);
+  expect(run(`semver('1.0.0-${long}').isLessThan(semver('1.0.0-a'))`)).toBe(true);
+});
+
+it.each([
+  'lists.range(20000).all(i, url(text).getPort() == "")',
+  '[url(text)].all(u, lists.range(20000).all(i, u.getQuery().size() == 0))',
+  'lists.range(20000).all(i, isURL(text))',
+  '[semver(version)].all(v, lists.range(20000).all(i, v.compareTo(v) == 0))',
+  'lists.range(20000).map(i, text).max()',
+  `[[[]]${'.map(x, [x, x])'.repeat(40)}].indexOf([])`,
+])('%s costs what it reads', (source) => {
+  const environment = kubernetesEnvironment().extend({ variables: { text: STRING, version: STRING } });
+  const variables = { text: `/${'a'.repeat(100_000)}`, version: `1.0.0-${'a.'.repeat(20_000)}a` };
+  expect(() => compile(source, environment).evaluate(variables)).toThrow(CostLimitError);
 });
 
 it('asks who may do what', () => {

@@ -5,7 +5,7 @@ import { BOOL, INT, opaqueType, STRING } from '../cel/types/type.ts';
 import { fail } from '../cel/values/failure.ts';
 import { int } from '../cel/values/numbers.ts';
 import { OpaqueValue } from '../cel/values/value.ts';
-import { NOMINAL, reading } from './costs.ts';
+import { NOMINAL, reading, SIZED } from './costs.ts';
 
 const TYPE = opaqueType('kubernetes.Semver');
 
@@ -17,6 +17,11 @@ class SemverValue extends OpaqueValue {
     readonly prerelease: readonly string[],
   ) {
     super();
+  }
+
+  /** What there is to compare. */
+  get size(): number {
+    return this.prerelease.reduce((sum, part) => sum + 1 + part.length, 0);
   }
 
   /** What was built does not matter. */
@@ -86,11 +91,10 @@ function compare(a: SemverValue, b: SemverValue): number {
 }
 
 function comparePrereleases(a: string, b: string): number {
-  const [x, y] = [a, b].map((text) => (/^\d+$/.test(text) ? BigInt(text) : undefined));
-  if (x !== undefined && y !== undefined) return x === y ? 0 : x > y ? 1 : -1;
-  // Numbers come before words.
-  if (x !== undefined) return -1;
-  if (y !== undefined) return 1;
+  const [x, y] = [a, b].map((text) => /^\d+$/.test(text));
+  // Numbers have no leading zeros, and come before words.
+  if (x && y && a.length !== b.length) return a.length > b.length ? 1 : -1;
+  if (x !== y) return x ? -1 : 1;
   return a === b ? 0 : a > b ? 1 : -1;
 }
 
@@ -134,13 +138,13 @@ export const SEMVER_LIBRARY: Library = {
     },
     {
       name: 'isGreaterThan',
-      overloads: [member('semver_is_greater_than', [TYPE, TYPE], BOOL, (a, b) => compare(a, b) > 0, NOMINAL)],
+      overloads: [member('semver_is_greater_than', [TYPE, TYPE], BOOL, (a, b) => compare(a, b) > 0, SIZED)],
     },
     {
       name: 'isLessThan',
-      overloads: [member('semver_is_less_than', [TYPE, TYPE], BOOL, (a, b) => compare(a, b) < 0, NOMINAL)],
+      overloads: [member('semver_is_less_than', [TYPE, TYPE], BOOL, (a, b) => compare(a, b) < 0, SIZED)],
     },
-    { name: 'compareTo', overloads: [member('semver_compare_to', [TYPE, TYPE], INT, compare, NOMINAL)] },
+    { name: 'compareTo', overloads: [member('semver_compare_to', [TYPE, TYPE], INT, compare, SIZED)] },
     part('major', 0),
     part('minor', 1),
     part('patch', 2),

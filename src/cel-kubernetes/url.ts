@@ -1,10 +1,10 @@
 /** `url('https://example.com/path')`: URLs as Go reads them. */
-import { member, plain } from '../cel/libraries/declare.ts';
+import { member, plain, scansFirst } from '../cel/libraries/declare.ts';
 import type { Library } from '../cel/library.ts';
 import { BOOL, listType, mapType, opaqueType, STRING } from '../cel/types/type.ts';
 import { fail } from '../cel/values/failure.ts';
 import { OpaqueValue, type Value } from '../cel/values/value.ts';
-import { NOMINAL, nodesOf, reading } from './costs.ts';
+import { nodesOf, reading, SIZED } from './costs.ts';
 
 const TYPE = opaqueType('kubernetes.URL');
 
@@ -23,6 +23,11 @@ class UrlValue extends OpaqueValue {
 
   equals({ text }: UrlValue): boolean {
     return this.text === text;
+  }
+
+  /** What there is to look at in each call of a function. */
+  get size(): number {
+    return this.text.length;
   }
 
   /** Without the brackets of an IPv6 address. */
@@ -81,6 +86,11 @@ function urlOf(text: string): UrlValue {
   return typeof url === 'string' ? fail(`URL parse error during conversion from string: ${url}`) : url;
 }
 
+/** Most texts have no escapes. */
+function unescaped(text: string): string {
+  return /[%+]/.test(text) ? decodeURIComponent(text.replaceAll('+', ' ')) : text;
+}
+
 /** Parts that are not escaped rightly are left out. */
 function queryOf({ query }: UrlValue): Value {
   const found: Record<string, string[]> = Object.create(null);
@@ -89,8 +99,10 @@ function queryOf({ query }: UrlValue): Value {
     const at = part.indexOf('=');
     const [name, value] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
     try {
-      const plainName = decodeURIComponent(name.replaceAll('+', ' '));
-      found[plainName] = [...(found[plainName] ?? []), decodeURIComponent(value.replaceAll('+', ' '))];
+      const plainName = unescaped(name);
+      const plainValue = unescaped(value);
+      if (found[plainName]) found[plainName].push(plainValue);
+      else found[plainName] = [plainValue];
     } catch (error) {
       if (!(error instanceof URIError)) throw error;
     }
@@ -100,7 +112,7 @@ function queryOf({ query }: UrlValue): Value {
 
 const accessor = (name: string, id: string, read: (url: UrlValue) => string) => ({
   name,
-  overloads: [member(id, [TYPE], STRING, read, NOMINAL)],
+  overloads: [member(id, [TYPE], STRING, read, SIZED)],
 });
 
 const { costBefore, estimate } = reading();
@@ -120,7 +132,9 @@ export const URL_LIBRARY: Library = {
     },
     {
       name: 'isURL',
-      overloads: [plain('is_url_string', [STRING], BOOL, (text) => typeof readUrl(text) !== 'string')],
+      overloads: [
+        plain('is_url_string', [STRING], BOOL, (text) => typeof readUrl(text) !== 'string', { costBefore: scansFirst }),
+      ],
     },
     accessor('getScheme', 'url_get_scheme', ({ scheme }) => scheme),
     accessor('getHost', 'url_get_host', ({ host }) => host),
@@ -129,7 +143,7 @@ export const URL_LIBRARY: Library = {
     accessor('getEscapedPath', 'url_get_escaped_path', ({ path }) => path),
     {
       name: 'getQuery',
-      overloads: [member('url_get_query', [TYPE], mapType(STRING, listType(STRING)), queryOf, NOMINAL)],
+      overloads: [member('url_get_query', [TYPE], mapType(STRING, listType(STRING)), queryOf, SIZED)],
     },
   ],
 };

@@ -3,11 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { Environment } from './environment.ts';
 import { KUBERNETES_LANGUAGE } from './libraries/kubernetes.ts';
 import { CompileError, CostBudget, CostLimitError, compile, EvaluationError } from './program.ts';
-import { INT, listType, mapType, STRING } from './types/type.ts';
+import { BYTES, INT, listType, mapType, STRING } from './types/type.ts';
 
 const environment = new Environment({
   libraries: KUBERNETES_LANGUAGE,
-  variables: { numbers: listType(INT), names: listType(STRING), text: STRING, counts: mapType(STRING, INT) },
+  variables: {
+    ...{ numbers: listType(INT), names: listType(STRING), text: STRING, counts: mapType(STRING, INT) },
+    ...{ digits: STRING, data: BYTES, items: listType(mapType(STRING, INT)) },
+  },
 });
 
 const names = Array.from({ length: 20_000 }, (_, i) => `name-${i}`);
@@ -16,7 +19,18 @@ const variables = {
   numbers: names.map((_, i) => i),
   text: 'a'.repeat(200_000),
   counts: Object.fromEntries(names.map((name, i) => [name, i])),
+  digits: `${'1'.repeat(100_000)}x`,
+  data: 'AAAA'.repeat(50_000),
+  items: Array.from({ length: 500 }, (_, i) => ({
+    ...Object.fromEntries(names.slice(0, 100).map((name) => [name, 1])),
+    last: i,
+  })),
 };
+
+/** A list that holds another one twice, which holds another one twice, and so on. */
+const doubled = (start: string, times: number) => `[${start}]${'.map(x, [x, x])'.repeat(times)}`;
+/** Long, and found nowhere in the text. */
+const PART = 'text.substring(0, 20000)';
 
 function messageOf(source: string): string {
   try {
@@ -82,11 +96,54 @@ describe('an evaluation', () => {
     'names.distinct().size() > 0',
     'sets.contains(names, names)',
     `optional.of(1)${'.optMap(x, x)'.repeat(60)}.hasValue()`,
+    `'%s'.format([${doubled('1', 40)}])`,
+    `${doubled('1', 40)}.flatten(50)`,
+    `${doubled('[]', 40)}.flatten(50)`,
+    `[${doubled('1', 40)}, ${doubled('1', 40)}].distinct()`,
+    `sets.contains([${doubled('1', 40)}], [${doubled('1', 40)}])`,
+    'items.distinct()',
+    'sets.equivalent(items, items.map(i, i))',
+    `[numbers]${'.map(x, x + x)'.repeat(10)}`,
+    'lists.range(100).map(i, "aaaaaaaaaa".replace("a", text))',
+    'numbers.map(i, text).join()',
+    `text.lastIndexOf(${PART} + "b")`,
+    `text.indexOf("b" + ${PART})`,
+    `text.split("b" + ${PART})`,
+    `text.replace("b" + ${PART}, "")`,
+    'numbers.all(x, double(digits) > 0.0)',
+    'numbers.all(x, timestamp(digits) > timestamp(0))',
+    'numbers.all(x, data != b"")',
   ])('%s is stopped', (source) => {
     const program = compile(source, environment);
     const budget = new CostBudget(10_000_000);
     expect(() => program.evaluate(variables, budget)).toThrow(CostLimitError);
     expect(budget.used).toBeGreaterThan(1_000_000);
+  });
+
+  test('a comparison of values that hold others many times fails', () => {
+    const program = compile(`${doubled('1', 40)} == ${doubled('1', 40)}`, environment);
+    const budget = new CostBudget(10_000_000);
+    expect(() => program.evaluate(variables, budget)).toThrow('the values are too large to be compared');
+    expect(budget.used).toBeGreaterThan(2_000);
+  });
+
+  test.each(['exists(name, true)', 'size() > 0', 'all(name, number, number >= 0) || true'])(
+    'the keys of a large map are listed once: %s',
+    (loop) => {
+      let listings = 0;
+      const ownKeys = (counts: object) => {
+        listings++;
+        return Reflect.ownKeys(counts);
+      };
+      const entries: Record<string, number> = Object.fromEntries(names.slice(0, 100).map((name, i) => [name, i]));
+      const counts = new Proxy<Record<string, number>>(entries, { ownKeys });
+      expect(compile(`lists.range(50).all(x, counts.${loop})`, environment).evaluate({ counts })).toBe(true);
+      expect(listings).toBe(1);
+    },
+  );
+
+  test('a duration is no long text', () => {
+    expect(() => compile('duration(digits)', environment).evaluate(variables)).toThrow('type conversion error');
   });
 
   test('texts do not grow beyond a size', () => {

@@ -11,7 +11,7 @@ import { formatIssue, type Issue } from './syntax/issues.ts';
 import { parse } from './syntax/parser.ts';
 import { sameType, type Type } from './types/type.ts';
 import { Failure } from './values/failure.ts';
-import { forgetSizes } from './values/size.ts';
+import { forgetKeys } from './values/map.ts';
 import type { Value } from './values/value.ts';
 
 /** What one evaluation may cost unless the caller says otherwise: Kubernetes' limit for a call. */
@@ -174,14 +174,14 @@ function evaluateWithin({ compiled, variables, budget, limit, scope }: Run, prog
 /** What an evaluation that was cut short has cost is not counted. */
 function evaluateIn({ evaluate }: Compiled, frame: Frame, budget: CostBudget | undefined): Value {
   let isFinished = true;
-  forgetSizes();
+  forgetKeys();
   try {
     return evaluate(frame);
   } catch (error) {
     isFinished = error instanceof Failure;
     throw error instanceof Failure ? new EvaluationError(error.message) : error;
   } finally {
-    forgetSizes();
+    forgetKeys();
     if (isFinished && budget !== undefined) budget.used += frame.cost;
   }
 }

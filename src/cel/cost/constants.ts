@@ -22,6 +22,27 @@ export function bulkCost(steps: number): number {
   return steps <= UNCHARGED_STEPS ? 0 : Math.floor((steps - UNCHARGED_STEPS) / STEPS_PER_UNIT);
 }
 
+/** Units for list items that a function copies beyond those that are free: they are kept in memory. */
+export function copyingCost(items: number): number {
+  return Math.max(0, items - UNCHARGED_STEPS);
+}
+
+/** Units for characters that a function adds to those that it reads. */
+export function growthCost(read: number, made: number): number {
+  return traversalCost(Math.max(0, made - read - UNCHARGED_STEPS));
+}
+
+/**
+ * A comparison cannot be interrupted: one of more steps fails, and a function that could need more is never paid for. The
+ * largest objects have as many fields and list items.
+ */
+export const MAX_COMPARED_STEPS = 250_000;
+
+/** Units for at most so many steps of comparisons. */
+export function comparisonCost(steps: number): number {
+  return steps > MAX_COMPARED_STEPS ? Number.POSITIVE_INFINITY : bulkCost(steps);
+}
+
 /** Units for reading so many characters. */
 export function traversalCost(characters: number): number {
   return Math.ceil(characters * STRING_TRAVERSAL_FACTOR);

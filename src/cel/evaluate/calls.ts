@@ -1,12 +1,12 @@
 /** Calls of functions: of one overload directly, where the types are known, and else of the one that the arguments fit. */
-import { bulkCost, traversalCost } from '../cost/constants.ts';
+import { bulkCost, comparisonCost, traversalCost } from '../cost/constants.ts';
 import type { Overload } from '../library.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
 import { isDynamic, type Operators, type Type } from '../types/type.ts';
 import { equal } from '../values/equality.ts';
 import { fail, noSuchOverload } from '../values/failure.ts';
 import { isMap, mapGet } from '../values/map.ts';
-import { costSizeOf } from '../values/size.ts';
+import { costSizeOf, valuesInside } from '../values/size.ts';
 import { typeNameOf, typeOf } from '../values/type-of.ts';
 import { Optional, type Value } from '../values/value.ts';
 import { coercionTo } from './coercion.ts';
@@ -53,7 +53,7 @@ function compileOverloads(compiler: Compiler, call: Call, args: readonly Express
           args.map((arg) => compiler.compile(arg)),
         );
   const coerce = coercionTo(checked.typeOf(call));
-  return coerce === undefined ? invoke : (frame) => coerce(invoke(frame));
+  return coerce === undefined ? invoke : (frame) => coerce(invoke(frame), frame);
 }
 
 /** Whether a value of the first type needs no test before a function takes it as the second. */
@@ -131,14 +131,16 @@ function accepts(type: Type, value: Value): boolean {
   return found.kind === type.kind && (found.kind === 'list' || found.kind === 'map' || found.name === type.name);
 }
 
-/** A sum whose left operand may have a type with its own. Costs are the same. */
+/** A sum whose left operand may have a type with its own, which compares items. */
 function compileSum(compiler: Compiler, call: Call, args: readonly Expression[]): Evaluator {
   const add = declaredTypeOf(compiler.checked, args[0]!).operators?.add;
   const overload = compiler.checked.overloadsOf(call).find(({ id }) => id === 'add_list');
   if (!add || !overload) return compileOverloads(compiler, call, args);
+  const costBefore = ([a, b]: readonly Value[]) =>
+    overload.costBefore!([a!, b!]) + comparisonCost(costSizeOf(a!) * valuesInside(b!));
   return dispatched(
     call.function,
-    [{ ...overload, call: add }],
+    [{ ...overload, call: add, costBefore }],
     args.map((arg) => compiler.compile(arg)),
   );
 }
@@ -163,9 +165,11 @@ function compileEquality(compiler: Compiler, args: readonly Expression[], whenEq
 /** Equality that is charged for what it visits. */
 function metered(frame: Frame, a: Value, b: Value, compare: Operators['equal']): boolean {
   frame.steps = 0;
-  const result = compare(a, b, frame);
-  if (frame.steps > 0) charge(frame, bulkCost(frame.steps));
-  return result;
+  try {
+    return compare(a, b, frame);
+  } finally {
+    if (frame.steps > 0) charge(frame, bulkCost(frame.steps));
+  }
 }
 
 function compileIn(compiler: Compiler, args: readonly Expression[]): Evaluator {

@@ -2,14 +2,18 @@
  * Turns JSON values into what their declared type says, where a schema has more types than JSON: `1` in a field of type number
  * is a double, and a string in a field with the format `date-time` a timestamp. Applied when a value is read from its place.
  */
+import { bulkCost } from '../cost/constants.ts';
 import type { Type } from '../types/type.ts';
 import { fail } from '../values/failure.ts';
 import { double } from '../values/numbers.ts';
 import { parseDuration, parseTimestamp } from '../values/time.ts';
 import type { Value } from '../values/value.ts';
+import { charge, type Frame } from './frame.ts';
+
+type Coercion = (value: Value, frame: Frame) => Value;
 
 /** Undefined when values of the type are what JSON has. */
-export function coercionTo(type: Type): ((value: Value) => Value) | undefined {
+export function coercionTo(type: Type): Coercion | undefined {
   switch (type.kind) {
     case 'double':
       return (value) => (typeof value === 'number' ? double(value) : value);
@@ -24,6 +28,11 @@ export function coercionTo(type: Type): ((value: Value) => Value) | undefined {
   }
 }
 
-function fromText(convert: (text: string) => Value): (value: Value) => Value {
-  return (value) => (typeof value === 'string' ? convert(value) : value);
+/** A long text is charged for each time that it is read. */
+function fromText(convert: (text: string) => Value): Coercion {
+  return (value, frame) => {
+    if (typeof value !== 'string') return value;
+    charge(frame, bulkCost(value.length));
+    return convert(value);
+  };
 }

@@ -122,7 +122,7 @@ class ClosureCompiler implements Compiler {
           charge(frame, cost);
           const value = frame.variables[name];
           if (value === undefined) return fail(`no such attribute(s): ${name}`);
-          return coerce === undefined ? value : coerce(value);
+          return coerce === undefined ? value : coerce(value, frame);
         };
       }
       case 'local': {
@@ -175,7 +175,7 @@ class ClosureCompiler implements Compiler {
       charge(frame, cost);
       const value = fieldOrNone(operand, field, property);
       if (value === undefined) return fail(`no such key: ${field}`);
-      return coerce === undefined ? value : coerce(value);
+      return coerce === undefined ? value : coerce(value, frame);
     };
   }
 
@@ -241,7 +241,7 @@ class ClosureCompiler implements Compiler {
       const at = evaluateKey(frame);
       charge(frame, cost);
       const value = read(container, at);
-      return coerce === undefined ? value : coerce(value);
+      return coerce === undefined ? value : coerce(value, frame);
     };
   }
 

@@ -120,10 +120,11 @@ function binding(
   const type = compiler.checked.typeOf(fold.range);
   const itemType = type.parameters[type.kind === 'map' ? 1 : 0];
   const coerce = itemType === undefined ? undefined : coercionTo(itemType);
-  return ({ locals }, { values, elements }, index) => {
+  return (frame, { values, elements }, index) => {
+    const { locals } = frame;
     const element = elements[index]!;
     if (Array.isArray(values)) {
-      const item = coerce === undefined ? element : coerce(element);
+      const item = coerce === undefined ? element : coerce(element, frame);
       if (second === undefined) locals[first] = item;
       else {
         locals[first] = index;
@@ -134,7 +135,7 @@ function binding(
     locals[first] = element;
     if (second === undefined) return;
     const value = mapGet(values as Parameters<typeof mapGet>[0], element)!;
-    locals[second] = coerce === undefined ? value : coerce(value);
+    locals[second] = coerce === undefined ? value : coerce(value, frame);
   };
 }
 

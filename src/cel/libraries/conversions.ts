@@ -21,7 +21,7 @@ import { valueText } from '../values/text.ts';
 import { duration, floorDivide, parseDuration, parseTimestamp, timestamp } from '../values/time.ts';
 import { typeOf } from '../values/type-of.ts';
 import type { Duration, Timestamp, Uint, Value } from '../values/value.ts';
-import { plain, readsFirst } from './declare.ts';
+import { plain, readsFirst, scansFirst } from './declare.ts';
 
 const T = typeParameter('T');
 const SECOND = 1_000_000_000n;
@@ -54,7 +54,7 @@ export const CONVERSIONS: readonly FunctionDeclaration[] = [
       plain('double_to_double', [DOUBLE], DOUBLE, same),
       plain('int64_to_double', [INT], DOUBLE, (value: number | bigint) => double(Number(value))),
       plain('uint64_to_double', [UINT], DOUBLE, (value: Uint) => double(Number(value.value))),
-      plain('string_to_double', [STRING], DOUBLE, parseFloat64),
+      plain('string_to_double', [STRING], DOUBLE, parseFloat64, { costBefore: scansFirst }),
     ],
   },
   {
@@ -110,6 +110,7 @@ export const CONVERSIONS: readonly FunctionDeclaration[] = [
         [STRING],
         TIMESTAMP,
         (text: string) => parseTimestamp(text) ?? conversionError(STRING, TIMESTAMP),
+        { costBefore: scansFirst },
       ),
     ],
   },
@@ -150,7 +151,7 @@ function parseFloat64(text: string): Value {
     if (special[2] === undefined) return special[1] === '' ? Number.NaN : conversionError(STRING, DOUBLE);
     return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
-  if (!/^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text)) return conversionError(STRING, DOUBLE);
+  if (!/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i.test(text)) return conversionError(STRING, DOUBLE);
   const value = Number(text);
   return Number.isFinite(value) ? double(value) : conversionError(STRING, DOUBLE);
 }

@@ -1,5 +1,5 @@
 /** Short forms for declarations. */
-import { traversalCost } from '../cost/constants.ts';
+import { bulkCost, traversalCost } from '../cost/constants.ts';
 import type { Implementation, Overload } from '../library.ts';
 import type { Type } from '../types/type.ts';
 import { costSizeOf } from '../values/size.ts';
@@ -32,4 +32,9 @@ export function member(
 /** The cost of a function that reads its first argument once. */
 export function readsFirst([first]: readonly Value[]): number {
   return traversalCost(costSizeOf(first!));
+}
+
+/** The same for a function that cel-go counts as one unit: only a long text costs more. */
+export function scansFirst([first]: readonly Value[]): number {
+  return 1 + bulkCost((first as string).length);
 }

@@ -1,5 +1,5 @@
 /** cel-go's extension of lists, in the version that Kubernetes has. */
-import { bulkCost, LIST_COST, STRING_TRAVERSAL_FACTOR } from '../cost/constants.ts';
+import { comparisonCost, copyingCost, LIST_COST, STRING_TRAVERSAL_FACTOR } from '../cost/constants.ts';
 import { makesList } from '../cost/estimates.ts';
 import { exactly, multiplyRanges } from '../cost/range.ts';
 import type { CallNode, CostNode, Library, MacroCall, Overload } from '../library.ts';
@@ -22,7 +22,7 @@ import {
 import { equal } from '../values/equality.ts';
 import { fail } from '../values/failure.ts';
 import { compareNumeric, numericValue } from '../values/numbers.ts';
-import { costSizeOf } from '../values/size.ts';
+import { costSizeOf, valuesInside } from '../values/size.ts';
 import { typeOf } from '../values/type-of.ts';
 import { Duration, Timestamp, type Value } from '../values/value.ts';
 import { member, plain } from './declare.ts';
@@ -103,17 +103,22 @@ function listCost(items: number): number {
 
 /** cel-go counts only the items of the outer list, however long the inner ones are. */
 function flattenCost(list: readonly Value[], depth: number): number {
-  const count = (part: readonly Value[], left: number): number =>
-    left <= 0
-      ? part.length
-      : part.reduce((sum: number, item) => sum + (Array.isArray(item) ? 1 + count(item, left - 1) : 1), 0);
-  return listCost(list.length * Math.max(0, depth)) + bulkCost(count(list, depth));
+  let items = 0;
+  const count = (part: readonly Value[], left: number): boolean => {
+    items += part.length;
+    if (items > MAX_ITEMS) return false;
+    return left <= 0 || part.every((item) => !Array.isArray(item) || count(item, left - 1));
+  };
+  const isBounded = count(list, depth);
+  return listCost(list.length * Math.max(0, depth)) + (isBounded ? copyingCost(items) : Number.POSITIVE_INFINITY);
 }
 
-/** Of a function that compares all items of a list with each other. */
+/** Of a function that compares all items of a list with each other. cel-go does not count what they consist of. */
 function comparingCost(list: readonly Value[]): number {
   const isText = typeof list[0] === 'string' || list[0] instanceof Uint8Array;
-  return listCost(list.length * list.length * (isText ? 2 + STRING_TRAVERSAL_FACTOR : 2));
+  const pairs = list.length * list.length;
+  const inside = list.length * valuesInside(list as Value);
+  return listCost(pairs * (isText ? 2 + STRING_TRAVERSAL_FACTOR : 2)) + comparisonCost(inside);
 }
 
 function comparingEstimate(call: CallNode, list: CostNode, element: Type) {
@@ -150,7 +155,7 @@ function slice(list: readonly Value[], start: Index, end: Index): Value[] {
 }
 
 /** No list may grow beyond what a budget can pay for. */
-const MAX_ITEMS = 10_000_000;
+const MAX_ITEMS = 1_000_000;
 
 function flattenTo(list: readonly Value[], depth: Index): Value[] {
   if (depth < 0) return fail('level must be non-negative');

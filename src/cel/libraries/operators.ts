@@ -1,5 +1,5 @@
 /** The operators. Those that the evaluator implements itself are declared here for the checker. */
-import { bulkCost, traversalCost } from '../cost/constants.ts';
+import { copyingCost, traversalCost } from '../cost/constants.ts';
 import type { FunctionDeclaration, Overload } from '../library.ts';
 import {
   BOOL,
@@ -85,7 +85,7 @@ export const OPERATORS: readonly FunctionDeclaration[] = [
       plain('add_string', [STRING, STRING], STRING, (a: string, b: string) => a + b, { costBefore: readsBoth }),
       plain('add_bytes', [BYTES, BYTES], BYTES, concatBytes, { costBefore: readsBoth }),
       plain('add_list', [listType(T), listType(T)], listType(T), (a: Value[], b: Value[]) => a.concat(b), {
-        costBefore: ([a, b]) => 1 + bulkCost(costSizeOf(a!) + costSizeOf(b!)),
+        costBefore: ([a, b]) => 1 + copyingCost(costSizeOf(a!) + costSizeOf(b!)),
       }),
       plain('add_duration_duration', [DURATION, DURATION], DURATION, addDurations),
       plain('add_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP, addToTimestamp),

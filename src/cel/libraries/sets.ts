@@ -1,9 +1,10 @@
 /** cel-go's extension of sets: lists compared as sets. */
+import { comparisonCost } from '../cost/constants.ts';
 import { addRanges, exactly, multiplyRanges, scaleRange } from '../cost/range.ts';
 import type { Library, Overload } from '../library.ts';
 import { BOOL, listType, typeParameter } from '../types/type.ts';
 import { equal } from '../values/equality.ts';
-import { costSizeOf } from '../values/size.ts';
+import { costSizeOf, valuesInside } from '../values/size.ts';
 import type { Value } from '../values/value.ts';
 import { plain } from './declare.ts';
 
@@ -22,7 +23,11 @@ type Compare = (a: readonly Value[], b: readonly Value[]) => boolean;
 
 function set(name: string, factor: number, compare: Compare) {
   const costs: Pick<Overload, 'costBefore' | 'estimate'> = {
-    costBefore: ([a, b]) => 1 + Math.floor(costSizeOf(a!) * costSizeOf(b!) * factor),
+    // cel-go does not count what the items consist of.
+    costBefore: ([a, b]) =>
+      1 +
+      Math.floor(costSizeOf(a!) * costSizeOf(b!) * factor) +
+      comparisonCost(costSizeOf(a!) * valuesInside(b!) * factor),
     estimate: ({ args, sizeOf }) => {
       const product = multiplyRanges(sizeOf(args[0]!), sizeOf(args[1]!));
       return { cost: addRanges(scaleRange(product, factor), exactly(1)) };

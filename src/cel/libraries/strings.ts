@@ -1,11 +1,17 @@
 /** cel-go's extension of strings, in the version that Kubernetes has. Costs are those that Kubernetes gives its functions. */
-import { bulkCost, MAX_TEXT_CHARACTERS, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cost/constants.ts';
+import {
+  bulkCost,
+  growthCost,
+  MAX_TEXT_CHARACTERS,
+  STRING_TRAVERSAL_FACTOR,
+  traversalCost,
+} from '../cost/constants.ts';
 import { readsTarget, readsTargetOnly } from '../cost/estimates.ts';
 import { addRanges, multiplyRanges, type Range, scaleRange } from '../cost/range.ts';
 import type { CallEstimate, CallNode, Library, Overload } from '../library.ts';
 import { DYN, INT, listType, STRING } from '../types/type.ts';
 import { fail } from '../values/failure.ts';
-import { costSizeOf, deepSize, sizeOf } from '../values/size.ts';
+import { costSizeOf, deepSizeOf, sizeOf } from '../values/size.ts';
 import type { Value } from '../values/value.ts';
 import { member, plain, readsFirst } from './declare.ts';
 import { format } from './format.ts';
@@ -18,17 +24,25 @@ type Index = number | bigint;
 const READS: Pick<Overload, 'costBefore' | 'estimate'> = { costBefore: readsFirst, estimate: readsTarget(1) };
 /** A function that reads its target and builds another text of it. */
 const REBUILDS: Pick<Overload, 'costBefore'> = {
-  costBefore: ([text]) => Math.ceil(costSizeOf(text!) * 2 * STRING_TRAVERSAL_FACTOR),
+  costBefore: ([text, part]) =>
+    Math.ceil(costSizeOf(text!) * 2 * STRING_TRAVERSAL_FACTOR) + searchCost(text as string, part as string),
 };
 const SEARCHES: Pick<Overload, 'costBefore' | 'estimate'> = {
-  costBefore: ([text]) => Math.floor(Buffer.byteLength(text as string) * STRING_TRAVERSAL_FACTOR),
+  costBefore: ([text, part]) =>
+    Math.floor(Buffer.byteLength(text as string) * STRING_TRAVERSAL_FACTOR) +
+    searchCost(text as string, part as string),
   estimate: readsTargetOnly,
 };
-const REPLACES = { ...REBUILDS, estimate: estimateReplace };
+const REPLACES: Pick<Overload, 'costBefore' | 'cost' | 'estimate'> = {
+  ...REBUILDS,
+  cost: ([text], result) => growthCost((text as string).length, (result as string).length),
+  estimate: estimateReplace,
+};
 const SPLITS = { ...REBUILDS, estimate: estimateSplit };
 const JOINS: Pick<Overload, 'costBefore' | 'estimate'> = {
   costBefore: ([list, by]) => {
     const items = list as readonly Value[];
+    if (joinedLength(items, (by as string | undefined) ?? '') > MAX_TEXT_CHARACTERS) return Number.POSITIVE_INFINITY;
     const separators = by === undefined ? 0 : costSizeOf(by) * Math.max(items.length - 1, 0);
     const size = items.reduce((sum: number, item) => sum + costSizeOf(item), separators);
     return Math.ceil(size * 2 * STRING_TRAVERSAL_FACTOR) + bulkCost(items.length);
@@ -102,7 +116,10 @@ export const STRING_LIBRARY: Library = {
       overloads: [
         member('string_format', [STRING, listType(DYN)], STRING, format, {
           // The arguments may be much longer than the format, which is all that cel-go counts.
-          costBefore: ([text, args]) => readsFirst([text!]) + traversalCost(Math.max(0, deepSize(args!) - 1_000)),
+          costBefore: ([text, args]) => {
+            const { values, characters } = deepSizeOf(args!);
+            return readsFirst([text!]) + traversalCost(Math.max(0, values + characters - 1_000));
+          },
           estimate: readsTargetOnly,
         }),
       ],
@@ -121,6 +138,11 @@ export const STRING_LIBRARY: Library = {
     },
   ],
 };
+
+/** A search for a long part may compare all of it at each character of the text. */
+function searchCost(text: string, part: string): number {
+  return bulkCost(text.length * part.length);
+}
 
 /** cel-go counts one unit for reading a character, but it has to be found first. */
 function atIndex([text]: readonly Value[]): number {
@@ -218,13 +240,16 @@ function split(text: string, by: string, limit: Index): string[] {
   return [...parts.slice(0, most - 1), parts.slice(most - 1).join(by)];
 }
 
+/** Found without reading the texts: a list may hold a long one many times. */
+function joinedLength(list: readonly Value[], by: string): number {
+  return list.reduce<number>(
+    (sum, item) => sum + (typeof item === 'string' ? item.length : 0),
+    by.length * list.length,
+  );
+}
+
 function join(list: readonly Value[], by: string): string {
-  let characters = by.length * list.length;
-  for (const item of list) {
-    if (typeof item !== 'string') return fail('join: invalid input: element is not a string');
-    characters += item.length;
-  }
-  checkLength(characters);
+  if (list.some((item) => typeof item !== 'string')) return fail('join: invalid input: element is not a string');
   return list.join(by);
 }
 

@@ -1,5 +1,7 @@
 /** CEL's `==`: numbers are equal by their mathematical value, whatever their types; other values only within their type. */
+import { MAX_COMPARED_STEPS } from '../cost/constants.ts';
 import { sameType, Type } from '../types/type.ts';
+import { fail } from './failure.ts';
 import { isMap, type JsonObject, type MapValue, mapGet, mapKeys, mapSize } from './map.ts';
 import { compareNumeric, numericValue } from './numbers.ts';
 import { BoxedValue, Duration, ObjectValue, OpaqueValue, Optional, Timestamp, type Value } from './value.ts';
@@ -12,6 +14,7 @@ export interface StepCounter {
 export function equal(a: Value, b: Value, counter: StepCounter = { steps: 0 }): boolean {
   if (a === b) return true;
   if (typeof a === 'string' || typeof a === 'boolean' || a === null || b === null) return false;
+  if (typeof a === 'number' && typeof b === 'number') return false;
   const number = numericValue(a);
   if (number !== undefined) {
     const other = numericValue(b);
@@ -29,15 +32,21 @@ function sameRuntimeType(a: Type, b: Type): boolean {
   return sameType(a, b) || (a.kind === b.kind && a.name === b.name);
 }
 
+/** Values that an expression made may hold the same value many times: no comparison goes on for ever. */
+function count(counter: StepCounter, steps: number): void {
+  counter.steps += steps;
+  if (counter.steps > MAX_COMPARED_STEPS) fail('the values are too large to be compared');
+}
+
 function equalLists(a: readonly Value[], b: readonly Value[], counter: StepCounter): boolean {
-  counter.steps += a.length;
+  count(counter, a.length);
   return a.length === b.length && a.every((item, i) => equal(item, b[i]!, counter));
 }
 
 type AnyMap = MapValue | JsonObject;
 
 function equalMaps(a: AnyMap, b: AnyMap, counter: StepCounter): boolean {
-  counter.steps += mapSize(a);
+  count(counter, mapSize(a));
   if (mapSize(a) !== mapSize(b)) return false;
   return mapKeys(a).every((key) => {
     const other = mapGet(b, key);

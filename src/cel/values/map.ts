@@ -11,6 +11,8 @@ export class MapValue extends BoxedValue {
   /** By the normalized key: 1, 1u and 1.0 are one. */
   readonly #entries = new Map<Key, { readonly key: Value; readonly value: Value }>();
 
+  #keys: readonly Value[] | undefined;
+
   get type(): Type {
     return MAP_OF_DYN;
   }
@@ -24,8 +26,9 @@ export class MapValue extends BoxedValue {
     return normalized === undefined ? undefined : this.#entries.get(normalized)?.value;
   }
 
-  keys(): Value[] {
-    return Array.from(this.#entries.values(), ({ key }) => key);
+  keys(): readonly Value[] {
+    this.#keys ??= Array.from(this.#entries.values(), ({ key }) => key);
+    return this.#keys;
   }
 
   /** Only for the code that makes the map, before anything else sees it. */
@@ -34,6 +37,7 @@ export class MapValue extends BoxedValue {
     if (normalized === undefined || isDouble(key)) fail('unsupported key type');
     if (this.#entries.has(normalized)) fail(`Failed with repeated key`);
     this.#entries.set(normalized, { key, value });
+    this.#keys = undefined;
   }
 }
 
@@ -70,10 +74,30 @@ export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefine
   return typeof key === 'string' && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
+/** Listing the keys of a large object takes long, and an expression may do so in a loop, at the cost of one step. */
+const LARGE = 64;
+let listed: Map<JsonObject, readonly string[]> | undefined;
+
+/** Called between evaluations: objects may change after one. */
+export function forgetKeys(): void {
+  listed = undefined;
+}
+
 export function mapKeys(map: MapValue | JsonObject): readonly Value[] {
-  return map instanceof MapValue ? map.keys() : Object.keys(map);
+  return map instanceof MapValue ? map.keys() : keysOf(map);
 }
 
 export function mapSize(map: MapValue | JsonObject): number {
-  return map instanceof MapValue ? map.size : Object.keys(map).length;
+  return map instanceof MapValue ? map.size : keysOf(map).length;
+}
+
+function keysOf(object: JsonObject): readonly string[] {
+  const known = listed?.get(object);
+  if (known !== undefined) return known;
+  const keys = Object.keys(object);
+  if (keys.length > LARGE) {
+    listed ??= new Map();
+    listed.set(object, keys);
+  }
+  return keys;
 }

@@ -8,6 +8,7 @@ const MILLISECOND = 1_000_000n;
 const MIN_TIMESTAMP = -62_135_596_800n * SECOND;
 const MAX_TIMESTAMP = 253_402_300_800n * SECOND - 1n;
 const MAX_DURATION = 2n ** 63n - 1n;
+const MAX_DURATION_CHARACTERS = 1_000;
 
 export function timestamp(nanoseconds: bigint): Timestamp {
   if (nanoseconds < MIN_TIMESTAMP || nanoseconds > MAX_TIMESTAMP) fail('timestamp overflow');
@@ -70,8 +71,9 @@ const UNITS: Readonly<Record<string, bigint>> = {
 
 /** Text such as `1h30m` or `-1.5s`; undefined when it is no duration, or out of range. */
 export function parseDuration(text: string): Duration | undefined {
-  const found = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text);
-  if (found === null || text.length > 1_000) return undefined;
+  if (text.length > MAX_DURATION_CHARACTERS) return undefined;
+  const found = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text);
+  if (found === null) return undefined;
   const [, sign, body] = found;
   let total = 0n;
   for (const [, whole = '', fraction = '', unit] of body!.matchAll(/(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g)) {
