@@ -6,6 +6,7 @@ import { decode } from '../../schema/decode.ts';
 import { fromHub, type MaybeAsync, toHub, whenReady } from '../conversion/convert.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { scaleDefinition, scaleOf } from '../subresources/scale-view.ts';
+import { checkTree } from '../transaction/object-size.ts';
 import type { AdmissionRequest } from './request.ts';
 
 /** A request as a webhook or a policy sees it. */
@@ -93,6 +94,7 @@ export async function fromForm(request: AdmissionRequest, version: Version, patc
   const { kind, body, subresource } = request;
   const before = request.object!;
   if (subresource === 'scale') return withReplicas(version, before, patched);
+  checkTree(patched);
   const type = body ?? { kind: kind.kind, apiVersion: version.apiVersion };
   const schema = body?.schema ?? version.schema;
   const sent = patched as Partial<KubeObject> | null;

@@ -4,6 +4,7 @@
  */
 import { ApiError } from '../../base/errors.ts';
 import { hasMoreParts } from '../../base/json/size.ts';
+import { isTree } from '../../base/json/tree.ts';
 
 const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
 /** Of fields, list items, objects and lists: twice as many as a body may have. */
@@ -16,6 +17,42 @@ export function checkSize(bytes: Buffer, before: Buffer | undefined): void {
   if (bytes.length <= MIN_COUNTED_BYTES || (before && bytes.length <= before.length)) return;
   if (bytes.length > MAX_OBJECT_BYTES) throw tooLarge(`${MAX_OBJECT_BYTES} bytes`);
   if (hasMoreParts(bytes, MAX_OBJECT_PARTS)) throw tooLarge(`${MAX_OBJECT_PARTS} fields and list items`);
+}
+
+/** What an object has that is not encoded yet. */
+interface TreeSize {
+  /** Fields, list items, objects and lists. */
+  readonly parts: number;
+  /** Of keys and texts. */
+  readonly characters: number;
+}
+
+export function isTooLarge({ parts, characters }: TreeSize): boolean {
+  return parts > MAX_OBJECT_PARTS || characters > MAX_OBJECT_BYTES;
+}
+
+/** The same for what admission has made of an object: it may change it many times before it is encoded. */
+export function checkTree(tree: unknown): void {
+  if (isTooLarge(sizeOfTree(tree)))
+    throw tooLarge(`${MAX_OBJECT_BYTES} bytes or ${MAX_OBJECT_PARTS} fields and list items`);
+}
+
+function sizeOfTree(tree: unknown): TreeSize {
+  let parts = 0;
+  let characters = 0;
+  const add = (value: unknown): void => {
+    parts++;
+    if (typeof value === 'string') characters += value.length;
+    else if (Array.isArray(value)) for (const item of value) add(item);
+    else if (isTree(value)) {
+      for (const key in value) {
+        characters += key.length;
+        add(value[key]);
+      }
+    }
+  };
+  add(tree);
+  return { parts, characters };
 }
 
 const tooLarge = (limit: string) =>

@@ -96,6 +96,7 @@ async function mutate(
   if (!round.includes(key, request)) return false;
   for (const mutator of compiled.mutators) {
     if (!form.object || request.operation === 'CONNECT') break;
+    if (core.turns.isSpent()) await core.turns.nextTurn();
     try {
       if (!(await apply(request, { mutator, form, activation }))) continue;
       round.changed(request);

@@ -1,6 +1,7 @@
 /** The compiled expressions of a MutatingAdmissionPolicy, and the changes that they make. */
 import { CostBudget } from '../../../cel/program.ts';
 import { Failure } from '../../../cel/values/failure.ts';
+import { deepSizeOf } from '../../../cel/values/size.ts';
 import { ObjectValue, type Value } from '../../../cel/values/value.ts';
 import type { Compiled } from '../../../kinds/groups/admissionregistration/expressions/compile.ts';
 import {
@@ -16,6 +17,7 @@ import type { KubeObject } from '../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../schema/patch/json-patch.ts';
 import { PatchError, PatchTestError } from '../../../schema/patch/patch-error.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
+import { isTooLarge } from '../../transaction/object-size.ts';
 import type { Activation } from '../expressions/activation.ts';
 import { ExpressionFailed, evaluate, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { applyConfiguration } from './apply-configuration.ts';
@@ -56,6 +58,7 @@ function mutatorOf(compiler: PolicyCompiler, { patchType, applyConfiguration: ap
   return async (subject, activation) => {
     if (!compiled.program) throw new ExpressionFailed(compiled.error);
     const value = await evaluate(compiled, activation, new CostBudget(POLICY_COST_BUDGET));
+    checkSize(value);
     try {
       return change(subject, value);
     } catch (error) {
@@ -63,6 +66,13 @@ function mutatorOf(compiler: PolicyCompiler, { patchType, applyConfiguration: ap
       throw error;
     }
   };
+}
+
+/** Before anything goes through the value, which may hold another one many times. */
+function checkSize(value: Value): void {
+  const { values, characters } = deepSizeOf(value);
+  if (isTooLarge({ parts: values, characters }))
+    throw new ExpressionFailed('the result is larger than an object may be');
 }
 
 function merged({ schema, object }: Subject, value: Value): unknown {
