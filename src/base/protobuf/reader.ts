@@ -35,12 +35,12 @@ export class ProtoReader {
     return this.#signed();
   }
 
-  /** Numbers of a repeated field: one, or all of them, packed. */
-  signedList(): number[] {
+  /** Numbers of a repeated field: one, or all of them, packed. At most one more than the maximum is read. */
+  signedList(max = Number.POSITIVE_INFINITY): number[] {
     if (this.#type !== DELIMITED) return [this.signed()];
     return this.message(() => {
       const numbers: number[] = [];
-      while (this.#at < this.#end) numbers.push(this.#signed());
+      while (this.#at < this.#end && numbers.length <= max) numbers.push(this.#signed());
       return numbers;
     });
   }
@@ -118,14 +118,20 @@ export class ProtoReader {
     if (this.#type !== type) throw new ProtobufError(`a field has type ${this.#type}, not ${type}`);
   }
 
-  /** Negative numbers take ten bytes, which a double cannot represent exactly. */
+  /** Negative numbers take ten bytes, which a double cannot represent exactly: they are put together from two halves. */
   #signed(): number {
     const start = this.#at;
     const value = this.#varint();
     if (this.#at - start < 8) return value;
-    let exact = 0n;
-    for (let at = this.#at - 1; at >= start; at--) exact = (exact << 7n) | BigInt((this.#bytes[at] as number) & 0x7f);
-    return Number(BigInt.asIntN(64, exact));
+    let low = 0;
+    let high = 0;
+    for (let at = start, shift = 0; at < this.#at; at++, shift += 7) {
+      const part = (this.#bytes[at] as number) & 0x7f;
+      if (shift < 32) low |= part << shift;
+      if (shift > 32) high |= part << (shift - 32);
+      else if (shift > 25) high |= part >> (32 - shift);
+    }
+    return high * 2 ** 32 + (low >>> 0);
   }
 
   #varint(): number {

@@ -9,7 +9,7 @@ import { ProtoWriter } from '../../base/protobuf/writer.ts';
 import { JSONSchemaProps } from '../../kinds/groups/apiextensions/json-schema-props.ts';
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';
-import type { Fields, ObjectSchema, Schema } from '../../schema/schema.ts';
+import type { Fields, LazySchema, ObjectSchema, Schema } from '../../schema/schema.ts';
 import { fieldsJson } from '../managed-fields/interned-sets.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
 import { stringWriter, type WriteValue, writeIntOrString } from './scalar-writers.ts';
@@ -103,12 +103,20 @@ export class MessageWriters {
       case 'object':
         return this.#object(schema, home);
       case 'lazy':
-        return (out, number, value) => this.#value(schema.resolve(), home)(out, number, value);
+        return this.#lazy(schema, home);
       case 'map':
         throw new Error('no message holds a map of maps');
       default:
         return schema satisfies never;
     }
+  }
+
+  #lazy(schema: LazySchema, home: string): WriteValue {
+    let write: WriteValue | undefined;
+    return (out, number, value) => {
+      write ??= this.#value(schema.resolve(), home);
+      write(out, number, value);
+    };
   }
 
   #object(schema: ObjectSchema, home: string): WriteValue {

@@ -9,7 +9,7 @@ import type { ProtoReader } from '../../base/protobuf/reader.ts';
 import { JSONSchemaProps } from '../../kinds/groups/apiextensions/json-schema-props.ts';
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';
-import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
+import type { Fields, LazySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
 import { DecodeError } from '../http/body/decode-error.ts';
 import { decodeJson, MAX_BODY_PARTS, tooManyParts } from '../http/body/json.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
@@ -104,7 +104,7 @@ export class Messages {
       const list = into[name] as unknown[];
       if (!isNumber) list.push(read(wire, depth) ?? null);
       else {
-        const numbers = wire.signedList();
+        const numbers = wire.signedList(MAX_BODY_PARTS);
         this.#count(numbers.length - 1);
         for (const number of numbers) list.push(number);
       }
@@ -116,14 +116,15 @@ export class Messages {
     const read = this.#value(values, home);
     return (wire, into, depth) => {
       into[name] ??= {};
-      const entry = inner(wire);
       let key = '';
       let value: unknown;
-      for (let field = entry.next(); field; field = entry.next()) {
-        if (field === 1) key = readText(entry);
-        else if (field === 2) value = read(entry, depth + 1);
-        else entry.skip();
-      }
+      wire.message((entry) => {
+        for (let field = entry.next(); field; field = entry.next()) {
+          if (field === 1) key = readText(entry);
+          else if (field === 2) value = read(entry, depth + 1);
+          else entry.skip();
+        }
+      });
       if (key === '__proto__') throw new DecodeError('the key "__proto__" is not allowed');
       put(into[name] as Tree, key, value ?? null);
     };
@@ -148,12 +149,20 @@ export class Messages {
       case 'object':
         return this.#object(schema, home);
       case 'lazy':
-        return (wire, depth) => this.#value(schema.resolve(), home)(wire, depth);
+        return this.#lazy(schema, home);
       case 'map':
         throw new Error('no message holds a map of maps');
       default:
         return schema satisfies never;
     }
+  }
+
+  #lazy(schema: LazySchema, home: string): ReadValue {
+    let read: ReadValue | undefined;
+    return (wire, depth) => {
+      read ??= this.#value(schema.resolve(), home);
+      return read(wire, depth);
+    };
   }
 
   /** A list inside a list or map is wrapped in a message. */
@@ -181,7 +190,7 @@ export class Messages {
     if (!definition) throw new Error(`${schema.name} of ${home} is not published`);
     return (wire, depth) => {
       const object: Tree = {};
-      this.#into(object, inner(wire), this.#readersOf(definition), depth + 1);
+      wire.message(() => this.#into(object, wire, this.#readersOf(definition), depth + 1));
       return object;
     };
   }

@@ -67,6 +67,16 @@ beforeEach(() => {
 });
 
 describe('a watch whose client does not read', () => {
+  it('is sent no more of its large initial objects than fit into a window, and nothing else is encoded', () => {
+    const client = new Client(backlogs);
+    const events = Array.from({ length: 10 }, (_, i) => eventOf(MB / 4, String(i)));
+    client.output.send(batchOf(events), true);
+    expect(client.received).toEqual(events.slice(0, 2));
+    for (let i = 0; i < 5; i++) client.read();
+    expect(client.received).toEqual(events);
+    expect(client.output.isBehind).toBe(false);
+  });
+
   it('keeps what comes, and sends it when the client reads, in order', () => {
     const client = new Client(backlogs);
     const events = Array.from({ length: 10 }, (_, i) => eventOf(MB, String(i)));

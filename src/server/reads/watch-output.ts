@@ -7,6 +7,8 @@ import { batchOf } from './watch-channel.ts';
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 /** A batch of more events is sent in parts: the current objects of a large collection, for instance. */
 const MAX_BATCH_EVENTS = 64;
+/** So are current objects that are larger together. Changes are not: all watches share what they are encoded to. */
+const MAX_INITIAL_BYTES = 256 * 1024;
 /** The size of such a part. */
 const PART_BYTES = 64 * 1024;
 
@@ -50,7 +52,7 @@ export class WatchOutput {
 
   send(batch: WatchBatch, isInitial: boolean): void {
     if (batch.events.length === 0 || this.#isClosed) return;
-    if (this.#mayWrite(batch)) this.#write(batch);
+    if (this.#mayWrite(batch, isInitial)) this.#write(batch);
     else this.#wait(batch, isInitial);
     if (isInitial) this.#limit += this.#inFlight;
     else if (this.#waitingBytes + this.#inFlight > this.#limit) this.#onTooSlow();
@@ -75,9 +77,9 @@ export class WatchOutput {
     return this.#consumer.onProgress === undefined;
   }
 
-  #mayWrite({ events }: WatchBatch): boolean {
+  #mayWrite(batch: WatchBatch, isInitial: boolean): boolean {
     if (this.#isInProcess) return true;
-    return this.#waiting.length === 0 && events.length <= MAX_BATCH_EVENTS && this.#hasRoom();
+    return this.#waiting.length === 0 && isWhole(batch, isInitial) && this.#hasRoom();
   }
 
   #hasRoom(): boolean {
@@ -117,7 +119,7 @@ export class WatchOutput {
     while (this.#waiting.length > 0 && this.#hasRoom() && !this.#isClosed) {
       const waiting = this.#waiting[0]!;
       const { events } = waiting.batch;
-      if (waiting.next === 0 && events.length <= MAX_BATCH_EVENTS) {
+      if (waiting.next === 0 && isWhole(waiting.batch, waiting.isInitial)) {
         this.#shift();
         this.#write(waiting.batch);
       } else {
@@ -148,6 +150,15 @@ export class WatchOutput {
       this.#backlogs.release(event, size);
     }
   }
+}
+
+/** Whether a batch is sent in one part. */
+function isWhole({ events }: WatchBatch, isInitial: boolean): boolean {
+  if (events.length > MAX_BATCH_EVENTS) return false;
+  if (!isInitial) return true;
+  let bytes = 0;
+  for (const event of events) bytes += sizeOf(event);
+  return bytes <= MAX_INITIAL_BYTES;
 }
 
 /** The index behind the events, from the first one on, that make up a part. */
