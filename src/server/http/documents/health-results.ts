@@ -1,4 +1,4 @@
-import { head, labelsOf } from '../../metrics/text.ts';
+import { head, labelsOf } from '../../../base/metrics/text.ts';
 
 interface Result {
   readonly name: string;
