@@ -27,6 +27,11 @@ describe('a set of indexes', () => {
     expect(IndexSet.parse(undefined, 8).size).toBe(0);
   });
 
+  it('is the same whatever the order of its text is', () => {
+    expect(String(IndexSet.parse('7-9,1,3-5,4,0', 100))).toBe('0,1,3-5,7-9');
+    expect(String(IndexSet.parse('1-5,3,2,8', 100))).toBe('1-5,8');
+  });
+
   it('contains its elements, and so does its union', () => {
     fc.assert(
       fc.property(indexes, indexes, (one, other) => {

@@ -8,6 +8,7 @@ export class IndexSet {
   /** Ascending, with a gap between each two intervals. */
   readonly #ends: Ends;
   readonly size: number;
+  #text: string | undefined;
 
   private constructor(ends: Ends) {
     this.#ends = ends;
@@ -84,13 +85,8 @@ export class IndexSet {
 
   /** Two neighbours are written one by one; more become a range. */
   toString(): string {
-    let text = '';
-    for (let at = 0; at < this.#ends.length; at += 2) {
-      const [from, to] = [this.#ends[at]!, this.#ends[at + 1]!];
-      if (at > 0) text += ',';
-      text += from === to ? `${from}` : `${from}${to === from + 1 ? ',' : '-'}${to}`;
-    }
-    return text;
+    this.#text ??= textOf(this.#ends);
+    return this.#text;
   }
 
   /** Returns the position of the first interval that ends at the index or after it. */
@@ -111,6 +107,16 @@ function add(ends: number[], from: number, to: number): void {
   const last = ends.length - 1;
   if (last < 0 || from > ends[last]! + 1) ends.push(from, to);
   else if (to > ends[last]!) ends[last] = to;
+}
+
+/** By way of a list: a string that grows by hundreds of thousands of pieces is a burden for the garbage collector. */
+function textOf(ends: Ends): string {
+  const parts: (string | number)[] = [];
+  for (let at = 0; at < ends.length; at += 2) {
+    const [from, to] = [ends[at]!, ends[at + 1]!];
+    parts.push(from === to ? from : `${from}${to === from + 1 ? ',' : '-'}${to}`);
+  }
+  return parts.join();
 }
 
 function sorted(ends: Ends): Ends {

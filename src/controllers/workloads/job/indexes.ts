@@ -27,15 +27,15 @@ export interface Indexes {
 }
 
 export function indexesOf(job: SeenJob, pods: readonly SeenPod[]): Indexes {
-  const { completions = 0, backoffLimitPerIndex } = job.spec;
-  const { completedIndexes, failedIndexes } = job.status;
+  const { backoffLimitPerIndex } = job.spec;
+  const { completed, failed: failedBefore } = countedIndexes(job);
   const tracked = pods.filter((pod) => isTracked(pod) && isCountable(pod, job));
-  const succeeded = IndexSet.parse(completedIndexes, completions).with(indexesIn(tracked.filter(hasSucceeded)));
+  const succeeded = completed.with(indexesIn(tracked.filter(hasSucceeded)));
   if (backoffLimitPerIndex === undefined) return { succeeded, failed: undefined, last: new Map() };
   const newlyFailed = tracked.filter((pod) => hasFailed(pod, job) && failsIndex(pod, job, backoffLimitPerIndex));
   // An index that has succeeded cannot have failed, whatever a second pod of it did.
   const failing = newlyFailed.filter((pod) => !succeeded.has(completionIndex(pod) ?? 0));
-  const failed = IndexSet.parse(failedIndexes, completions).with(indexesIn(failing));
+  const failed = failedBefore.with(indexesIn(failing));
   const settled = succeeded.with(failed).with(indexesIn(pods.filter(isActive)));
   return {
     succeeded,
@@ -45,6 +45,31 @@ export function indexesOf(job: SeenJob, pods: readonly SeenPod[]): Indexes {
       settled,
     ),
   };
+}
+
+interface Counted {
+  readonly below: number;
+  readonly completed: IndexSet;
+  readonly failed: IndexSet;
+}
+
+/** Of statuses: many plans see the same one, and a client may have written megabytes of indexes. */
+const counted = new WeakMap<SeenJob['status'], Counted>();
+
+/** The indexes that the status names. */
+export function countedIndexes({ spec, status }: SeenJob): Counted {
+  const { completions: below = 0 } = spec;
+  let known = counted.get(status);
+  if (known?.below !== below) {
+    const { completedIndexes, failedIndexes } = status;
+    known = {
+      below,
+      completed: IndexSet.parse(completedIndexes, below),
+      failed: IndexSet.parse(failedIndexes, below),
+    };
+    counted.set(status, known);
+  }
+  return known;
 }
 
 function indexesIn(pods: readonly SeenPod[]): IndexSet {
