@@ -120,6 +120,8 @@ describe.skipIf(!canRun)('network policies (need root, nft, ip and perl)', () =>
     };
     expect(await ports({ port: 8080, protocol: 'TCP' })).toEqual([true, false]);
     expect(await ports({ port: 8081, endPort: 9000, protocol: 'TCP' })).toEqual([false, true]);
+    const overlapping = [{ port: 8081, endPort: 9000 }, { port: 8090, endPort: 9100 }, { port: 53 }, { port: 8085 }];
+    expect(await ports(...overlapping.map((range) => ({ ...range, protocol: 'TCP' })))).toEqual([false, true]);
     expect(await ports({ port: 'http', protocol: 'TCP' })).toEqual([true, false]);
     expect(await ports({ protocol: 'TCP' })).toEqual([true, true]);
     expect(await ports({ protocol: 'UDP' })).toEqual([false, false]);

@@ -623,3 +623,24 @@ describe('events', () => {
     ]);
   });
 });
+
+it('performs a plan that is made in several turns, and ends with the loop', async () => {
+  let turns = 0;
+  api.put('groups', group('g', { spec: { size: 1 } }));
+  await start(
+    defineController<TestObject>({
+      name: 'divided',
+      account: 'divided',
+      watches: Group,
+      owns: [Member],
+      *plan(object, world) {
+        expect(world.pace.isSpent()).toBe(false);
+        for (; turns < 5; turns++) yield;
+        return planSize(object as TestObject, world);
+      },
+    }),
+  );
+  for (let turn = 0; turn < 20; turn++) await clock.advance(0);
+  expect(turns).toBe(5);
+  expect(api.list('members', 'x')).toHaveLength(1);
+});
