@@ -66,6 +66,9 @@ test('health, metrics and the version are there', async () => {
   const { text } = await qd.request('GET', '/metrics');
   expect(text).toMatch(/^etcd_request_duration_seconds_count\{.*\} [1-9]/m);
   expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);
+  const slis = (await qd.request('GET', '/metrics/slis')).text;
+  expect(slis).toContain('kubernetes_healthcheck{name="etcd",type="readyz"} 1\n');
+  expect(slis).toMatch(/^kubernetes_healthchecks_total\{name="etcd",status="success",type="readyz"\} [1-9]/m);
   const { body } = await qd.request('GET', '/version');
   expect(Object.values(body).every((value) => typeof value === 'string' && value !== '')).toBe(true);
 });

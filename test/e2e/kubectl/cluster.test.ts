@@ -29,6 +29,25 @@ withEveryKubectl((kubectl) => {
     await kubectl.run('delete', 'node', name);
   });
 
+  test('a further range of cluster IPs is used, and stays until it is free', async () => {
+    const name = `range-of-${kubectl.namespace}`;
+    const octet = kubectl.isNewest ? 1 : 2;
+    const spec = { cidrs: [`172.30.${octet}.0/24`] };
+    const range = { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name }, spec };
+    await kubectl.run('create', '-f', await kubectl.file('range.json', range));
+    await kubectl.run('wait', '--for=condition=Ready', `servicecidr/${name}`, '--timeout=20s');
+    const address = `172.30.${octet}.9`;
+    await kubectl.run('create', 'service', 'clusterip', 'further', '--tcp=80', `--clusterip=${address}`);
+    expect(await kubectl.run('get', 'ipaddress', address, '--no-headers')).toMatch(
+      new RegExp(`services/${kubectl.namespace}/further$`),
+    );
+    await kubectl.run('delete', 'servicecidr', name, '--wait=false');
+    await kubectl.run('wait', '--for=condition=Ready=false', `servicecidr/${name}`, '--timeout=20s');
+    await kubectl.run('delete', 'service', 'further');
+    expect(await kubectl.run('get', 'ipaddress', address, '--ignore-not-found')).toBe('');
+    await kubectl.run('wait', '--for=delete', `servicecidr/${name}`, '--timeout=30s');
+  });
+
   test('drain evicts what runs there', async () => {
     const name = `busy-${kubectl.namespace}`;
     const spec = { nodeName: name, terminationGracePeriodSeconds: 0, containers: [{ name: 'a', image: 'busybox' }] };
