@@ -152,6 +152,7 @@ export const paths: Readonly<Record<string, 'unauthenticated' | 'accounts' | 'us
   '/livez': 'unauthenticated',
   '/livez/ping': 'admins',
   '/metrics': 'admins',
+  '/metrics/slis': 'admins',
   '/nothing': 'admins',
   '/openapi/v2': 'users',
   '/openapi/v3': 'users',
