@@ -145,6 +145,23 @@ describe('calls', () => {
     expect(seen).toEqual([method, path, type, part.body === undefined ? '' : JSON.stringify(part.body)]);
   });
 
+  it('fails when the answer of a server that is not trusted has no end', async () => {
+    const endless = (response: http.ServerResponse) => {
+      if (!response.destroyed) response.write('x'.repeat(1_000), () => endless(response));
+    };
+    const limits = { maxBytes: 100_000, maxDepth: 10 };
+    const { transport } = await serve((_, response) => endless(response), { limits });
+    await expect(transport.call(request)).rejects.toThrow('the response is larger than 100000 bytes');
+    await expect(read(transport)).rejects.toThrow('a line is larger than 100000 bytes');
+  });
+
+  it('fails when the server switches protocols', async () => {
+    const { transport } = await serve(({ socket }) => {
+      socket.write('HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    await expect(transport.call(request)).rejects.toThrow('the server switched to another protocol');
+  });
+
   it('keeps its connection', async () => {
     let connections = 0;
     const { server, transport } = await serve((_, response) => json(response, pod));

@@ -4,6 +4,7 @@ import * as https from 'node:https';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import type { Connection } from '../kubeconfig/kubeconfig.ts';
+import type { JsonLimits } from './http-answer.ts';
 import { httpRequestOf, type Sent } from './http-request.ts';
 import { type HttpTransport, httpTransport } from './http-transport.ts';
 import type { Request } from './transport.ts';
@@ -13,7 +14,12 @@ export interface HttpsTransportOptions extends Connection {
   /** Timeout of a call in milliseconds, and of the start of a watch. Default: one minute. */
   readonly timeout?: number;
   readonly clock?: Clock;
+  /** Of a server that is not trusted; see `FOREIGN_LIMITS`. Default: none. */
+  readonly limits?: JsonLimits;
 }
+
+/** For the servers of other clusters: larger than the lists of a large cluster, and than the deepest object. */
+export const FOREIGN_LIMITS: JsonLimits = { maxBytes: 256 * 1024 * 1024, maxDepth: 1_050 };
 
 export interface HttpsTransport extends HttpTransport {
   /** Shows another client certificate from the next connection on. */
@@ -35,7 +41,7 @@ interface Connections {
 }
 
 export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
-  const { clock = systemClock, timeout = 60_000 } = options;
+  const { clock = systemClock, timeout = 60_000, limits } = options;
   const base = new URL(options.server);
   const plain = base.protocol === 'http:';
   const connectionsWith = ({ cert, key }: Pick<Connection, 'cert' | 'key'>): Connections => {
@@ -92,7 +98,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   }
 
   return {
-    ...httpTransport({ send, peer: base.host, clock, timeoutMs: timeout }),
+    ...httpTransport({ send, peer: base.host, clock, timeoutMs: timeout, ...(limits ? { limits } : {}) }),
 
     renew(identity) {
       if (former) closeAll(former);

@@ -4,7 +4,7 @@ import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { connectionOf, loadKubeconfig } from '../../../client/kubeconfig/kubeconfig.ts';
-import { httpsTransport } from '../../../client/transport/https-transport.ts';
+import { FOREIGN_LIMITS, httpsTransport } from '../../../client/transport/https-transport.ts';
 import { runFederation } from '../../../federation/controllers/run.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
@@ -47,7 +47,8 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
       watchSeconds: WATCH_SECONDS,
       ...(dns ? { dns } : {}),
       connect: async (cluster, signal) => {
-        const transport = httpsTransport(await memberConnection(cluster, { host, namespace, signal }));
+        const connection = await memberConnection(cluster, { host, namespace, signal });
+        const transport = httpsTransport({ ...connection, limits: FOREIGN_LIMITS });
         return { client: createClient(transport), close: () => transport.close() };
       },
     }),
