@@ -13,6 +13,17 @@ export type { Operator, Requirement } from './selector-requirement.ts';
 /** Parsing takes microseconds per character, and anyone may send a selector, also in a review. */
 const MAX_SELECTOR_LENGTH = 64 * 1024;
 
+/** A watch tests all of them for every change, and a list for every object. How many values one names makes no difference. */
+const MAX_REQUIREMENTS = 250;
+
+/** Throws a SelectorError when a selector has too many requirements. */
+export function checkCount<T>(requirements: T[]): T[] {
+  if (requirements.length <= MAX_REQUIREMENTS) return requirements;
+  throw new SelectorError(
+    `the selector has ${requirements.length} requirements, which is more than ${MAX_REQUIREMENTS}`,
+  );
+}
+
 /** Throws a SelectorError when the text is too long for a selector. */
 export function checkLength(text: string): string {
   if (text.length <= MAX_SELECTOR_LENGTH) return text;
@@ -23,13 +34,13 @@ export function parseRequirements(text: string): Requirement[] {
   const tokens = new Tokens(checkLength(text));
   const requirements: Requirement[] = [];
   for (;;) {
-    if (tokens.next.type === 'end') return requirements;
+    if (tokens.next.type === 'end') return checkCount(requirements);
     if (!tokens.startsRequirement) {
       throw new SelectorError(`found '${tokens.next.text}', expected: !, identifier, or 'end of string'`);
     }
     requirements.push(requirement(tokens));
     const after = tokens.take();
-    if (after.type === 'end') return requirements;
+    if (after.type === 'end') return checkCount(requirements);
     if (after.type !== ',') throw new SelectorError(`found '${after.text}', expected: ',' or 'end of string'`);
     if (!tokens.startsRequirement) {
       throw new SelectorError(`found '${tokens.next.text}', expected: identifier after ','`);

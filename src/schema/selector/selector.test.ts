@@ -137,6 +137,16 @@ describe('a hostile selector', () => {
     },
   );
 
+  it('has a limited number of requirements, with any number of values', () => {
+    const all = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join();
+    const values = all(5_000, (i) => `v${i}`);
+    expect(parseLabelSelector(`a in (${values}),${all(249, (i) => `!k${i}`)}`).matches({ a: 'v4999' })).toBe(true);
+    expect(parseFieldSelector(all(250, (i) => `metadata.name!=${i}`))).toHaveLength(250);
+    const tooMany = new SelectorError('the selector has 251 requirements, which is more than 250');
+    expect(() => parseLabelSelector(all(251, (i) => `!k${i}`))).toThrow(tooMany);
+    expect(() => parseFieldSelector(all(251, (i) => `metadata.name!=${i}`))).toThrow(tooMany);
+  });
+
   it('names only the first of many errors', () => {
     const values = Array.from({ length: 5_000 }, (_, i) => `&${i}`);
     try {

@@ -3,7 +3,7 @@
  * same few selectors again and again.
  */
 import { memoized } from '../../base/collections/bounded-map.ts';
-import { checkLength, type Operator, parseRequirements, type Requirement } from './selector-parser.ts';
+import { checkCount, checkLength, type Operator, parseRequirements, type Requirement } from './selector-parser.ts';
 import { requirementOf, SelectorError } from './selector-requirement.ts';
 
 export { SelectorError } from './selector-requirement.ts';
@@ -176,7 +176,7 @@ export interface FieldRequirement {
 /** `spec.nodeName=a,status.phase!=Running`. Throws a SelectorError. */
 export const parseFieldSelector = memoized(
   (text: string): readonly FieldRequirement[] =>
-    splitTerms(checkLength(text))
+    checkCount(splitTerms(checkLength(text)))
       .sort()
       .filter((term) => term !== '')
       .map((term) => {

@@ -1,5 +1,6 @@
 /** The channels of all running watches, fed from the cache: the events of one batch of changes are delivered together. */
 
+import { ApiError } from '../../base/errors.ts';
 import type { Work, WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
@@ -12,6 +13,11 @@ import { WatchBacklogs } from './watch-backlogs.ts';
 import type { Channel, Member } from './watch-channel.ts';
 
 const DEFAULT_BOOKMARK_DELAY_MS = 60_000;
+
+/** A longer selector counts: what is parsed of it stays in memory while the watch runs, and is tested for every change. */
+const UNCOUNTED_SELECTOR_CHARACTERS = 256;
+/** Of long selectors, for all watches together. */
+const MAX_SELECTOR_CHARACTERS = 2 * 1024 * 1024;
 
 /** As the watchdog names it. */
 const DELIVERY: Work = { work: 'watch events', describe: () => ({}) };
@@ -41,6 +47,7 @@ export class Watches {
   /** By resource, and by namespace and selectors. */
   readonly #channels = new Map<Resource, Map<string, OpenChannel>>();
   readonly #members = new Set<Member>();
+  #selectorCharacters = 0;
   #dirty = new Set<Channel>();
   #bookmarks: Timer | undefined;
   /** What waits for the clients of all watches. */
@@ -59,7 +66,7 @@ export class Watches {
 
   /**
    * Adds a member that has seen everything the cache has seen. Returns how it leaves; undefined where the resource is no
-   * longer served.
+   * longer served. Throws when the selectors of all watches are too long together.
    */
   join(
     what: { resource: Resource; namespace: string; selection: Selection },
@@ -67,6 +74,9 @@ export class Watches {
   ): (() => void) | undefined {
     const { resource, namespace, selection } = what;
     if (!this.#registry.serves(resource)) return undefined;
+    const counted = Math.max(0, selection.text.length - UNCOUNTED_SELECTOR_CHARACTERS);
+    if (counted > 0 && this.#selectorCharacters + counted > MAX_SELECTOR_CHARACTERS) throw tooManySelectors();
+    this.#selectorCharacters += counted;
     const channels = this.#channels.get(resource) ?? new Map<string, OpenChannel>();
     this.#channels.set(resource, channels);
     const key = `${namespace}\n${selection.text}`;
@@ -75,6 +85,7 @@ export class Watches {
     open.members.add(member);
     this.#members.add(member);
     return () => {
+      this.#selectorCharacters -= counted;
       open.members.delete(member);
       this.#members.delete(member);
       if (open.members.size > 0 || channels.get(key) !== open) return;
@@ -126,3 +137,8 @@ export class Watches {
     });
   }
 }
+
+const tooManySelectors = () =>
+  new ApiError('TooManyRequests', 'the watches that run have too long selectors together, please try again later', {
+    details: { retryAfterSeconds: 1 },
+  });
