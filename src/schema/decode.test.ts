@@ -264,6 +264,14 @@ describe('a wrong type', () => {
     expect(thrown({ extra: deep })).toBe('json: exceeded max depth');
     expect(thrown({ bogus: deep })).toBe('nothing');
   });
+
+  it('has no number that is too large for a double, which would be stored as null', () => {
+    for (const large of JSON.parse('[1e999, -1e999]')) {
+      for (const extra of [large, [large], { a: { b: [0, large] } }]) {
+        expect(thrown({ extra })).toContain('it is out of range');
+      }
+    }
+  });
 });
 
 /** JSON that often looks like a Pod. */

@@ -71,26 +71,23 @@ function decodeBytes(input: unknown): string {
   return canonical;
 }
 
-const BASE64 = /^[A-Za-z0-9+/]$/;
+const NO_BASE64 = /[^A-Za-z0-9+/\r\n]/;
 
 /** The position at which text stops being base64 (line breaks are skipped), or -1. */
 function illegalByte(text: string): number {
-  let digits = 0;
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i]!;
-    if (char === '\n' || char === '\r') continue;
-    if (BASE64.test(char)) {
-      digits++;
-      continue;
-    }
-    const rest = text.slice(i).replace(/[\r\n]/g, '');
-    const position = digits % 4;
-    if (char !== '=' || position < 2) return Buffer.byteLength(text.slice(0, i));
-    const padding = position === 2 ? '==' : '=';
-    if (rest === padding) return -1;
-    return rest.startsWith(padding) ? i + padding.length : i + 1;
-  }
-  return digits % 4 === 0 ? -1 : text.length - (digits % 4);
+  const end = text.search(NO_BASE64);
+  const i = end < 0 ? text.length : end;
+  const position = withoutBreaks(text.slice(0, i)).length % 4;
+  if (end < 0) return position === 0 ? -1 : text.length - position;
+  const rest = withoutBreaks(text.slice(i));
+  if (text[i] !== '=' || position < 2) return Buffer.byteLength(text.slice(0, i));
+  const padding = position === 2 ? '==' : '=';
+  if (rest === padding) return -1;
+  return rest.startsWith(padding) ? i + padding.length : i + 1;
+}
+
+function withoutBreaks(text: string): string {
+  return text.replace(/[\r\n]+/g, '');
 }
 
 function decodeInt32(input: unknown): number {
