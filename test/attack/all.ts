@@ -12,6 +12,7 @@ import { duplicateKeys, longTexts, quotaScopes } from './attacks/long-texts.ts';
 import { managedFields } from './attacks/managed-fields.ts';
 import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
+import { hostilePolicies } from './attacks/policies.ts';
 import { randomRequests } from './attacks/random-requests.ts';
 import { hostileRules } from './attacks/rules.ts';
 import { hostileSchemas } from './attacks/schemas.ts';
@@ -34,6 +35,7 @@ export const attacks: readonly Attack[] = [
   longSelectors,
   longReviewGroups,
   hostileRules,
+  hostilePolicies,
   hostileSchemas,
   hostileWebhooks,
   bigRole,
