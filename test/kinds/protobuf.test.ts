@@ -217,9 +217,9 @@ describe('a body', () => {
   });
 
   it('can hold more packed numbers than a function takes arguments', () => {
-    const packed = delimited(4, Buffer.alloc(1_000_000, 1));
+    const packed = delimited(4, Buffer.alloc(200_000, 1));
     const pod = bodies.decode(body(raw(delimited(2, delimited(14, packed)))), { apiVersion: 'v1', kind: 'Pod' }) as any;
-    expect(pod.spec.securityContext.supplementalGroups).toHaveLength(1_000_000);
+    expect(pod.spec.securityContext.supplementalGroups).toHaveLength(200_000);
   });
 
   it.each([
