@@ -7,16 +7,20 @@ import { createClient } from '../../client/client.ts';
 import { INGRESS_CONTROLLER } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import { allKinds } from '../../kinds/all.ts';
+import type { IngressConfig } from './config.ts';
 import { IngressController } from './controller.ts';
 
 let api: TestServer;
 let controller: IngressController;
+let configs: IngressConfig[];
 
 beforeEach(async () => {
+  configs = [];
   api = await testServer(allKinds, { authorization: ['RBAC'], defaultRoles: true });
   controller = new IngressController({
     client: createClient(directTransport(api.server.direct(INGRESS_CONTROLLER))),
-    ...{ clock: systemClock, random: systemRandom, log: silent, address: '192.0.2.1', use: () => {} },
+    ...{ clock: systemClock, random: systemRandom, log: silent, address: '192.0.2.1' },
+    use: async (config) => void configs.push(config),
     movedPorts: [{ usual: 80, used: 34_567 }],
   });
   await controller.start();
@@ -38,4 +42,28 @@ it('says where it listens when something else has the usual port', async () => {
   await expect
     .poll(async () => (await api.list('events')).items.map((item) => JSON.parse(String(item.json()))))
     .toMatchObject([{ involvedObject: { kind: 'IngressClass', name: 'quarterdeck' }, reason: 'PortInUse' }]);
+});
+
+it('follows Services and their EndpointSlices, also one that goes to another Service', async () => {
+  const backends = () =>
+    Object.fromEntries([...(configs.at(-1)?.backends ?? [])].map(([key, all]) => [key, all.length]));
+  const backend = (name: string) => ({ service: { name, port: { number: 80 } } });
+  const paths = ['one', 'two'].map((name) => ({ path: `/${name}`, pathType: 'Exact', backend: backend(name) }));
+  const spec = { ingressClassName: 'quarterdeck', rules: [{ http: { paths } }] };
+  await api.create('ingresses', { metadata: { name: 'web' }, spec }, { apiVersion: 'networking.k8s.io/v1' });
+  await expect.poll(backends).toEqual({ 'default/one:80': 0, 'default/two:80': 0 });
+  const rules = configs.at(-1)!.hosts.get('');
+  for (const name of ['one', 'two']) {
+    await api.create('services', { metadata: { name }, spec: { ports: [{ port: 80 }], clusterIP: 'None' } });
+  }
+  const slice = (service: string) => ({
+    metadata: { name: 'slice', labels: { 'kubernetes.io/service-name': service } },
+    ...{ addressType: 'IPv4', ports: [{ name: '', port: 80 }], endpoints: [{ addresses: ['10.0.0.1'] }] },
+  });
+  const discovery = { apiVersion: 'discovery.k8s.io/v1' };
+  await api.create('endpointslices', slice('one'), discovery);
+  await expect.poll(backends).toEqual({ 'default/one:80': 1, 'default/two:80': 0 });
+  await api.update('endpointslices', slice('two'), discovery);
+  await expect.poll(backends).toEqual({ 'default/one:80': 0, 'default/two:80': 1 });
+  expect(configs.at(-1)!.hosts.get('')).toBe(rules);
 });

@@ -1,13 +1,16 @@
 /** Follows the API, keeps the proxy up to date, and writes where Ingresses are reached into their status. */
 
 import { isApiError } from '../../base/errors.ts';
+import { inTurns } from '../../base/event-loop/in-turns.ts';
 import { soon } from '../../base/event-loop/soon.ts';
+import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { keyOf } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
@@ -15,7 +18,8 @@ import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { IngressClass } from '../../kinds/groups/networking/ingress-class.ts';
 import type { IngressConfig } from './config.ts';
-import { planIngress } from './plan.ts';
+import { type IngressPlan, planIngress } from './plan.ts';
+import type { SeenIngress } from './rules.ts';
 
 /** The name of our class, and what its objects say in `spec.controller`. */
 const CLASS_NAME = 'quarterdeck';
@@ -30,7 +34,8 @@ export interface IngressControllerOptions {
   readonly address: string;
   /** Where it listens instead of the usual ports, which something else has; empty when it has them. */
   readonly movedPorts: readonly MovedPort[];
-  readonly use: (config: IngressConfig) => void;
+  /** Resolves when requests follow the rules. */
+  readonly use: (config: IngressConfig) => Promise<void>;
 }
 
 /** A port that something else listens on, and the one that is used in its place. */
@@ -39,28 +44,40 @@ export interface MovedPort {
   readonly used: number;
 }
 
-type SeenIngress = DeepReadonly<Ingress>;
-
 const PORT_IN_USE = 'PortInUse';
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
 const SERVICE_NAME = 'kubernetes.io/service-name';
 const TLS_SECRETS = { fieldSelector: 'type=kubernetes.io/tls' };
 
-const byService = ({ metadata }: DeepReadonly<EndpointSlice>) => [
-  `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`,
-];
+const serviceOf = ({ metadata }: DeepReadonly<EndpointSlice>) =>
+  `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`;
+const byService = (slice: DeepReadonly<EndpointSlice>) => [serviceOf(slice)];
+
+/** What has changed since a plan began. */
+class Changes {
+  readonly services = new Set<string>();
+  ingresses = false;
+  secrets = false;
+}
 
 export class IngressController {
   readonly #options: IngressControllerOptions;
   readonly #stop = new AbortController();
   readonly #informers: InformerFactory;
+  readonly #turns: TurnBudget;
   #isSynced = false;
-  readonly #changed = soon(() => this.#apply());
+  readonly #changed = soon(() => void this.#follow());
+  #following: Promise<void> | undefined;
+  #changes: Changes | undefined;
+  /** Those of our class. */
+  #ingresses: readonly SeenIngress[] = [];
+  #plan: IngressPlan | undefined;
   readonly #writing = new Set<string>();
 
   constructor(options: IngressControllerOptions) {
     this.#options = options;
+    this.#turns = new TurnBudget(options.clock);
     this.#informers = new InformerFactory({ ...options, signal: this.#stop.signal });
   }
 
@@ -68,23 +85,37 @@ export class IngressController {
   async start(): Promise<void> {
     await this.#ensureClass();
     const informers = this.#informers;
-    const all = [
-      informers.of(Ingress),
-      informers.of(IngressClass),
-      informers.of(Service),
-      informers.of(EndpointSlice),
-      informers.of(Secret, TLS_SECRETS),
-    ];
-    for (const informer of all) informer.onChange(() => this.#isSynced && this.#changed());
-    await Promise.all(all.map(({ synced }) => synced));
+    const [services, slices] = [informers.of(Service), informers.of(EndpointSlice)];
+    const [ingresses, classes] = [informers.of(Ingress), informers.of(IngressClass)];
+    const secrets = informers.of(Secret, TLS_SECRETS);
+    for (const informer of [ingresses, classes]) informer.onChange(() => this.#note((to) => (to.ingresses = true)));
+    secrets.onChange(() => this.#note((to) => (to.secrets = true)));
+    services.onChange(({ object }) => this.#note((to) => to.services.add(keyOf(object))));
+    slices.onChange((change) =>
+      this.#note((to) => {
+        to.services.add(serviceOf(change.object));
+        if (change.type === 'update') to.services.add(serviceOf(change.old));
+      }),
+    );
+    await Promise.all([ingresses, classes, services, slices, secrets].map(({ synced }) => synced));
     this.#isSynced = true;
     this.#reportMovedPorts();
-    this.#apply();
+    this.#changes = new Changes();
+    this.#changes.ingresses = true;
+    await this.#follow();
+  }
+
+  #note(add: (changes: Changes) => void): void {
+    if (!this.#isSynced) return;
+    this.#changes ??= new Changes();
+    add(this.#changes);
+    this.#changed();
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#informers.stopped();
+    await this.#following;
   }
 
   /** Creates the class if there is none. A class that is deleted while the program runs comes back with the next start. */
@@ -115,22 +146,54 @@ export class IngressController {
     }
   }
 
-  #apply(): void {
-    if (this.#stop.signal.aborted) return;
+  /** One plan at a time: what changes meanwhile is in the next one. */
+  #follow(): Promise<void> {
+    this.#following ??= this.#applyAll().finally(() => {
+      this.#following = undefined;
+    });
+    return this.#following;
+  }
+
+  async #applyAll(): Promise<void> {
+    const { signal } = this.#stop;
+    for (let changes = this.#changes; changes && !signal.aborted; changes = this.#changes) {
+      this.#changes = undefined;
+      try {
+        await this.#apply(changes);
+      } catch (error) {
+        // What was computed may lack what has changed.
+        this.#plan = undefined;
+        if (!signal.aborted) this.#options.log.error('the rules of Ingresses could not be applied', { error });
+      }
+    }
+  }
+
+  async #apply(changes: Changes): Promise<void> {
     const informers = this.#informers;
-    const ingresses = informers
-      .of(Ingress)
-      .lister.list()
-      .filter((ingress) => this.#isOurs(ingress));
-    this.#options.use(
-      planIngress({
-        ingresses,
-        service: (namespace, name) => informers.of(Service).lister.get(name, namespace),
-        slices: (namespace, service) => informers.of(EndpointSlice).lister.by(byService, `${namespace}/${service}`),
-        secret: (namespace, name) => informers.of(Secret, TLS_SECRETS).lister.get(name, namespace),
-      }),
-    );
-    for (const ingress of ingresses) this.#writeStatus(ingress);
+    if (changes.ingresses) this.#ingresses = await this.#ownIngresses();
+    const world = {
+      ...{ ingresses: this.#ingresses, changes },
+      service: (namespace: string, name: string) => informers.of(Service).lister.get(name, namespace),
+      slices: (namespace: string, service: string) =>
+        informers.of(EndpointSlice).lister.by(byService, `${namespace}/${service}`),
+      secret: (namespace: string, name: string) => informers.of(Secret, TLS_SECRETS).lister.get(name, namespace),
+    };
+    this.#plan = await inTurns(this.#turns, planIngress(world, this.#plan, this.#turns), this.#stop);
+    await this.#options.use(this.#plan.config);
+    if (!changes.ingresses) return;
+    for (const ingress of this.#ingresses) {
+      if (this.#turns.isSpent()) await this.#turns.nextTurn();
+      if (!this.#stop.signal.aborted) this.#writeStatus(ingress);
+    }
+  }
+
+  async #ownIngresses(): Promise<readonly SeenIngress[]> {
+    const own: SeenIngress[] = [];
+    for (const ingress of this.#informers.of(Ingress).lister.list()) {
+      if (this.#turns.isSpent()) await this.#turns.nextTurn();
+      if (this.#isOurs(ingress)) own.push(ingress);
+    }
+    return own;
   }
 
   #isOurs({ metadata, spec }: SeenIngress): boolean {

@@ -4,20 +4,24 @@ import type { IngressConfig, PathRule } from './config.ts';
 /** Returns the key of the backend; undefined when no rule matches and there is no default. `path` is without the query. */
 export type FindBackend = (host: string, path: string) => string | undefined;
 
+/** A host keeps its list, and so its index, while its rules do not change. */
+const indexes = new WeakMap<readonly PathRule[], PathIndex>();
+
+function indexOf(rules: readonly PathRule[]): PathIndex {
+  let index = indexes.get(rules);
+  if (!index) {
+    index = new PathIndex(rules);
+    indexes.set(rules, index);
+  }
+  return index;
+}
+
 /** Of the rules for a host, the longest path counts; of two equal ones, the exact one. */
 export function backendFinder({ hosts, defaultBackend }: IngressConfig): FindBackend {
-  const known = new Map<string, PathIndex>();
-  const indexOf = (host: string): PathIndex | undefined => {
-    const rules = hosts.get(host);
-    let index = known.get(host);
-    if (!rules || index) return index;
-    index = new PathIndex(rules);
-    known.set(host, index);
-    return index;
-  };
   return (host, path) => {
     for (const name of hostCandidates(host)) {
-      const found = indexOf(name)?.find(path);
+      const rules = hosts.get(name);
+      const found = rules && indexOf(rules).find(path);
       if (found !== undefined) return found;
     }
     return defaultBackend;

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../test/support/divided-work.ts';
 import { backendFinder } from './match.ts';
-import { type IngressWorld, planIngress } from './plan.ts';
+import { type IngressPlan, type IngressWorld, MAX_ADDRESSES, planIngress } from './plan.ts';
 
 const backend = (name: string, port: object = { number: 80 }) => ({ service: { name, port } });
 const path = (text: string, name: string, pathType = 'Prefix') => ({ path: text, pathType, backend: backend(name) });
@@ -10,14 +12,18 @@ const ingress = (name: string, spec: object, creationTimestamp = '2030-01-01T00:
 function world(ingresses: any[], parts: Partial<Record<'services' | 'slices' | 'secrets', any>> = {}): IngressWorld {
   return {
     ingresses,
+    changes: { services: new Set(), secrets: false },
     service: (_, name) => parts.services?.[name],
     slices: (_, name) => parts.slices?.[name] ?? [],
     secret: (_, name) => parts.secrets?.[name],
   };
 }
 
+const planOf = (seen: IngressWorld, before?: IngressPlan) => atOnce(planIngress(seen, before, NEVER_SPENT));
+const configOf = (seen: IngressWorld) => planOf(seen).config;
+
 describe('rules', () => {
-  const config = planIngress(
+  const config = configOf(
     world([
       ingress('a', {
         rules: [
@@ -56,11 +62,11 @@ describe('rules', () => {
     const rule = (name: string) => ({ rules: [{ host: 'h', http: { paths: [path('/', name)] } }] });
     const young = ingress('a', rule('young'), '2030-01-02T00:00:00Z');
     const old = ingress('z', rule('old'), '2030-01-01T00:00:00Z');
-    expect(backendFinder(planIngress(world([young, old])))('h', '/')).toBe('shop/old:80');
+    expect(backendFinder(configOf(world([young, old])))('h', '/')).toBe('shop/old:80');
   });
 
   it('lead nowhere without a default', () => {
-    expect(backendFinder(planIngress(world([])))('h', '/')).toBeUndefined();
+    expect(backendFinder(configOf(world([])))('h', '/')).toBeUndefined();
   });
 });
 
@@ -100,10 +106,19 @@ describe('a backend', () => {
     ['none', { number: 80 }, []],
     ['out', { number: 443 }, [{ address: 'example.com', port: 443 }]],
   ])('%s %j has its ready endpoints', (name, port, expected) => {
-    const { backends } = planIngress(
-      world([ingress('a', { defaultBackend: backend(name, port) })], { services, slices }),
-    );
+    const { backends } = configOf(world([ingress('a', { defaultBackend: backend(name, port) })], { services, slices }));
     expect([...backends.values()]).toEqual([expected]);
+  });
+
+  it('has a limited number of endpoints', () => {
+    const endpoints = Array.from({ length: MAX_ADDRESSES + 5 }, (_, index) => ({
+      addresses: [`10.0.${index >> 8}.${index & 255}`],
+      conditions: { ready: index >= 3 },
+    }));
+    const many = { web: [{ ...slices.web[0], endpoints }, ...slices.web] };
+    const seen = world([ingress('a', { defaultBackend: backend('web') })], { services, slices: many });
+    const addresses = [...configOf(seen).backends.values()][0]!;
+    expect([addresses.length, addresses[0]]).toEqual([MAX_ADDRESSES, { address: '10.0.0.3', port: 8080 }]);
   });
 });
 
@@ -114,7 +129,7 @@ it('certificates come from secrets that have both parts', () => {
     bad: { data: { 'tls.crt': base64('C') } },
   };
   const tls = ['good', 'bad', 'none'].map((secretName) => ({ hosts: [`${secretName}.com`], secretName }));
-  expect(planIngress(world([ingress('a', { tls })], { secrets })).certificates).toEqual([
+  expect(configOf(world([ingress('a', { tls })], { secrets })).certificates).toEqual([
     { hosts: ['good.com'], cert: 'C', key: 'K' },
   ]);
 });
@@ -123,8 +138,150 @@ it('takes linear time for many paths, and for a path of many slashes', () => {
   const paths = Array.from({ length: 20_000 }, (_, index) => path(`/${index}`, 'a'));
   const slashes = path(`${'/'.repeat(60_000)}x`, 'b', 'ImplementationSpecific');
   const before = process.cpuUsage();
-  const config = planIngress(world([ingress('many', { rules: [{ http: { paths: [...paths, slashes] } }] })]));
+  const config = configOf(world([ingress('many', { rules: [{ http: { paths: [...paths, slashes] } }] })]));
   expect(backendFinder(config)('shop.test', '/19999/x')).toBe('shop/a:80');
   // It takes a twentieth of this, and ten times as much when one of them is quadratic.
   expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+});
+
+describe('a plan that goes on from the one before', () => {
+  const slice = (address: string) => ({
+    addressType: 'IPv4',
+    ports: [{ name: '', protocol: 'TCP', port: 8080 }],
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+  });
+  const service = { spec: { ports: [{ port: 80 }] } };
+  const rule = (host: string, ...paths: object[]) => ({ host, http: { paths } });
+  const ingresses = [
+    ingress('a', { rules: [rule('a.test', path('/', 'one')), rule('shared.test', path('/', 'one'))] }),
+    ingress('b', { rules: [rule('b.test', path('/', 'two')), rule('shared.test', path('/two', 'two'))] }),
+  ];
+  const services = { one: service, two: service };
+  const slices = { one: [slice('10.0.0.1')], two: [slice('10.0.0.2')] };
+  const changed = (...names: string[]) => ({ services: new Set(names.map((name) => `shop/${name}`)), secrets: false });
+
+  it('keeps what did not change when the endpoints of a Service do', () => {
+    const before = planOf(world(ingresses, { services, slices }));
+    const other = world(ingresses, { services, slices: { ...slices, two: [slice('10.0.0.3')] } });
+    const { config } = planOf({ ...other, changes: changed('two') }, before);
+    expect(config.hosts).toBe(before.config.hosts);
+    expect(config.backends.get('shop/one:80')).toBe(before.config.backends.get('shop/one:80'));
+    expect(config.backends.get('shop/two:80')).toEqual([{ address: '10.0.0.3', port: 8080 }]);
+    expect(config.certificates).toBe(before.config.certificates);
+  });
+
+  it.each([
+    ['no Ingress leads to', 'three'],
+    ['has the same endpoints', 'two'],
+  ])('has nothing new for a changed Service that %s', (_, name) => {
+    const seen = world(ingresses, { services, slices });
+    const before = planOf(seen);
+    const { config } = planOf({ ...seen, changes: changed(name) }, before);
+    expect(config.backends).toBe(before.config.backends);
+    expect(config.hosts).toBe(before.config.hosts);
+  });
+
+  it('looks only at the Services that changed', () => {
+    const before = planOf(world(ingresses, { services, slices }));
+    const asked: string[] = [];
+    const seen = world(ingresses, { services, slices });
+    const counting = {
+      ...seen,
+      service: (namespace: string, name: string) => {
+        asked.push(name);
+        return seen.service(namespace, name);
+      },
+    };
+    planOf({ ...counting, changes: changed('two', 'three') }, before);
+    expect(asked).toEqual(['two']);
+  });
+
+  it('keeps the rules of hosts whose Ingresses did not change, and of those where only the status did', () => {
+    const named = ingresses.map((each, index) => ({
+      ...each,
+      metadata: { ...each.metadata, uid: `${index}`, generation: 1 },
+    }));
+    const before = planOf(world(named));
+    const [first, second] = named as any[];
+    const touched = { ...first, status: { loadBalancer: {} }, spec: structuredClone(first.spec) };
+    const other = { ...second, metadata: { ...second.metadata, generation: 2 } };
+    const kept = planOf(world([touched, second]), before).config;
+    expect([kept.hosts, kept.backends]).toEqual([before.config.hosts, before.config.backends]);
+    expect(kept.hosts).toBe(before.config.hosts);
+    expect(kept.backends).toBe(before.config.backends);
+    const { config } = planOf(world([touched, other]), before);
+    expect(config.hosts.get('a.test')).toBe(before.config.hosts.get('a.test'));
+    expect(config.hosts.get('shared.test')).not.toBe(before.config.hosts.get('shared.test'));
+    expect(config).toEqual(before.config);
+  });
+
+  it('is what it would be without one', () => {
+    const names = ['one', 'two', 'three'];
+    const name = fc.constantFrom(...names);
+    const spec = fc.record({
+      ...{ host: fc.constantFrom('a.test', 'b.test'), text: fc.constantFrom('/', '/x', '/y'), to: name },
+      ...{ hasDefault: fc.boolean(), secret: name },
+    });
+    const step = fc.record({
+      ingress: fc.option(fc.tuple(fc.constantFrom('i', 'j', 'k'), fc.option(spec))),
+      service: fc.option(fc.tuple(name, fc.boolean())),
+      slices: fc.option(fc.tuple(name, fc.integer({ min: 0, max: 2 }))),
+      secret: fc.option(fc.tuple(name, fc.boolean())),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        const objects = new Map<string, any>();
+        const parts: Record<'services' | 'slices' | 'secrets', any> = { services: {}, slices: {}, secrets: {} };
+        let list: any[] = [];
+        let before: IngressPlan | undefined;
+        for (const [index, each] of steps.entries()) {
+          const services = new Set<string>();
+          if (each.ingress) {
+            const [key, wanted] = each.ingress;
+            objects.delete(key);
+            if (wanted) {
+              const { host, text, to, hasDefault, secret } = wanted;
+              const rules = [rule(host, path(text, to))];
+              const more = hasDefault ? { defaultBackend: backend(to) } : {};
+              objects.set(key, ingress(key, { rules, tls: [{ hosts: [host], secretName: secret }], ...more }));
+            }
+            list = [...objects.values()];
+          }
+          if (each.service) {
+            parts.services[each.service[0]] = each.service[1] ? service : undefined;
+            services.add(`shop/${each.service[0]}`);
+          }
+          if (each.slices) {
+            const [of, count] = each.slices;
+            parts.slices[of] = Array.from({ length: count }, (_, at) => slice(`10.0.${index}.${at}`));
+            services.add(`shop/${of}`);
+          }
+          if (each.secret) {
+            const data = { 'tls.crt': Buffer.from(`C${index}`).toString('base64'), 'tls.key': 'S0tL' };
+            parts.secrets[each.secret[0]] = each.secret[1] ? { data } : undefined;
+          }
+          const seen = { ...world(list, parts), changes: { services, secrets: each.secret !== null } };
+          before = planOf(seen, before);
+          expect(before.config).toEqual(configOf(seen));
+        }
+      }),
+    );
+  });
+});
+
+it('plans many paths, hosts, backends and certificates in many turns', () => {
+  const pace = { isSpent: () => true };
+  const count = 100;
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  const turnsOf = (...ingresses: any[]) => countTurns(planIngress(world(ingresses), undefined, pace)).turns;
+  const paths = numbers.map((index) => path(`/${index}`, `s${index}`));
+  const rules = numbers.map((index) => ({ host: `h${index}.test` }));
+  // The paths, the backends of the Ingress, and their addresses.
+  expect(turnsOf(ingress('a', { rules: [{ http: { paths } }] }))).toBeGreaterThan(3 * count);
+  expect(turnsOf(ingress('a', { rules }))).toBeGreaterThan(3 * count);
+  expect(turnsOf(ingress('a', { tls: rules.map(({ host }) => ({ hosts: [host] })) }))).toBeGreaterThan(count);
+  expect(turnsOf(...numbers.map((index) => ingress(`i${index}`, {})))).toBeGreaterThan(count);
+  // The lists of two Ingresses for one host.
+  const shared = (name: string) => ingress(name, { rules: [{ http: { paths } }] });
+  expect(turnsOf(shared('a'), shared('b'))).toBeGreaterThan(7 * count);
 });

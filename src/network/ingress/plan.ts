@@ -1,92 +1,222 @@
-/** Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. */
+/**
+ * Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be hundreds of thousands of
+ * paths: a plan goes on from the one before, and what did not change stays the same object.
+ */
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
-import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
-import type { BackendAddress, IngressCertificate, IngressConfig, PathRule } from './config.ts';
-import { withoutSlashes } from './match.ts';
+import type { BackendAddress, IngressCertificate, IngressConfig } from './config.ts';
+import {
+  type IngressBackend,
+  isSame,
+  type MergedHosts,
+  mergedHosts,
+  type RulesByName,
+  rulesByAge,
+  type SeenIngress,
+} from './rules.ts';
+
+/** Of one backend: more would take memory for every port of a Service with many pods. */
+export const MAX_ADDRESSES = 1_000;
 
 export interface IngressWorld {
-  /** Those of our class. */
-  readonly ingresses: readonly DeepReadonly<Ingress>[];
+  /** Those of our class. The same list as for the plan before when none of them has changed. */
+  readonly ingresses: readonly SeenIngress[];
+  /** What has changed since the plan before. */
+  readonly changes: WorldChanges;
   service(namespace: string, name: string): DeepReadonly<Service> | undefined;
   slices(namespace: string, service: string): readonly DeepReadonly<EndpointSlice>[];
   secret(namespace: string, name: string): DeepReadonly<Secret> | undefined;
 }
 
-type Backend = NonNullable<DeepReadonly<Ingress>['spec']>['defaultBackend'];
+interface WorldChanges {
+  /** As `namespace/name`: those that have changed, or whose EndpointSlices have. */
+  readonly services: ReadonlySet<string>;
+  /** Whether any Secret has changed. */
+  readonly secrets: boolean;
+}
+
+/** Backends by the Service that they lead to, and by key. */
+type WantedBackends = ReadonlyMap<string, ReadonlyMap<string, WantedBackend>>;
+
+interface WantedBackend {
+  readonly namespace: string;
+  readonly service: NonNullable<IngressBackend>['service'];
+}
+
+export interface IngressPlan {
+  readonly config: IngressConfig;
+  /** What the next plan goes on from. */
+  readonly ingresses: readonly SeenIngress[];
+  readonly rules: RulesByName;
+  readonly merged: MergedHosts;
+  readonly wanted: WantedBackends;
+}
 
 /** Of two rules for the same host and path, that of the older Ingress counts. */
-export function planIngress(world: IngressWorld): IngressConfig {
-  const hosts = new Map<string, PathRule[]>();
-  const known = new Set<string>();
-  const backends = new Map<string, readonly BackendAddress[]>();
-  const certificates: IngressCertificate[] = [];
-  let defaultBackend: string | undefined;
-  const use = (namespace: string, backend: Backend): string => {
-    const key = keyOf(namespace, backend);
-    if (!backends.has(key)) backends.set(key, addressesOf(world, namespace, backend));
-    return key;
+export function* planIngress(
+  world: IngressWorld,
+  before: IngressPlan | undefined,
+  pace: Pace,
+): DividedWork<IngressPlan> {
+  const { ingresses } = world;
+  const known = before?.ingresses === ingresses ? before : undefined;
+  const rules = known?.rules ?? (yield* rulesByAge(ingresses, before?.rules, pace));
+  const merged = known?.merged ?? (yield* mergedHosts(rules, before?.merged, pace));
+  const wanted = known?.wanted ?? (yield* wantedBackends(rules, pace));
+  const config: IngressConfig = {
+    hosts: merged.hosts,
+    defaultBackend: known ? known.config.defaultBackend : firstDefault(rules),
+    backends: known ? yield* changedBackends(world, known, pace) : yield* allBackends(world, { wanted, before }, pace),
+    certificates:
+      known && !world.changes.secrets
+        ? known.config.certificates
+        : yield* certificatesOf(world, { rules, before }, pace),
   };
-  for (const { metadata, spec } of [...world.ingresses].sort(byAge)) {
-    const namespace = metadata.namespace ?? '';
-    if (spec?.defaultBackend && defaultBackend === undefined) defaultBackend = use(namespace, spec.defaultBackend);
-    for (const { host = '', http } of spec?.rules ?? []) {
-      const rules = hosts.get(host) ?? [];
-      hosts.set(host, rules);
-      for (const { path = '/', pathType, backend } of http?.paths ?? []) {
-        const type = pathType === 'Exact' ? 'Exact' : 'Prefix';
-        // Trimmed once, and not for every request.
-        const trimmed = type === 'Exact' ? path : withoutSlashes(path) || '/';
-        const key = `${host} ${type} ${trimmed}`;
-        if (known.has(key)) continue;
-        known.add(key);
-        rules.push({ path: trimmed, type, backend: use(namespace, backend) });
-      }
-    }
-    for (const { hosts: names, secretName } of spec?.tls ?? []) {
-      const pair = secretName ? pairOf(world.secret(namespace, secretName)) : undefined;
-      if (pair) certificates.push({ hosts: names ?? [], ...pair });
+  return { config, ingresses, rules, merged, wanted };
+}
+
+function firstDefault(rules: RulesByName): string | undefined {
+  for (const { defaultBackend } of rules.values()) if (defaultBackend !== undefined) return defaultBackend;
+  return undefined;
+}
+
+function* wantedBackends(rules: RulesByName, pace: Pace): DividedWork<WantedBackends> {
+  const wanted = new Map<string, Map<string, WantedBackend>>();
+  for (const { ingress, backends } of rules.values()) {
+    const { namespace = '' } = ingress.metadata;
+    for (const [key, backend] of backends) {
+      if (pace.isSpent()) yield;
+      const service = `${namespace}/${backend?.service?.name ?? ''}`;
+      const known = wanted.get(service) ?? new Map<string, WantedBackend>();
+      wanted.set(service, known.set(key, { namespace, service: backend?.service }));
     }
   }
-  return { hosts, defaultBackend, backends, certificates };
+  return wanted;
 }
 
-function byAge(a: DeepReadonly<Ingress>, b: DeepReadonly<Ingress>): number {
-  const key = ({ metadata }: DeepReadonly<Ingress>) =>
-    `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
-  return key(a) < key(b) ? -1 : 1;
+type Backends = IngressConfig['backends'];
+
+function* allBackends(
+  world: IngressWorld,
+  { wanted, before }: { readonly wanted: WantedBackends; readonly before: IngressPlan | undefined },
+  pace: Pace,
+): DividedWork<Backends> {
+  const old = before?.config.backends;
+  const backends = new Map<string, readonly BackendAddress[]>();
+  let isKept = true;
+  for (const [service, each] of wanted) {
+    const isChanged = world.changes.services.has(service);
+    for (const [key, backend] of each) {
+      if (pace.isSpent()) yield;
+      const known = old?.get(key);
+      const addresses = known && !isChanged ? known : addressesOf(world, backend, known);
+      if (addresses !== known) isKept = false;
+      backends.set(key, addresses);
+    }
+  }
+  return old?.size === backends.size && isKept ? old : backends;
 }
 
-function keyOf(namespace: string, backend: Backend): string {
-  const { name = '', port } = backend?.service ?? {};
-  return `${namespace}/${name}:${port?.name || port?.number || ''}`;
+/** For the Ingresses of the plan before: most changes of Services concern none of them. */
+function* changedBackends(world: IngressWorld, { wanted, config }: IngressPlan, pace: Pace): DividedWork<Backends> {
+  const changed = new Map<string, readonly BackendAddress[]>();
+  for (const service of world.changes.services) {
+    for (const [key, backend] of wanted.get(service) ?? []) {
+      if (pace.isSpent()) yield;
+      const known = config.backends.get(key);
+      const addresses = addressesOf(world, backend, known);
+      if (addresses !== known) changed.set(key, addresses);
+    }
+  }
+  if (changed.size === 0) return config.backends;
+  const backends = new Map<string, readonly BackendAddress[]>();
+  for (const [key, addresses] of config.backends) {
+    if (pace.isSpent()) yield;
+    backends.set(key, changed.get(key) ?? addresses);
+  }
+  return backends;
 }
 
-/** The ready endpoints behind the port of a service. */
-function addressesOf(world: IngressWorld, namespace: string, backend: Backend): readonly BackendAddress[] {
-  const wanted = backend?.service;
+/** The ready endpoints behind the port of a service; the known list when they are the same. */
+function addressesOf(
+  world: IngressWorld,
+  { namespace, service: wanted }: WantedBackend,
+  known: readonly BackendAddress[] | undefined,
+): readonly BackendAddress[] {
+  const addresses = [...endpointsOf(world, namespace, wanted)];
+  const isKnown =
+    known?.length === addresses.length &&
+    addresses.every(({ address, port }, index) => known[index]!.address === address && known[index]!.port === port);
+  return isKnown ? known : addresses;
+}
+
+function* endpointsOf(
+  world: IngressWorld,
+  namespace: string,
+  wanted: WantedBackend['service'],
+): Generator<BackendAddress> {
   const service = wanted && world.service(namespace, wanted.name);
-  if (!wanted || !service) return [];
+  if (!wanted || !service) return;
   const { number, name } = wanted.port ?? {};
   if (service.spec.type === 'ExternalName') {
-    return number && service.spec.externalName ? [{ address: service.spec.externalName, port: number }] : [];
+    if (number && service.spec.externalName) yield { address: service.spec.externalName, port: number };
+    return;
   }
   const port = service.spec.ports?.find((each) => (name ? each.name === name : each.port === number));
-  if (!port) return [];
-  return world.slices(namespace, wanted.name).flatMap(({ ports, endpoints, addressType }) => {
+  if (!port) return;
+  let count = 0;
+  for (const { ports, endpoints, addressType } of world.slices(namespace, wanted.name)) {
     const target = ports.find((each) => (each.name ?? '') === (port.name ?? '') && each.protocol !== 'UDP')?.port;
-    if (target === undefined || addressType === 'FQDN') return [];
-    return endpoints
-      .filter(({ conditions }) => conditions?.ready !== false)
-      .flatMap(({ addresses }) => (addresses?.[0] ? [{ address: addresses[0], port: target }] : []));
-  });
+    if (target === undefined || addressType === 'FQDN') continue;
+    for (const { addresses, conditions } of endpoints) {
+      if (conditions?.ready === false || !addresses?.[0]) continue;
+      if (count++ === MAX_ADDRESSES) return;
+      yield { address: addresses[0], port: target };
+    }
+  }
 }
 
-function pairOf(secret: DeepReadonly<Secret> | undefined): { cert: string; key: string } | undefined {
+function* certificatesOf(
+  world: IngressWorld,
+  { rules, before }: { readonly rules: RulesByName; readonly before: IngressPlan | undefined },
+  pace: Pace,
+): DividedWork<readonly IngressCertificate[]> {
+  const known = before?.config.certificates;
+  const certificates: IngressCertificate[] = [];
+  for (const { ingress } of rules.values()) {
+    for (const { hosts = NO_HOSTS, secretName } of ingress.spec?.tls ?? []) {
+      if (pace.isSpent()) yield;
+      const pair = secretName ? pairOf(world.secret(ingress.metadata.namespace ?? '', secretName)) : undefined;
+      if (!pair) continue;
+      const old = known?.[certificates.length];
+      const isKnown = old?.hosts === hosts && old.cert === pair.cert && old.key === pair.key;
+      certificates.push(isKnown ? old : { hosts, ...pair });
+    }
+  }
+  return known && isSame(known, certificates) ? known : certificates;
+}
+
+const NO_HOSTS: readonly string[] = [];
+
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Many Ingresses may use one Secret: its text is decoded once. */
+const pairs = new WeakMap<DeepReadonly<Secret>, Pair>();
+
+function pairOf(secret: DeepReadonly<Secret> | undefined): Pair | undefined {
   const { 'tls.crt': cert, 'tls.key': key } = secret?.data ?? {};
-  if (!cert || !key) return undefined;
-  const text = (base64: string) => Buffer.from(base64, 'base64').toString();
-  return { cert: text(cert), key: text(key) };
+  if (!secret || !cert || !key) return undefined;
+  let pair = pairs.get(secret);
+  if (!pair) {
+    const text = (base64: string) => Buffer.from(base64, 'base64').toString();
+    pair = { cert: text(cert), key: text(key) };
+    pairs.set(secret, pair);
+  }
+  return pair;
 }

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { IngressConfig } from './config.ts';
+import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { Forwarder } from './forward.ts';
 import { hostCandidates } from './match.ts';
 
@@ -32,6 +32,7 @@ export class IngressProxy {
   readonly #servers: (Server | Http2SecureServer)[] = [];
   readonly #sockets = new Set<Socket>();
   #contexts: ReadonlyMap<string, SecureContext> = new Map();
+  #certificates = EMPTY_CONFIG.certificates;
 
   constructor(options: IngressProxyOptions) {
     this.#options = options;
@@ -41,10 +42,13 @@ export class IngressProxy {
   /** Uses other rules from now on. Requests in progress go on. */
   use(config: IngressConfig): void {
     this.#forwarder.use(config);
+    if (config.certificates === this.#certificates) return;
+    this.#certificates = config.certificates;
     const contexts = new Map<string, SecureContext>();
+    const contextOf = createdOnce();
     for (const { hosts, cert, key } of config.certificates) {
       try {
-        const context = createSecureContext({ cert, key });
+        const context = contextOf(cert, key);
         for (const host of hosts.length > 0 ? hosts : ['']) if (!contexts.has(host)) contexts.set(host, context);
       } catch (error) {
         this.#options.log.warn('a certificate of an Ingress cannot be used', { hosts, error: String(error) });
@@ -97,4 +101,15 @@ export class IngressProxy {
     server.on('sessionError', () => undefined);
     return server;
   }
+}
+
+/** Many Ingresses may use one certificate. */
+function createdOnce(): (cert: string, key: string) => SecureContext {
+  const known = new Map<string, Map<string, SecureContext>>();
+  return (cert, key) => {
+    const byKey = known.get(cert) ?? new Map<string, SecureContext>();
+    const context = byKey.get(key) ?? createSecureContext({ cert, key });
+    known.set(cert, byKey.set(key, context));
+    return context;
+  };
 }

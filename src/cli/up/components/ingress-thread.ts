@@ -28,25 +28,33 @@ export async function openIngressProxy(tools: Tools): Promise<RemoteIngressProxy
   const listeners: Listener[] = [];
   let config = EMPTY_CONFIG;
   let current: RemoteIngressProxy;
+  /** A thread that ends meanwhile is replaced by one that gets the rules. */
+  const use = async (proxy: RemoteIngressProxy) => {
+    try {
+      await proxy.use(config);
+    } catch (error) {
+      tools.log.debug('the ingress thread ended before it had the rules', { error });
+    }
+  };
   const thread = await startThread({
     ...{ ...tools, file: INGRESS_NAME, maxHeapMb: MAX_HEAP_MB },
     async open(worker) {
-      const proxy = proxyInThread(worker, tools.log);
+      const proxy = proxyInThread(worker, tools);
       for (const listener of listeners) await proxy.listen(...listener);
-      proxy.use(config);
+      await proxy.use(config);
       return proxy;
     },
     onRestart(proxy) {
       current = proxy;
       // It may have changed while the thread started.
-      proxy.use(config);
+      void use(proxy);
     },
   });
   current = thread.opened;
   return {
     use(next) {
       config = next;
-      current.use(next);
+      return use(current);
     },
     async listen(protocol, address, port) {
       const bound = await current.listen(protocol, address, port);

@@ -89,7 +89,7 @@ export async function startIngress(
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
   const controller = new IngressController({
     ...{ client, clock, random, log, address, movedPorts },
-    use: (config) => proxy.use(config),
+    use: async (config) => proxy.use(config),
   });
   cleanup.add(() => controller.stop());
   controller.start().catch((error) => log.error('the Ingress controller does not follow the API', { error }));

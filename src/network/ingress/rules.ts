@@ -1,0 +1,137 @@
+/** The rules of one Ingress, and those of all of them by host. Pure. */
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
+import type { PathRule } from './config.ts';
+import { withoutSlashes } from './match.ts';
+
+export type SeenIngress = DeepReadonly<Ingress>;
+
+export type IngressBackend = NonNullable<SeenIngress['spec']>['defaultBackend'];
+
+interface IngressRules {
+  readonly ingress: SeenIngress;
+  /** Sorts Ingresses, the oldest first. */
+  readonly age: string;
+  readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
+  /** All that the rules and the default lead to, by key. */
+  readonly backends: ReadonlyMap<string, IngressBackend>;
+  readonly defaultBackend: string | undefined;
+}
+
+/** The rules of Ingresses by name, those of the oldest first. */
+export type RulesByName = ReadonlyMap<string, IngressRules>;
+
+/** What each host has in the Ingresses, and that in one list. */
+export interface MergedHosts {
+  readonly sources: ReadonlyMap<string, readonly (readonly PathRule[])[]>;
+  readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
+}
+
+/** Computes the rules of the Ingresses whose spec is another one than before. */
+export function* rulesByAge(
+  ingresses: readonly SeenIngress[],
+  before: RulesByName | undefined,
+  pace: Pace,
+): DividedWork<RulesByName> {
+  const all: IngressRules[] = [];
+  for (const ingress of ingresses) {
+    if (pace.isSpent()) yield;
+    const known = before?.get(nameOf(ingress));
+    all.push(known && hasSameSpec(known.ingress, ingress) ? known : yield* rulesOf(ingress, pace));
+  }
+  all.sort((a, b) => (a.age < b.age ? -1 : 1));
+  return new Map(all.map((each) => [nameOf(each.ingress), each]));
+}
+
+/** Of two rules for the same host and path, the first one counts. Hosts whose rules are the same keep their list. */
+export function* mergedHosts(all: RulesByName, before: MergedHosts | undefined, pace: Pace): DividedWork<MergedHosts> {
+  const sources = new Map<string, (readonly PathRule[])[]>();
+  for (const { hosts } of all.values()) {
+    for (const [host, rules] of hosts) {
+      if (pace.isSpent()) yield;
+      const lists = sources.get(host);
+      if (lists) lists.push(rules);
+      else sources.set(host, [rules]);
+    }
+  }
+  const hosts = new Map<string, readonly PathRule[]>();
+  let isKept = before?.hosts.size === sources.size;
+  for (const [host, lists] of sources) {
+    if (pace.isSpent()) yield;
+    const known = isSame(before?.sources.get(host), lists) ? before?.hosts.get(host) : undefined;
+    if (!known) isKept = false;
+    hosts.set(host, known ?? (yield* merged(lists, pace)));
+  }
+  return before && isKept ? before : { sources, hosts };
+}
+
+/** Whether two lists have the same items in the same order. */
+export function isSame<T>(before: readonly T[] | undefined, list: readonly T[]): boolean {
+  return before?.length === list.length && list.every((item, index) => item === before[index]);
+}
+
+function* rulesOf(ingress: SeenIngress, pace: Pace): DividedWork<IngressRules> {
+  const { metadata, spec } = ingress;
+  const found = new Map<string, { readonly known: Set<string>; readonly rules: PathRule[] }>();
+  const backends = new Map<string, IngressBackend>();
+  const use = (backend: IngressBackend): string => {
+    const key = keyOf(metadata.namespace ?? '', backend);
+    if (!backends.has(key)) backends.set(key, backend);
+    return key;
+  };
+  const defaultBackend = spec?.defaultBackend && use(spec.defaultBackend);
+  for (const { host = '', http } of spec?.rules ?? []) {
+    if (pace.isSpent()) yield;
+    const { known, rules } = found.get(host) ?? { known: new Set(), rules: [] };
+    found.set(host, { known, rules });
+    for (const { path = '/', pathType, backend } of http?.paths ?? []) {
+      if (pace.isSpent()) yield;
+      const type = pathType === 'Exact' ? 'Exact' : 'Prefix';
+      // Trimmed once, and not for every request.
+      const rule: PathRule = {
+        path: type === 'Exact' ? path : withoutSlashes(path) || '/',
+        type,
+        backend: use(backend),
+      };
+      if (known.has(identityOf(rule))) continue;
+      known.add(identityOf(rule));
+      rules.push(rule);
+    }
+  }
+  const hosts = new Map<string, readonly PathRule[]>();
+  for (const [host, { rules }] of found) hosts.set(host, rules);
+  const age = `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
+  return { ingress, age, hosts, backends, defaultBackend };
+}
+
+function* merged(lists: readonly (readonly PathRule[])[], pace: Pace): DividedWork<readonly PathRule[]> {
+  if (lists.length === 1) return lists[0]!;
+  const known = new Set<string>();
+  const rules: PathRule[] = [];
+  for (const list of lists) {
+    for (const rule of list) {
+      if (pace.isSpent()) yield;
+      if (known.has(identityOf(rule))) continue;
+      known.add(identityOf(rule));
+      rules.push(rule);
+    }
+  }
+  return rules;
+}
+
+const identityOf = ({ type, path }: PathRule) => `${type} ${path}`;
+
+const nameOf = ({ metadata }: SeenIngress) => `${metadata.namespace}/${metadata.name}`;
+
+/** A change of labels or of the status leaves the generation as it is. */
+function hasSameSpec(one: SeenIngress, other: SeenIngress): boolean {
+  if (one === other) return true;
+  const { uid, generation } = one.metadata;
+  return generation !== undefined && generation === other.metadata.generation && uid === other.metadata.uid;
+}
+
+function keyOf(namespace: string, backend: IngressBackend): string {
+  const { name = '', port } = backend?.service ?? {};
+  return `${namespace}/${name}:${port?.name || port?.number || ''}`;
+}
