@@ -124,7 +124,7 @@ export class Aggregator {
 
   #begin(name: string, spec: APIService['spec'], isAvailable: boolean): void {
     const { core, backends } = this.#options;
-    const api = new ProxiedApi(spec, new Transport(core, reachOf(spec), this.#identity));
+    const api = new ProxiedApi(spec, new Transport(core, reachOf(spec), this.#identity), core.turns);
     api.isAvailable = isAvailable;
     const remove = backends.addInstead(api);
     const followed: Followed = {

@@ -1,7 +1,9 @@
 /** The schemas that another server publishes. They are fetched in the background and read when a client asks for them. */
+import { inTurns } from '../../base/event-loop/in-turns.ts';
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { isTree } from '../../base/json/tree.ts';
 import type { BackendSchemas } from '../backends/backend.ts';
-import { boundedJson } from './bounded-json.ts';
+import { boundedJsonInTurns } from './bounded-json.ts';
 import type { Fetched, Transport } from './transport.ts';
 
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
@@ -21,19 +23,22 @@ interface Kept {
 export class OpenApiDocuments {
   /** Such as `/apis/example.com/v1`. */
   readonly #root: string;
+  readonly #turns: TurnBudget;
   #v2: Kept | undefined;
   #v3: Kept | undefined;
 
-  constructor(root: string) {
+  constructor(root: string, turns: TurnBudget) {
     this.#root = root;
+    this.#turns = turns;
   }
 
   /** The code that reads them is loaded when a client first asks for a schema. */
   async schemas(): Promise<BackendSchemas> {
     const { partOf, documentOf } = await import('./openapi-parts.ts');
+    const turns = this.#turns;
     return {
-      v2: () => partOf(this.#v2?.body, this.#root),
-      v3: () => documentOf(this.#v3?.body),
+      v2: () => inTurns(turns, partOf(this.#v2?.body, this.#root, turns)),
+      v3: () => inTurns(turns, documentOf(this.#v3?.body, turns)),
     };
   }
 
@@ -59,7 +64,7 @@ export class OpenApiDocuments {
   async #pathV3(transport: Transport): Promise<string | undefined> {
     const fetched = await get(transport, '/openapi/v3', undefined);
     if (fetched?.code !== OK) return undefined;
-    const index = boundedJson(fetched.body);
+    const index = await inTurns(this.#turns, boundedJsonInTurns(fetched.body, this.#turns));
     const entry = isTree(index) && isTree(index.paths) ? index.paths[this.#root.slice(1)] : undefined;
     const path = isTree(entry) ? entry.serverRelativeURL : undefined;
     return typeof path === 'string' && /^\/openapi\/v3\/[!-~]*$/.test(path) ? path : undefined;

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../test/support/divided-work.ts';
 import { encodeDocument } from '../openapi/proto.ts';
 import { documentV2 } from '../openapi/v2.ts';
-import { documentOf, partOf } from './openapi-parts.ts';
+import { documentOf as dividedDocument, partOf as dividedPart } from './openapi-parts.ts';
 
 const ROOT = '/apis/gauges.example.com/v1';
+const partOf = (body: Buffer, root: string) => atOnce(dividedPart(body, root, NEVER_SPENT));
+const documentOf = (body: Buffer) => atOnce(dividedDocument(body, NEVER_SPENT));
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const nested = (levels: number) => `${'{"items":'.repeat(levels)}{}${'}'.repeat(levels)}`;
 
@@ -34,4 +37,26 @@ it('one entry that cannot be published does not cost the others', () => {
   expect(partOf(Buffer.from(JSON.stringify({ paths })), ROOT).paths).toEqual({
     [`${ROOT}/b`]: { get: { description: 'fine' } },
   });
+});
+
+it('reads a long document in many turns, whether or not all of it can be published', () => {
+  const entries = (one: object) => Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`n${i}`, one]));
+  const paths = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`${ROOT}/${i}`, { get: { surprise: 1 } }]));
+  const parameters = entries({ in: 'query', name: 'x' });
+  const body = Buffer.from(
+    JSON.stringify({ openapi: '3.0.0', paths, parameters, definitions: entries({ type: 'object' }) }),
+  );
+  const pace = { isSpent: () => true };
+  const { value, turns } = countTurns(dividedPart(body, ROOT, pace));
+  // The check of all values, and each entry.
+  expect(turns).toBeGreaterThan(700);
+  expect([Object.keys(value.paths).length, Object.keys(value.definitions).length]).toEqual([0, 100]);
+  expect(Object.keys(value.parameters)).toHaveLength(100);
+  expect(countTurns(dividedDocument(body, pace)).turns).toBeGreaterThan(400);
+});
+
+it('leaves out an entry that is too large for one turn', () => {
+  const properties = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`p${i}`, { type: 'string' }]));
+  const definitions = { large: { properties }, 'large extension': { 'x-many': Array(30_000).fill(0) }, small: {} };
+  expect(partOf(Buffer.from(JSON.stringify({ definitions })), ROOT).definitions).toEqual({ small: {} });
 });

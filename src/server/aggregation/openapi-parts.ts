@@ -1,10 +1,14 @@
 /** What is published of the schemas of another server. Its documents are cleaned: they become part of our own. */
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import { isTree } from '../../base/json/tree.ts';
 import type { Json, OpenApiV2Part } from '../backends/backend.ts';
 import { encodeDocument } from '../openapi/proto.ts';
-import { documentV2 } from '../openapi/v2.ts';
-import { boundedJson } from './bounded-json.ts';
+import { boundedJsonInTurns } from './bounded-json.ts';
 
+/** One entry is handled in one turn of the event loop. Those of the largest APIs have a few hundred values. */
+const MAX_ENTRY_VALUES = 20_000;
+/** What most entries take in protobuf. */
+const ENTRY_BYTES = 4 * 1024;
 const EMPTY_PART: OpenApiV2Part = { paths: {}, definitions: {}, parameters: {} };
 
 function emptyDocument(): Json {
@@ -12,47 +16,55 @@ function emptyDocument(): Json {
 }
 
 /** An OpenAPI 3 document as it was received; one without paths when it cannot be published. */
-export function documentOf(body: Buffer | undefined): Json {
-  const document = body && boundedJson(body);
+export function* documentOf(body: Buffer | undefined, pace: Pace): DividedWork<Json> {
+  const document = body && (yield* boundedJsonInTurns(body, pace));
   return isTree(document) && typeof document.openapi === 'string' ? document : emptyDocument();
 }
 
 /** The paths of the group and version, and all definitions, as far as they can be published in both forms. */
-export function partOf(body: Buffer | undefined, root: string): OpenApiV2Part {
-  const document = body && boundedJson(body);
+export function* partOf(body: Buffer | undefined, root: string, pace: Pace): DividedWork<OpenApiV2Part> {
+  const document = body && (yield* boundedJsonInTurns(body, pace));
   if (!isTree(document)) return EMPTY_PART;
-  const { paths, definitions, parameters } = document;
-  const schemas = publishable(definitions, (all) => ({ ...EMPTY_PART, definitions: all }), schemaOf);
-  const shared = publishable(
-    parameters,
-    (all) => ({ ...EMPTY_PART, parameters: all }),
-    (each) => each,
-  );
   const own = Object.fromEntries(
-    Object.entries(isTree(paths) ? paths : {}).filter(([path]) => path === root || path.startsWith(`${root}/`)),
+    Object.entries(isTree(document.paths) ? document.paths : {}).filter(
+      ([path]) => path === root || path.startsWith(`${root}/`),
+    ),
   );
   return {
-    paths: publishable(
-      own,
-      (all) => ({ ...EMPTY_PART, paths: all }),
-      (each) => each,
-    ),
-    definitions: schemas,
-    parameters: shared,
+    paths: yield* publishable('paths', own, pace),
+    definitions: yield* publishable('definitions', document.definitions, pace),
+    parameters: yield* publishable('parameters', document.parameters, pace),
   };
 }
 
 /** The entries that can be encoded in protobuf: one that cannot would make the whole document fail. */
-function publishable(value: unknown, part: (entries: Json) => OpenApiV2Part, clean: (entry: unknown) => unknown): Json {
-  const entries = Object.entries(isTree(value) ? value : {}).map(([name, entry]) => [name, clean(entry)] as const);
-  const all = Object.fromEntries(entries);
-  if (isEncodable(part(all))) return all;
-  return Object.fromEntries(entries.filter(([name, entry]) => isEncodable(part({ [name]: entry }))));
+function* publishable(section: keyof OpenApiV2Part, value: unknown, pace: Pace): DividedWork<Json> {
+  const entries: [string, unknown][] = [];
+  for (const [name, entry] of Object.entries(isTree(value) ? value : {})) {
+    if (pace.isSpent()) yield;
+    if (!isSmall(entry)) continue;
+    const cleaned = section === 'definitions' ? schemaOf(entry) : entry;
+    if (isEncodable({ [section]: { [name]: cleaned } })) entries.push([name, cleaned]);
+  }
+  return Object.fromEntries(entries);
 }
 
-function isEncodable(part: OpenApiV2Part): boolean {
+function isSmall(entry: unknown): boolean {
+  const waiting = [entry];
+  let count = 0;
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    const members = Object.values(value);
+    count += members.length;
+    if (count > MAX_ENTRY_VALUES) return false;
+    for (const member of members) if (typeof member === 'object' && member !== null) waiting.push(member);
+  }
+  return true;
+}
+
+function isEncodable(part: Json): boolean {
   try {
-    encodeDocument(documentV2([part]));
+    encodeDocument(part, ENTRY_BYTES);
     return true;
   } catch {
     return false;

@@ -1,3 +1,4 @@
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { APIService } from '../../kinds/groups/apiregistration/api-service.ts';
 import type {
   Backend,
@@ -31,13 +32,14 @@ export class ProxiedApi implements Backend {
   #waiting = 0;
   readonly #documents: OpenApiDocuments;
 
-  constructor(spec: APIService['spec'], transport: Transport) {
+  /** `turns`: of the event loop, which long documents are read in. */
+  constructor(spec: APIService['spec'], transport: Transport, turns: TurnBudget) {
     const { group = '', version = '' } = spec;
     this.apiVersion = group ? `${group}/${version}` : version;
     this.root = group ? `/apis/${group}/${version}` : `/api/${version}`;
     this.spec = spec;
     this.transport = transport;
-    this.#documents = new OpenApiDocuments(this.root);
+    this.#documents = new OpenApiDocuments(this.root, turns);
   }
 
   get priority() {

@@ -201,8 +201,9 @@ const document = fields({
   ),
 });
 
-export function encodeDocument(value: Json): Buffer {
-  const out = new ProtoWriter(1 << 20);
+/** A document, or a part of one. `size`: how many bytes it may well have. */
+export function encodeDocument(value: Json, size = 1 << 20): Buffer {
+  const out = new ProtoWriter(size);
   document(value, out);
   return out.finish();
 }
