@@ -3,7 +3,7 @@ import { ApiError, type Status } from '../../../base/errors.ts';
 import type { Core } from '../../core.ts';
 import type { AdmittedForm } from '../form.ts';
 import type { AdmissionRequest } from '../request.ts';
-import { type RejectionStatus, reviewOf, reviewVersion, type Verdict, verdictOf } from './review.ts';
+import { type RejectionStatus, reviewOf, reviewVersion, shortened, type Verdict, verdictOf } from './review.ts';
 import type { RegisteredWebhook } from './webhooks.ts';
 
 /** A webhook that could not be called, or whose response is no answer: its failure policy decides what that means. */
@@ -11,7 +11,7 @@ export class CallFailed extends Error {
   override readonly name = 'CallFailed';
 
   constructor(webhook: string, problem: string, cause?: unknown) {
-    super(`failed calling webhook ${JSON.stringify(webhook)}: ${problem}`, { cause });
+    super(`failed calling webhook ${JSON.stringify(webhook)}: ${shortened(problem)}`, { cause });
   }
 }
 

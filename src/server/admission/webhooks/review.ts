@@ -42,6 +42,16 @@ export function reviewOf(request: AdmissionRequest, form: AdmittedForm, { uid, v
 const MAX_PARTS = 20_000;
 /** Further warnings, and further audit annotations, of a webhook are left out. */
 const MAX_NOTES = 1_000;
+/** The message and the reason of a rejection, which people read. */
+const MAX_MESSAGE_CHARACTERS = 16 * 1024;
+/** As JSON. Larger details of a rejection are left out. */
+const MAX_DETAILS_CHARACTERS = 64 * 1024;
+/** An audit annotation whose key is longer is left out. */
+const MAX_KEY_CHARACTERS = 256;
+/** The value of an audit annotation, as those of policies. */
+const MAX_VALUE_CHARACTERS = 10 * 1024;
+/** Of all audit annotations of one answer. */
+const MAX_ANNOTATION_CHARACTERS = 256 * 1024;
 
 interface ReviewIdentity {
   readonly uid: string;
@@ -62,11 +72,11 @@ export function verdictOf(text: string, { uid, version }: ReviewIdentity, mayPat
   return {
     allowed: response.allowed === true,
     patch: mayPatch && typeof patch === 'string' && patch !== '' ? patch : undefined,
-    result: isTree(response.status) ? (response.status as RejectionStatus) : undefined,
+    result: isTree(response.status) ? rejectionOf(response.status) : undefined,
     warnings: Array.isArray(response.warnings)
       ? response.warnings.slice(0, MAX_NOTES).filter((each) => typeof each === 'string')
       : [],
-    auditAnnotations: stringsOf(response.auditAnnotations),
+    auditAnnotations: annotationsOf(response.auditAnnotations),
   };
 }
 
@@ -91,9 +101,34 @@ function checkPatch(patch: unknown, patchType: unknown, mayPatch: boolean): void
   if (hasType && patchType === '') throw new Error('webhook returned invalid response.patchType of ""');
 }
 
-function stringsOf(value: unknown): Record<string, string> {
-  if (!isTree(value)) return {};
-  const names = Object.keys(value).slice(0, MAX_NOTES);
-  const entries = names.map((name) => [name, value[name]] as const);
-  return Object.fromEntries(entries.filter((row): row is [string, string] => typeof row[1] === 'string'));
+/** An answer has megabytes at most; what a client is told of it, and the audit log, much less. */
+function rejectionOf({ code, message, reason, details }: Record<string, unknown>): RejectionStatus {
+  return {
+    ...(typeof code === 'number' ? { code } : {}),
+    ...(typeof message === 'string' ? { message: shortened(message) } : {}),
+    ...(typeof reason === 'string' ? { reason: shortened(reason) } : {}),
+    ...(isTree(details) && JSON.stringify(details).length <= MAX_DETAILS_CHARACTERS ? { details } : {}),
+  };
+}
+
+export function shortened(text: string, maxCharacters = MAX_MESSAGE_CHARACTERS): string {
+  if (text.length <= maxCharacters) return text;
+  // Not within a pair of surrogates.
+  const kept = text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '');
+  return `${kept}...`;
+}
+
+function annotationsOf(value: unknown): Record<string, string> {
+  const annotations: Record<string, string> = {};
+  if (!isTree(value)) return annotations;
+  let room = MAX_ANNOTATION_CHARACTERS;
+  for (const name of Object.keys(value).slice(0, MAX_NOTES)) {
+    const text = value[name];
+    if (typeof text !== 'string' || name.length > MAX_KEY_CHARACTERS) continue;
+    const kept = shortened(text, MAX_VALUE_CHARACTERS);
+    room -= name.length + kept.length;
+    if (room < 0) break;
+    annotations[name] = kept;
+  }
+  return annotations;
 }

@@ -201,6 +201,30 @@ describe('a validating webhook', () => {
     expect(notes.warnings?.length).toBeLessThanOrEqual(1_000);
   });
 
+  it('shortens audit annotations, and leaves out those that would be too much together', async () => {
+    const long = 'v'.repeat(100_000);
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, long]));
+    const auditAnnotations = { ...many, ['k'.repeat(5_000)]: 'v' };
+    const path = await register('Validating', () => ({ allowed: true, auditAnnotations }), { rules: [CONFIG_MAPS] });
+    const { annotations = {} } = await api.notes('create', 'configmaps', { body: { metadata: { name: 'x' } } });
+    expect(annotations[`${path}.example.dev/a0`]).toBe(`${'v'.repeat(10 * 1024)}...`);
+    expect(JSON.stringify(annotations).length).toBeLessThan(300_000);
+    expect(Object.keys(annotations).every((key) => key.length < 1_000)).toBe(true);
+  });
+
+  it.each([
+    ['message', { status: { message: 'm'.repeat(5_000_000) } }],
+    ['reason', { status: { reason: 'r'.repeat(5_000_000) } }],
+    ['list in place of the message', { status: { message: [['m'.repeat(5_000_000)]] } }],
+    ['cause', { status: { message: 'no', details: { causes: [{ message: 'c'.repeat(5_000_000) }] } } }],
+    ['uid', { uid: 'u'.repeat(5_000_000) }],
+  ])('shortens a rejection with a long %s', async (_, answer) => {
+    await register('Validating', () => ({ allowed: false, ...answer }), { rules: [CONFIG_MAPS] });
+    const error = await made('x').catch((thrown) => thrown);
+    expect(error.toStatus().status).toBe('Failure');
+    expect(JSON.stringify(error.toStatus()).length).toBeLessThan(50_000);
+  });
+
   it('sees updates with both objects, deletes with the old one, and dry runs', async () => {
     const path = await register('Validating', () => ALLOWED, { rules: [CONFIG_MAPS] });
     await made('x', { data: { a: '1' } });
