@@ -83,35 +83,57 @@ async function loadOci(
   const parsed = parseManifest('index.json of the archive', index);
   if (parsed.type !== 'index') throw new RuntimeError('Unknown', 'index.json of the archive is not an index');
   const images: LoadedImage[] = [];
+  const references = new References(documents, store);
   for (const target of parsed.manifests) {
-    const contents = await refer(target, documents, store);
+    const contents = await references.of(target.digest);
     images.push({ target, contents, names: namesOf(target, file) });
   }
   return images;
 }
 
-/** Labels manifests with what they refer to, so that it is kept with them. Returns what each platform has. */
-async function refer(
-  target: Descriptor,
-  documents: ReadonlyMap<string, Buffer>,
-  store: ContentStore,
-): Promise<readonly ImageContent[]> {
-  const bytes = documents.get(target.digest);
-  // Archives for one platform often name the manifests of others as well.
-  if (!bytes) return [];
-  const manifest = parseManifest(target.digest, bytes);
-  const labels =
-    manifest.type === 'index'
-      ? Object.fromEntries(manifest.manifests.map(({ digest }, at) => [`containerd.io/gc.ref.content.m.${at}`, digest]))
-      : manifestLabels(manifest.config, manifest.layers);
-  await store.write({ ref: target.digest, size: bytes.length, digest: target.digest, labels, content: [bytes] });
-  if (manifest.type === 'manifest') {
-    const { config, layers } = manifest;
-    return [imageContent({ config: config.digest, layers }, documents.get(config.digest))];
+/** What the manifests of an archive refer to. Each is looked at once: indexes may list one many times, and other indexes. */
+class References {
+  readonly #documents: ReadonlyMap<string, Buffer>;
+  readonly #store: ContentStore;
+  readonly #known = new Map<string, readonly ImageContent[]>();
+
+  constructor(documents: ReadonlyMap<string, Buffer>, store: ContentStore) {
+    this.#documents = documents;
+    this.#store = store;
   }
-  const contents: ImageContent[] = [];
-  for (const each of manifest.manifests) contents.push(...(await refer(each, documents, store)));
-  return contents;
+
+  /** Labels manifests with what they refer to, so that it is kept with them. Returns what each platform has. */
+  async of(digest: string): Promise<readonly ImageContent[]> {
+    let contents = this.#known.get(digest);
+    if (!contents) {
+      contents = await this.#label(digest);
+      this.#known.set(digest, contents);
+    }
+    return contents;
+  }
+
+  async #label(digest: string): Promise<readonly ImageContent[]> {
+    const bytes = this.#documents.get(digest);
+    // Archives for one platform often name the manifests of others as well.
+    if (!bytes) return [];
+    const manifest = parseManifest(digest, bytes);
+    const labels =
+      manifest.type === 'index'
+        ? Object.fromEntries(
+            manifest.manifests.map((each, at) => [`containerd.io/gc.ref.content.m.${at}`, each.digest]),
+          )
+        : manifestLabels(manifest.config, manifest.layers);
+    await this.#store.write({ ref: digest, size: bytes.length, digest, labels, content: [bytes] });
+    if (manifest.type === 'manifest') {
+      const { config, layers } = manifest;
+      return [imageContent({ config: config.digest, layers }, this.#documents.get(config.digest))];
+    }
+    const contents = new Set<ImageContent>();
+    for (const each of new Set(manifest.manifests.map((item) => item.digest))) {
+      for (const content of await this.of(each)) contents.add(content);
+    }
+    return [...contents];
+  }
 }
 
 /** Images can have configurations of other kinds, whose layers are not those of a file system. */

@@ -87,11 +87,14 @@ async function readLayout(ingest: Ingest, bytes: Buffer, options: ReadArchiveOpt
   const byName = new Map<string, Descriptor[]>();
   for (const descriptor of index.manifests) {
     const name = nameOf(descriptor, options.fallbackName);
-    byName.set(name, [...(byName.get(name) ?? []), descriptor]);
+    const known = byName.get(name);
+    if (known) known.push(descriptor);
+    else byName.set(name, [descriptor]);
   }
   const images: LoadedImage[] = [];
+  const known: KnownManifests = new Map();
   for (const [name, descriptors] of byName) {
-    const { digest, manifest } = await resolve(ingest, name, descriptors, options.platform);
+    const { digest, manifest } = await resolve({ ingest, known, platform: options.platform }, name, descriptors);
     images.push({ names: [name], digest, manifest });
   }
   return images;
@@ -104,20 +107,27 @@ function nameOf({ annotations = {} }: Descriptor, fallback: string): string {
   return fullName(parseReference(/^[\w.-]+$/.test(name) ? `${fallback}:${name}` : name));
 }
 
+/** By digest: thousands of names may have one manifest of megabytes. */
+type KnownManifests = Map<string, ReturnType<typeof parseManifest>>;
+
 /** Follows indexes to the manifest for the platform. */
 async function resolve(
-  ingest: Ingest,
+  layout: { readonly ingest: Ingest; readonly known: KnownManifests; readonly platform: Platform },
   name: string,
   descriptors: readonly Descriptor[],
-  platform: Platform,
 ): Promise<{ digest: string; manifest: Manifest }> {
+  const { ingest, known, platform } = layout;
   const chosen = choosePlatform(descriptors, platform);
   if (!chosen) {
     const wanted = `${platform.os}/${platform.architecture}`;
     throw new RuntimeError('ImageNotFound', `${name}: the archive has no image for ${wanted}`);
   }
-  const parsed = parseManifest(name, await ingest.document(`the manifest of ${name}`, chosen.digest));
-  if (parsed.type === 'index') return resolve(ingest, name, parsed.manifests, platform);
+  let parsed = known.get(chosen.digest);
+  if (!parsed) {
+    parsed = parseManifest(name, await ingest.document(`the manifest of ${name}`, chosen.digest));
+    known.set(chosen.digest, parsed);
+  }
+  if (parsed.type === 'index') return resolve(layout, name, parsed.manifests);
   return { digest: chosen.digest, manifest: parsed };
 }
 
