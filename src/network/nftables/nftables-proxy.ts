@@ -16,7 +16,7 @@ import type { Part } from './part.ts';
 import { policyParts } from './policy-parts.ts';
 import { element, portParts } from './service-parts.ts';
 import { staleConnections } from './stale-connections.ts';
-import { TableParts, transition } from './table-parts.ts';
+import { TableParts, type Transition, transition } from './table-parts.ts';
 
 export interface NftablesProxyOptions {
   readonly kernel: Kernel;
@@ -112,16 +112,17 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
     const differences = await inTurns(this.#turns, this.#parts.replace(owners, this.#turns));
     if (this.#isCurrent) {
       this.#isCurrent = false;
-      await this.#applyDifference(transition(differences));
+      await this.#applyDifference(await inTurns(this.#turns, transition(differences, this.#turns)));
     } else {
       this.#stale.clear();
-      const all = this.#parts.all().map((after) => ({ before: undefined, after }));
-      await kernel.apply(table, [...createTable(this.#settings), ...transition(all).commands]);
+      const all = await inTurns(this.#turns, this.#parts.all(this.#turns));
+      const { commands } = await inTurns(this.#turns, transition(all, this.#turns));
+      await kernel.apply(table, [...createTable(this.#settings), ...commands]);
     }
     this.#isCurrent = true;
   }
 
-  async #applyDifference({ commands, stale }: ReturnType<typeof transition>): Promise<void> {
+  async #applyDifference({ commands, stale }: Transition): Promise<void> {
     const { kernel, table, clock } = this.#options;
     for (const command of commands) if (command.do === 'add-chain') this.#stale.delete(command.chain);
     const due = [...this.#stale].filter(([, at]) => at <= clock.now()).map(([chain]) => chain);

@@ -6,7 +6,7 @@ import { TableParts, transition } from './table-parts.ts';
 const element = (key: string, value: string): Part => ({ kind: 'element', set: 'm', key, value });
 const shared = (name: string): Part => ({ kind: 'chain', name, rules: ['accept'], isShared: true });
 const replace = (table: TableParts, owners: Record<string, readonly Part[]>) =>
-  transition(atOnce(table.replace(new Map(Object.entries(owners)), NEVER_SPENT)));
+  atOnce(transition(atOnce(table.replace(new Map(Object.entries(owners)), NEVER_SPENT)), NEVER_SPENT));
 
 it('sends only what differs', () => {
   const table = new TableParts();
@@ -24,7 +24,7 @@ it('gives a key that several services ask for to the first of them, and to the n
   expect(replace(table, { c: [element('1', 'c')] }).commands).toEqual([]);
   expect(replace(table, { a: [element('1', 'a')] }).commands).toHaveLength(2);
   expect(replace(table, { a: [] }).commands).toContainEqual({ do: 'add-elements', set: 'm', elements: ['1 : b'] });
-  expect(table.all()).toEqual([element('1', 'b')]);
+  expect(atOnce(table.all(NEVER_SPENT))).toEqual([{ before: undefined, after: element('1', 'b') }]);
 });
 
 it('keeps a shared part as long as one service has it, and empties it then', () => {
@@ -58,4 +58,10 @@ it('replaces many parts in many turns', () => {
   const { value, turns } = countTurns(table.replace(new Map([['a', parts]]), { isSpent: () => true }));
   expect(value).toHaveLength(100);
   expect(turns).toBeGreaterThan(100);
+  const all = countTurns(table.all({ isSpent: () => true }));
+  expect(all.value).toEqual(value);
+  expect(all.turns).toBeGreaterThan(100);
+  const commands = countTurns(transition(value, { isSpent: () => true }));
+  expect(commands.value).toEqual(atOnce(transition(value, NEVER_SPENT)));
+  expect(commands.turns).toBeGreaterThan(100);
 });

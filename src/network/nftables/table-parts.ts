@@ -47,9 +47,15 @@ export class TableParts {
     return differences;
   }
 
-  /** All parts that are in the table. */
-  all(): readonly Part[] {
-    return [...this.#byKey.keys()].flatMap((key) => this.#winner(key) ?? []);
+  /** All parts that are in the table, as changes of an empty one. It must be done before the next `replace` begins. */
+  *all(pace: Pace): DividedWork<readonly Difference[]> {
+    const differences: Difference[] = [];
+    for (const key of this.#byKey.keys()) {
+      if (pace.isSpent()) yield;
+      const after = this.#winner(key);
+      if (after) differences.push({ before: undefined, after });
+    }
+    return differences;
   }
 
   #winner(key: string): Part | undefined {
@@ -90,7 +96,7 @@ export interface Transition {
  * The commands for some differences, in an order in which everything that is referred to exists. Chains are emptied and not
  * deleted: kernels before 6.2 notice late that a map no longer refers to one.
  */
-export function transition(differences: readonly Difference[]): Transition {
+export function* transition(differences: readonly Difference[], pace: Pace): DividedWork<Transition> {
   const sets: Command[] = [];
   const chains: Command[] = [];
   const rules: Command[] = [];
@@ -99,6 +105,7 @@ export function transition(differences: readonly Difference[]): Transition {
   const added = new Map<string, string[]>();
   const deleted = new Map<string, string[]>();
   for (const { before, after } of differences) {
+    if (pace.isSpent()) yield;
     switch ((after ?? before)?.kind) {
       case 'element':
         if (before?.kind === 'element') push(deleted, before.set, elementText(before));
