@@ -7,8 +7,8 @@ import {
   type HostPort,
   type HostPortDecision,
   hostPortsOf,
-  isOwnEndpoint,
   keyOfHostPort,
+  ownEndpoints,
   withoutHostPorts,
 } from '../rules/host-ports.ts';
 import type { Protocol, ServiceRules } from '../rules/rule-set.ts';
@@ -43,12 +43,13 @@ export class HostPorts {
       ports: [...hostPortsOf(rules), ...balancedPorts(service, addresses)],
     }));
     const wantsMore = wanted.some(({ key, ports }) => ports.some((port) => !this.#has(key, port)));
-    const listeners = wantsMore ? await this.#options.listeners() : [];
+    const listeners = byPort(wantsMore ? await this.#options.listeners() : []);
     const decisions = wanted.map(({ key, rules, ports }) => {
+      const isOwnEndpoint = ownEndpoints(rules, addresses);
       const isTaken = (port: HostPort) =>
         !this.#has(key, port) &&
-        !isOwnEndpoint(rules, port, addresses) &&
-        listeners.some((listener) => isTakenBy(listener, port, addresses));
+        listeners.get(nameOfHostPort(port))?.some((listener) => isTakenBy(listener, port, addresses)) === true &&
+        !isOwnEndpoint(port);
       const decision = withoutHostPorts(rules, isTaken);
       this.#take(key, decision.rules);
       return [key, { ...decision, refused: ports.filter(isTaken) }] as const;
@@ -67,12 +68,19 @@ export class HostPorts {
   }
 }
 
-function isTakenBy(
-  listener: ListeningSocket,
-  { protocol, address, port }: HostPort,
-  ofNode: readonly string[],
-): boolean {
-  if (listener.port !== port || listener.protocol !== protocol) return false;
+function byPort(listeners: readonly ListeningSocket[]): ReadonlyMap<string, readonly ListeningSocket[]> {
+  const found = new Map<string, ListeningSocket[]>();
+  for (const listener of listeners) {
+    const name = nameOfHostPort(listener);
+    const others = found.get(name);
+    if (others) others.push(listener);
+    else found.set(name, [listener]);
+  }
+  return found;
+}
+
+/** Whether a listener on the same port has the address, too. */
+function isTakenBy(listener: ListeningSocket, { address }: HostPort, ofNode: readonly string[]): boolean {
   if (address === undefined || listener.address === address) return true;
   if (!ofNode.includes(address)) return false;
   return listener.address === '::' || (listener.address === '0.0.0.0' && familyOf(address) === 4);
@@ -88,4 +96,5 @@ function balancedPorts(service: WantedRules['service'], addresses: readonly stri
 }
 
 /** How a port is named in events and in the annotation of the node: `TCP/22`. */
-export const nameOfHostPort = ({ protocol, port }: HostPort) => `${protocol.toUpperCase()}/${port}`;
+export const nameOfHostPort = ({ protocol, port }: Pick<HostPort, 'protocol' | 'port'>) =>
+  `${protocol.toUpperCase()}/${port}`;

@@ -52,15 +52,26 @@ function withoutKeys(rules: PortRules, keys: ReadonlySet<string>): PortRules {
   return { ...rules, external: isEmpty ? undefined : left };
 }
 
-/** Whether the port leads to an endpoint that is reached there without rules: a pod on the network of the node. */
-export function isOwnEndpoint(
+/**
+ * Finds out whether a port leads to an endpoint that is reached there without rules: a pod on the network of the node. A service may have
+ * thousands of ports with thousands of endpoints each: they are looked at once, and only when somebody asks.
+ */
+export function ownEndpoints(
   { ports }: ServiceRules,
-  { port, protocol }: HostPort,
   nodeAddresses: readonly string[],
-): boolean {
-  return ports.some(
-    (rules) =>
-      rules.protocol === protocol &&
-      rules.external?.inside.some((each) => each.isLocal && each.port === port && nodeAddresses.includes(each.address)),
-  );
+): (port: Pick<HostPort, 'protocol' | 'port'>) => boolean {
+  let own: Set<string> | undefined;
+  const find = () => {
+    const found = new Set<string>();
+    for (const { protocol, external } of ports) {
+      for (const { isLocal, address, port } of external?.inside ?? []) {
+        if (isLocal && nodeAddresses.includes(address)) found.add(`${protocol} ${port}`);
+      }
+    }
+    return found;
+  };
+  return ({ protocol, port }) => {
+    own ??= find();
+    return own.has(`${protocol} ${port}`);
+  };
 }
