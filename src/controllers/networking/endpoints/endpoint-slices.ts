@@ -1,4 +1,6 @@
 /** Writes the pods of a service into EndpointSlices of at most a hundred endpoints, with their conditions. */
+import { addAll } from '../../../base/collections/add-all.ts';
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -51,7 +53,10 @@ export const endpointSliceController: Controller = defineController<Service>({
   plan: planEndpointSlices,
 });
 
-export function planEndpointSlices(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
+export function* planEndpointSlices(
+  service: SeenService | undefined,
+  world: Pick<Snapshot, 'of' | 'key' | 'pace'>,
+): DividedWork<Plan> {
   const slices = slicesOf(world, NAME);
   // Slices of a deleted service are left to the garbage collector. None are created for one that is being deleted.
   if (!service || service.metadata.deletionTimestamp) return [];
@@ -59,26 +64,29 @@ export function planEndpointSlices(service: SeenService | undefined, world: Pick
   if (isManagedByOthers(service)) return [];
   const [own, others] = partition(slices, (slice) => isOwnedBy(slice, service));
   const pods = podsOf(service, world, true);
-  const groups = familiesOf(service).flatMap((family) => groupsOf(service, { pods, family, world }));
+  const groups: EndpointGroup[] = [];
+  for (const family of familiesOf(service)) addAll(groups, yield* groupsOf(service, { pods, family, world }));
   const time =
     own.length > 0 ? triggerTime(endpointsIn(own), endpointsIn(groups), pods) : service.metadata.creationTimestamp;
-  return [
-    ...pack(groups, own, { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor: (_, old) => sliceFor(service, old, time) }),
-    ...others.map((slice) => remove(EndpointSlice, slice)),
-  ];
+  const packing = {
+    ...{ limit: MAX_ENDPOINTS_PER_SLICE, pace: world.pace },
+    sliceFor: (_: EndpointGroup, old: Slice | undefined) => sliceFor(service, old, time),
+  };
+  return [...(yield* pack(groups, own, packing)), ...others.map((slice) => remove(EndpointSlice, slice))];
 }
 
 interface ServicePods {
   readonly pods: readonly SeenPod[];
   readonly family: IpFamily;
-  readonly world: Listers;
+  readonly world: Listers & { readonly pace: Pace };
 }
 
 /** By the ports of the pods. A service without pods has one empty slice, which shows that it was processed. */
-function groupsOf(service: SeenService, { pods, family, world }: ServicePods): EndpointGroup[] {
+function* groupsOf(service: SeenService, { pods, family, world }: ServicePods): DividedWork<EndpointGroup[]> {
   const portsOf = portMapping(service);
   const groups = new Map<PodPorts, SliceEndpoint[]>();
   for (const pod of pods) {
+    if (world.pace.isSpent()) yield;
     const addresses = addressesOf(pod).filter((each) => ipFamily(each) === family);
     if (addresses.length === 0) continue;
     const node = world.of(Node).get(pod.spec.nodeName ?? '');

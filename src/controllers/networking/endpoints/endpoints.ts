@@ -1,4 +1,5 @@
 /** Writes the addresses of a service's pods into its Endpoints object. */
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -44,25 +45,30 @@ export const endpointsController: Controller = defineController<Service>({
   plan: planEndpoints,
 });
 
-export function planEndpoints(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
+/** A service may have tens of thousands of pods, and thousands of ports that each of them numbers in its own way. */
+export function* planEndpoints(
+  service: SeenService | undefined,
+  world: Pick<Snapshot, 'of' | 'key' | 'pace'>,
+): DividedWork<Plan> {
   const { name, namespace } = world.key;
   const current = world.of(Endpoints).get(name, namespace);
   if (!service) return current ? [remove(Endpoints, current)] : [];
   if (isManagedByOthers(service)) return [];
   const pods = podsOf(service, world, service.spec.publishNotReadyAddresses ?? false);
-  const { subsets: unpacked, isCut } = subsetsOf(service, pods);
-  const { subsets, isCut: isPackedCut } = packed(unpacked);
+  const { subsets: unpacked, isCut } = yield* subsetsOf(service, pods, world.pace);
+  const { subsets, isCut: isPackedCut } = yield* packed(unpacked, world.pace);
   return written(service, { current, subsets, isCut: isCut || isPackedCut, pods });
 }
 
 /** One subset for all pods with the same ports; they are packed afterwards. */
-function subsetsOf(service: SeenService, pods: readonly SeenPod[]): Packed {
+function* subsetsOf(service: SeenService, pods: readonly SeenPod[], pace: Pace): DividedWork<Packed> {
   const { ports: servicePorts = [], publishNotReadyAddresses } = service.spec;
   if (servicePorts.length === 0 && !isHeadless(service)) return { subsets: [], isCut: false };
   const portsOf = portMapping(service);
   const groups = new Map<PodPorts, { addresses: Address[]; notReadyAddresses: Address[] }>();
   let isCut = false;
   for (const pod of pods) {
+    if (pace.isSpent()) yield;
     const address = addressOf(service, pod);
     const found = address && portsOf(pod);
     if (address && !found) isCut = true;

@@ -1,13 +1,23 @@
 /** Services with very many ports, named and numbered, in front of many pods: what is published stays within bounds. */
 import { describe, expect, it } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
-import { planEndpointSlices } from './endpoint-slices.ts';
-import { planEndpoints } from './endpoints.ts';
-import { planMirroring } from './mirroring.ts';
+import { planEndpointSlices as dividedEndpointSlices } from './endpoint-slices.ts';
+import { planEndpoints as dividedEndpoints } from './endpoints.ts';
+import { planMirroring as dividedMirroring } from './mirroring.ts';
+
+type View = Omit<Parameters<typeof dividedEndpoints>[1], 'pace'>;
+const paced = (view: View) => ({ ...view, pace: NEVER_SPENT });
+const planEndpoints = (service: Parameters<typeof dividedEndpoints>[0], view: View) =>
+  atOnce(dividedEndpoints(service, paced(view)));
+const planEndpointSlices = (service: Parameters<typeof dividedEndpointSlices>[0], view: View) =>
+  atOnce(dividedEndpointSlices(service, paced(view)));
+const planMirroring = (endpoints: Parameters<typeof dividedMirroring>[0], view: View) =>
+  atOnce(dividedMirroring(endpoints, paced(view)));
 
 const key = { namespace: 'x', name: 'web' };
 const listOf = <T>(length: number, of: (index: number) => T) => Array.from({ length }, (_, index) => of(index));
@@ -109,5 +119,68 @@ describe('Endpoints that a client wrote', () => {
     const own = ports.map((port, at) => ({ addresses: [{ ip: `11.0.${at >> 8}.${at & 255}` }], ports: [port] }));
     const slices = mirrored([{ addresses: addresses(5_000), ports }, ...own]);
     expect(slices.length).toBeLessThan(30);
+  });
+});
+
+describe('a plan for many of them', () => {
+  const pace = { isSpent: () => true };
+
+  it.each([
+    ['pods', { ports: 1, pods: 200 }],
+    ['pods that number a port differently', { ports: 2, pods: 200, named: true }],
+  ])('is made in many turns for %s', (_, shape) => {
+    const { service, view } = scene(shape);
+    const world = { ...view, pace };
+    for (const [plan, alone] of [
+      [dividedEndpoints, planEndpoints],
+      [dividedEndpointSlices, planEndpointSlices],
+    ] as const) {
+      const { value, turns } = countTurns<readonly unknown[]>(plan(service, world));
+      expect(turns).toBeGreaterThan(200);
+      expect(written(value)).toEqual(written(alone(service, view)));
+    }
+  });
+
+  it('is made in many turns for subsets that a client wrote, and for the slices of them', () => {
+    const { world, view } = scene({ ports: 1, pods: 0 });
+    world.put(Service, { metadata: key, spec: { clusterIP: '10.0.0.1', ports: [] } });
+    const subsets = listOf(100, (at) => ({
+      addresses: [{ ip: `10.0.0.${at}` }],
+      ports: [{ ...TCP, name: `p${at}`, port: at + 1 }],
+    }));
+    const endpoints = world.put(Endpoints, { metadata: { ...key, uid: 'e' }, subsets });
+    const { value, turns } = countTurns(dividedMirroring(endpoints, { ...view, pace }));
+    // Of subsets, their ports and addresses, and of slices.
+    expect(turns).toBeGreaterThan(700);
+    expect(value).toEqual(planMirroring(endpoints, view));
+  });
+
+  it('looks at the ports of a pod once, until the pod changes', () => {
+    const { service, view, world } = scene({ ports: 2, pods: 50, named: true });
+    let looks = 0;
+    const watched = (name: string) => {
+      const pod = world.of(Pod).get(name, 'x');
+      const spec = {
+        ...pod.spec,
+        get containers() {
+          looks++;
+          return pod.spec.containers;
+        },
+      };
+      world.put(Pod, Object.defineProperty({ ...pod }, 'spec', { value: spec, enumerable: true }));
+    };
+    const names = view
+      .of(Pod)
+      .list('x')
+      .map(({ metadata }: any) => metadata.name);
+    for (const name of names) watched(name);
+    looks = 0;
+    planEndpoints(service, view);
+    planEndpointSlices(service, view);
+    expect(looks).toBe(50);
+    world.put(Pod, { ...world.of(Pod).get('pod-7', 'x') });
+    looks = 0;
+    planEndpoints(service, view);
+    expect(looks).toBe(1);
   });
 });

@@ -1,4 +1,5 @@
 /** Mirrors Endpoints that other clients manage into EndpointSlices, for consumers that read only slices. */
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -31,7 +32,10 @@ export const endpointSliceMirroringController: Controller = defineController<End
   plan: planMirroring,
 });
 
-export function planMirroring(endpoints: SeenEndpoints | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
+export function* planMirroring(
+  endpoints: SeenEndpoints | undefined,
+  world: Pick<Snapshot, 'of' | 'key' | 'pace'>,
+): DividedWork<Plan> {
   const { name, namespace } = world.key;
   const slices = slicesOf(world, NAME);
   const service = world.of(Service).get(name, namespace);
@@ -39,12 +43,21 @@ export function planMirroring(endpoints: SeenEndpoints | undefined, world: Pick<
     return slices.map((slice) => remove(EndpointSlice, slice));
   }
   if (endpoints.metadata.deletionTimestamp) return [];
-  const mirrored = packed(endpoints.subsets ?? []).subsets.map(mirror);
+  const { pace } = world;
+  const mirrored: Mirrored[] = [];
+  for (const subset of (yield* packed(endpoints.subsets ?? [], pace)).subsets) {
+    if (pace.isSpent()) yield;
+    mirrored.push(mirror(subset));
+  }
   const packing = {
-    limit: MAX_ENDPOINTS_PER_SLICE,
+    ...{ limit: MAX_ENDPOINTS_PER_SLICE, pace },
     sliceFor: (_: EndpointGroup, old: Slice | undefined) => sliceFor(endpoints, old),
   };
-  const actions = pack(merged(mirrored.flatMap(({ groups }) => groups)), slices, packing);
+  const groups = yield* merged(
+    mirrored.flatMap((each) => each.groups),
+    pace,
+  );
+  const actions = yield* pack(groups, slices, packing);
   return [...actions, ...omissionEvents(endpoints, actions, mirrored)];
 }
 
@@ -88,9 +101,10 @@ function endpointOf({ address, ready }: { readonly address: Address; readonly re
 }
 
 /** Groups without ports can come from several subsets. */
-function merged(groups: readonly EndpointGroup[]): EndpointGroup[] {
+function* merged(groups: readonly EndpointGroup[], pace: Pace): DividedWork<EndpointGroup[]> {
   const out = new Map<string, EndpointGroup & { readonly endpoints: SliceEndpoint[] }>();
   for (const group of groups) {
+    if (pace.isSpent()) yield;
     const key = `${group.addressType} ${JSON.stringify(group.ports)}`;
     const known = out.get(key) ?? { ...group, endpoints: [] };
     out.set(key, known);

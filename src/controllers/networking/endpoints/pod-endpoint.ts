@@ -52,8 +52,7 @@ function mappingOf(ports: readonly ServicePort[]): PortMapping {
   const names = new Set(ports.flatMap((port) => (typeof port.targetPort === 'string' ? [targetKey(port)] : [])));
   const known = new Map<string, PodPorts>();
   const maxKnown = Math.max(1, Math.floor(MAX_LISTED_PORTS / Math.max(1, ports.length)));
-  return (pod) => {
-    const numbers = names.size > 0 ? numbersOf(pod, names) : NO_NUMBERS;
+  const find = (numbers: Numbers) => {
     const key = [...numbers]
       .map(([name, number]) => `${name}=${number}`)
       .sort()
@@ -63,6 +62,16 @@ function mappingOf(ports: readonly ServicePort[]): PortMapping {
     const listed = { ports: ports.flatMap((port) => portOf(port, numbers)) };
     known.set(key, listed);
     return listed;
+  };
+  if (names.size === 0) {
+    const listed = find(NO_NUMBERS);
+    return () => listed;
+  }
+  // A change of one pod asks for all: a thousand pods with a thousand named ports take a second and a half.
+  const byPod = new WeakMap<SeenPod, PodPorts | undefined>();
+  return (pod) => {
+    if (!byPod.has(pod)) byPod.set(pod, find(numbersOf(pod, names)));
+    return byPod.get(pod);
   };
 }
 

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
-import { type EndpointGroup, pack } from './slice-packing.ts';
+import { pack as dividedPack, type EndpointGroup, type Packing } from './slice-packing.ts';
+
+const pack = (
+  groups: readonly EndpointGroup[],
+  slices: Parameters<typeof dividedPack>[1],
+  packing: Omit<Packing, 'pace'>,
+) => atOnce(dividedPack(groups, slices, { ...packing, pace: NEVER_SPENT }));
 
 const MAX_ENDPOINTS_PER_SLICE = 4;
 const PORTS = [80, 81, 82];

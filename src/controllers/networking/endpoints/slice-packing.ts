@@ -2,6 +2,8 @@
  * Distributes endpoints over slices so that few slices change: endpoints stay in their slice, slices that change anyway are
  * filled first, and a slice that would be deleted is reused.
  */
+import { addAll } from '../../../base/collections/add-all.ts';
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
@@ -35,6 +37,7 @@ export interface Packing {
   readonly limit: number;
   /** Builds a slice of the group without its endpoints, from `old` if there is one. */
   sliceFor(group: EndpointGroup, old: Slice | undefined): Draft<EndpointSlice>;
+  readonly pace: Pace;
 }
 
 /** A slice to write. `old` is its current state, if it exists. */
@@ -46,18 +49,30 @@ interface PlannedSlice {
 }
 
 /** `slices`: all existing ones. Those that match no group are deleted, unless they can be reused. */
-export function pack(groups: readonly EndpointGroup[], slices: readonly Slice[], packing: Packing): Action[] {
+export function* pack(
+  groups: readonly EndpointGroup[],
+  slices: readonly Slice[],
+  packing: Packing,
+): DividedWork<Action[]> {
+  const { pace } = packing;
   const byGroup = grouped(slices, groupKey);
-  const planned = groups.flatMap((group) => {
+  const planned: PlannedSlice[] = [];
+  for (const group of groups) {
+    if (pace.isSpent()) yield;
     const own = byGroup.get(groupKey(group)) ?? [];
-    return group.endpoints.length > 0 ? packGroup(group, own, packing) : [empty(group, own[0])];
-  });
+    addAll(planned, group.endpoints.length > 0 ? yield* packGroup(group, own, packing) : [empty(group, own[0])]);
+  }
   const kept = planned.filter(({ endpoints, group }) => endpoints.length > 0 || group.endpoints.length === 0);
   const used = new Set(kept.map(({ old }) => old));
   const unused = grouped(slices.filter((slice) => !used.has(slice)).reverse(), ({ addressType }) => addressType);
   for (const slice of kept) slice.old ??= unused.get(slice.group.addressType)?.pop();
   const left = [...unused.values()].flatMap((all) => all.reverse());
-  return [...kept.flatMap((slice) => written(slice, packing)), ...left.map((slice) => remove(EndpointSlice, slice))];
+  const actions: Action[] = [];
+  for (const slice of kept) {
+    if (pace.isSpent()) yield;
+    addAll(actions, written(slice, packing));
+  }
+  return [...actions, ...left.map((slice) => remove(EndpointSlice, slice))];
 }
 
 function grouped(slices: readonly Slice[], keyOf: (slice: Slice) => string): Map<string, Slice[]> {
@@ -71,9 +86,19 @@ function grouped(slices: readonly Slice[], keyOf: (slice: Slice) => string): Map
   return out;
 }
 
-function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Packing): PlannedSlice[] {
-  const wanted = new Map(group.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
-  const planned = slices.map((old): PlannedSlice => {
+function* packGroup(
+  group: EndpointGroup,
+  slices: readonly Slice[],
+  { limit, pace }: Packing,
+): DividedWork<PlannedSlice[]> {
+  const wanted = new Map<string, SliceEndpoint>();
+  for (const endpoint of group.endpoints) {
+    if (pace.isSpent()) yield;
+    wanted.set(endpointKey(endpoint), endpoint);
+  }
+  const planned: PlannedSlice[] = [];
+  for (const old of slices) {
+    if (pace.isSpent()) yield;
     const endpoints: SliceEndpoint[] = [];
     for (const endpoint of old.endpoints) {
       const key = endpointKey(endpoint);
@@ -83,8 +108,8 @@ function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Pa
         wanted.delete(key);
       }
     }
-    return { group, old, endpoints, isChanged: !deepEqual(endpoints, old.endpoints) };
-  });
+    planned.push({ group, old, endpoints, isChanged: !deepEqual(endpoints, old.endpoints) });
+  }
   const rest = [...wanted.values()];
   let next = 0;
   const left = () => rest.length - next;

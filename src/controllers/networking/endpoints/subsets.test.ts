@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_ADDRESSES, packed, type Subset, truncated } from './subsets.ts';
+import { atOnce, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { packed as dividedPacked, MAX_ADDRESSES, type Subset, truncated } from './subsets.ts';
+
+const packed = (subsets: readonly Subset[]) => atOnce(dividedPacked(subsets, NEVER_SPENT));
 
 const address = fc.nat(20).map((n) => ({ ip: `10.0.0.${n}` }));
 const port = fc.constantFrom(80, 81, 82).map((number) => ({ port: number, protocol: 'TCP' as const }));

@@ -1,4 +1,5 @@
 /** Normalizes the subsets of an Endpoints object: each port once, each subset with its own ports. */
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 
@@ -31,18 +32,24 @@ export interface Packed {
  * addresses behind a port are never combined with it one by one: ports that occur in the same of the given subsets have
  * the same addresses.
  */
-export function packed(subsets: readonly Subset[]): Packed {
+export function* packed(subsets: readonly Subset[], pace: Pace): DividedWork<Packed> {
   const bySources = new Map<string, { ports: KeyedPort[]; sources: readonly number[] }>();
-  for (const { key, port, sources } of portsIn(subsets)) {
+  for (const { key, port, sources } of yield* portsIn(subsets, pace)) {
+    if (pace.isSpent()) yield;
     const text = sources.join(' ');
     const group = bySources.get(text) ?? { ports: [], sources };
     bySources.set(text, group);
     group.ports.push({ key, port });
   }
-  const given = subsets.map(entriesOf);
+  const given: Entries[] = [];
+  for (const subset of subsets) {
+    if (pace.isSpent()) yield;
+    given.push(entriesOf(subset));
+  }
   const groups = new Map<string, { ports: KeyedPort[]; entries: readonly Entry[] }>();
   let left = MAX_PACKED_ADDRESSES;
   for (const { ports, sources } of bySources.values()) {
+    if (pace.isSpent()) yield;
     left -= sum(sources.map((source) => (given[source] as Entries).size));
     if (left < 0) break;
     const sorted = [...union(sources.map((source) => given[source] as Entries))].sort(([a], [b]) => compare(a, b));
@@ -64,9 +71,13 @@ interface KeyedPort {
 }
 
 /** All ports, sorted, each with the positions of the subsets that have it. */
-function portsIn(subsets: readonly Subset[]): (KeyedPort & { readonly sources: readonly number[] })[] {
+function* portsIn(
+  subsets: readonly Subset[],
+  pace: Pace,
+): DividedWork<(KeyedPort & { readonly sources: readonly number[] })[]> {
   const out = new Map<string, KeyedPort & { readonly sources: number[] }>();
   for (const [source, { ports = [] }] of subsets.entries()) {
+    if (pace.isSpent()) yield;
     for (const { key, port } of keyed(ports)) {
       const found = out.get(key) ?? { key, port, sources: [] };
       out.set(key, found);
