@@ -1,4 +1,5 @@
 /** Decides the size of a target, with conditions and events. Performs and writes nothing. */
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { parseQuantity, scaled } from '../../../base/quantity.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
@@ -51,7 +52,8 @@ export function needsMetrics(autoscaler: Autoscaler, { replicas }: Pick<Target, 
   return replicas !== 0 && replicas >= min && replicas <= max;
 }
 
-export function decide(autoscaler: Autoscaler, found: TargetState): Decision {
+/** There may be tens of thousands of pods, for each of many metrics and other autoscalers. */
+export function* decide(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<Decision> {
   const { replicas: current } = found.target;
   const { min, max } = boundsOf(autoscaler);
   const nothing = { conditions: [], events: [], metrics: [], reason: '', history: found.history };
@@ -65,8 +67,8 @@ export function decide(autoscaler: Autoscaler, found: TargetState): Decision {
   if (current < min) {
     return { ...nothing, replicas: min, reason: 'Current number of replicas below Spec.MinReplicas' };
   }
-  const selected = selectPods(autoscaler, found);
-  if ('pods' in selected) return byMetrics(autoscaler, selected.pods, found);
+  const selected = yield* selectPods(autoscaler, found, pace);
+  if ('pods' in selected) return yield* byMetrics(autoscaler, { ...found, pods: selected.pods }, pace);
   const { reason, message, event = reason } = selected;
   return {
     ...nothing,
@@ -81,7 +83,11 @@ type Selected =
   /** `event` and `said`: when the event has another reason, and the condition another message. */
   | { readonly reason: string; readonly message: string; readonly event?: string; readonly said?: string };
 
-function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: TargetState): Selected {
+function* selectPods(
+  { metadata }: Autoscaler,
+  { target, pods, rivals }: TargetState,
+  pace: Pace,
+): DividedWork<Selected> {
   const { selector: text } = target;
   if (text === '') {
     const said = "the HPA target's scale is missing a selector";
@@ -96,7 +102,11 @@ function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: TargetSt
     return { reason: 'InvalidSelector', message };
   }
   const mine = pods.filter((pod) => selector.matches(pod.metadata.labels));
-  const others = rivals.filter((rival) => selectsAny(rival, mine));
+  const others: Rival[] = [];
+  for (const rival of rivals) {
+    if (pace.isSpent()) yield;
+    if (selectsAny(rival, mine)) others.push(rival);
+  }
   if (others.length === 0) return { pods: mine };
   const names = [metadata.name ?? '', ...others.map(({ name }) => name)].sort();
   const list = names.map((name) => `{${name} ${metadata.namespace}}`).join(' ');
@@ -115,13 +125,15 @@ function selectsAny({ selector: text }: Rival, pods: readonly DeepReadonly<Pod>[
   }
 }
 
-function byMetrics(autoscaler: Autoscaler, pods: TargetState['pods'], found: TargetState): Decision {
-  const { target, readings, history, now } = found;
+/** `pods`: those of the target. */
+function* byMetrics(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<Decision> {
+  const { target, pods, readings, history, now } = found;
   const { behavior, metrics = [] } = autoscaler.spec;
   const { replicas: current, observed } = target;
   const { namespace = '' } = autoscaler.metadata;
   const tolerance = toleranceOf(behavior);
-  const recommendation = recommend(metrics, readings, { pods, replicas: current, observed, tolerance, namespace, now });
+  const input = { pods, replicas: current, observed, tolerance, namespace, now };
+  const recommendation = yield* recommend(metrics, readings, { ...input, pace });
   const errors = recommendation.errors.map(({ reason, message }) => eventContent('Warning', reason, message));
   if (!recommendation.wanted) {
     const summary = eventContent(

@@ -49,11 +49,12 @@ export function horizontalPodAutoscalerController(options: HorizontalPodAutoscal
       memory.look(key, autoscaler, { selector, now: now.getTime() });
       return { target, readings, rivals: memory.rivals(autoscaler) };
     },
-    plan(autoscaler, { of, observed: look, failures }, now) {
+    *plan(autoscaler, { of, observed: look, failures, pace }, now) {
       if (!autoscaler) return [];
       const key = keyOf(autoscaler);
       const pods = typeof look === 'number' ? [] : of(Pod).list(autoscaler.metadata.namespace);
-      const { plan, history } = planAutoscaler(autoscaler, { look, pods, failures, history: memory.history(key) }, now);
+      const world = { look, pods, failures, pace, history: memory.history(key) };
+      const { plan, history } = yield* planAutoscaler(autoscaler, world, now);
       memory.remember(key, history);
       return plan;
     },

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { deepFreeze } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import type { Action } from '../../loop/plan.ts';
 import type { Autoscaler } from './decide.ts';
 import type { Reading } from './metrics/readings.ts';
-import { type Look, planAutoscaler, type World } from './plan-autoscaler.ts';
+import { planAutoscaler as dividedPlan, type Look, type World } from './plan-autoscaler.ts';
 import { NO_HISTORY, type ScalingHistory } from './scaling/scaling-history.ts';
+
+const planAutoscaler = (autoscaler: Parameters<typeof dividedPlan>[0], world: Omit<World, 'pace'>, now: Date) =>
+  atOnce(dividedPlan(autoscaler, { ...world, pace: NEVER_SPENT }, now));
 
 const START = Date.parse('2030-01-01T01:00:00Z');
 const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } };
@@ -410,4 +414,19 @@ describe('whatever the load is', () => {
       { numRuns: 200 },
     );
   });
+});
+
+test('many metrics and many other autoscalers are looked at in many turns', () => {
+  const autoscaler = autoscalerWith({ metrics: Array(50).fill(cpu) });
+  const look = {
+    ...lookAt(3, ...Array<Reading>(50).fill(usage(3, 90))),
+    rivals: Array.from({ length: 100 }, (_, index) => ({ name: `r${index}`, selector: `app=r${index}` })),
+  };
+  const world = { look, pods: podsOf(3), history: NO_HISTORY, failures: [] };
+  const now = new Date(START);
+  const { value, turns } = countTurns(dividedPlan(autoscaler, { ...world, pace: { isSpent: () => true } }, now));
+  expect(turns).toBeGreaterThan(150);
+  const alone = planAutoscaler(autoscaler, world, now);
+  expect(statusIn(value.plan)).toEqual(statusIn(alone.plan));
+  expect([value.history, value.plan.length]).toEqual([alone.history, alone.plan.length]);
 });

@@ -1,5 +1,6 @@
 /** Plans for an autoscaler after its target was read: pure, with its state passed in and out. */
 
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -34,6 +35,7 @@ export interface World {
   /** The pods of the namespace. */
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly failures: readonly Failure[];
+  readonly pace: Pace;
 }
 
 export interface AutoscalerPlan {
@@ -41,7 +43,7 @@ export interface AutoscalerPlan {
   readonly history: ScalingHistory;
 }
 
-export function planAutoscaler(autoscaler: Autoscaler, world: World, now: Date): AutoscalerPlan {
+export function* planAutoscaler(autoscaler: Autoscaler, world: World, now: Date): DividedWork<AutoscalerPlan> {
   const failure = world.failures.find(({ action }) => action?.type === 'updateSubresource');
   const history = failure ? withoutLastChange(world.history) : world.history;
   const { look } = world;
@@ -57,10 +59,8 @@ export function planAutoscaler(autoscaler: Autoscaler, world: World, now: Date):
   }
   const { target } = look;
   const known = history.recommendations.length > 0 ? history : beginning(history, target, now);
-  const decision = decide(autoscaler, {
-    ...{ ...look, target, pods: world.pods, history: known },
-    now: now.getTime(),
-  });
+  const state = { ...look, target, pods: world.pods, history: known, now: now.getTime() };
+  const decision = yield* decide(autoscaler, state, world.pace);
   const events = decision.events.map(({ eventType, reason, message }) => event(autoscaler, eventType, reason, message));
   const change = (decision.replicas ?? target.replicas) - target.replicas;
   return {

@@ -1,4 +1,5 @@
 /** Combines the proposals of an autoscaler's metrics. */
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import { type ConditionContent, condition } from './condition-content.ts';
 import { type MetricError, type Proposal, type ProposalInput, proposalOf } from './metrics/proposals.ts';
@@ -20,14 +21,16 @@ export interface Recommendation {
  * The highest proposal wins. When some metrics fail, the others may scale up, but not down: the failed ones might have asked
  * for more.
  */
-export function recommend(
+export function* recommend(
   metrics: readonly SeenMetric[],
   readings: readonly Reading[],
-  at: ProposalInput,
-): Recommendation {
-  const outcomes = metrics.map((metric, index) =>
-    proposalOf(metric, readings[index] ?? { type: 'problem', why: 'it was not read' }, at),
-  );
+  { pace, ...at }: ProposalInput & { readonly pace: Pace },
+): DividedWork<Recommendation> {
+  const outcomes: ReturnType<typeof proposalOf>[] = [];
+  for (const [index, metric] of metrics.entries()) {
+    if (pace.isSpent()) yield;
+    outcomes.push(proposalOf(metric, readings[index] ?? { type: 'problem', why: 'it was not read' }, at));
+  }
   const proposals = outcomes.filter((each): each is Proposal => 'replicas' in each);
   const errors = outcomes.filter((each): each is MetricError => 'reason' in each);
   const found = outcomes.map((each) => ('replicas' in each ? each.status : { type: '' }));
