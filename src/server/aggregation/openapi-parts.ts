@@ -5,8 +5,8 @@ import type { Json, OpenApiV2Part } from '../backends/backend.ts';
 import { encodeDocument } from '../openapi/proto.ts';
 import { boundedJsonInTurns } from './bounded-json.ts';
 
-/** One entry is handled in one turn of the event loop. Those of the largest APIs have a few hundred values. */
-const MAX_ENTRY_VALUES = 20_000;
+/** One entry is handled in two turns of the event loop. A schema may have that of a whole pod template within it. */
+const MAX_ENTRY_VALUES = 50_000;
 /** What most entries take in protobuf. */
 const ENTRY_BYTES = 4 * 1024;
 const EMPTY_PART: OpenApiV2Part = { paths: {}, definitions: {}, parameters: {} };
@@ -44,6 +44,8 @@ function* publishable(section: keyof OpenApiV2Part, value: unknown, pace: Pace):
     if (pace.isSpent()) yield;
     if (!isSmall(entry)) continue;
     const cleaned = section === 'definitions' ? schemaOf(entry) : entry;
+    // Of a large one, both take long.
+    if (pace.isSpent()) yield;
     if (isEncodable({ [section]: { [name]: cleaned } })) entries.push([name, cleaned]);
   }
   return Object.fromEntries(entries);
