@@ -55,6 +55,18 @@ describe('a stored value in which a byte was changed', () => {
     await store.close();
   });
 
+  it.each([2, 300])('ends a watch that selects among %i objects with an event that names it', async (count) => {
+    const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
+    const api = await serverOn(store);
+    for (let index = 2; index < count; index++) await api.create('configmaps', { metadata: { name: `c${index}` } });
+    const watch = await api.watch('configmaps', { options: { labelSelector: 'app=web' } });
+    expect(await watch.next()).toMatchObject([
+      { type: 'ERROR', object: { code: 500, message: expect.stringContaining(`${KEY}b`) } },
+    ]);
+    api.server.close();
+    await store.close();
+  });
+
   describe('can be deleted by a request that accepts the loss', () => {
     const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
 

@@ -1,3 +1,4 @@
+import { type DividedWork, inTurns, type Pace } from '../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 
 /** Something that takes time in proportion to its size. */
@@ -21,45 +22,27 @@ export function readInTurns<T extends Sized>(
   objects: readonly T[],
   read: (object: T) => void,
 ): Promise<void> | undefined {
-  const reading = new Reading(budget, objects, read);
-  return reading.advance() ? undefined : reading.rest();
+  return inTurns(budget, reading(objects, read, budget)) ?? undefined;
 }
 
-class Reading<T extends Sized> {
-  readonly #budget: TurnBudget;
-  readonly #objects: readonly T[];
-  readonly #read: (object: T) => void;
-  readonly #step: number;
-  #next = 0;
+/** Whether reading may take more than one turn. */
+export function mayTakeTurns(objects: readonly Sized[]): boolean {
+  let bytes = 0;
+  return objects.length >= MIN_DIVIDED || objects.some(({ size }) => (bytes += size) > STEP_BYTES);
+}
 
-  constructor(budget: TurnBudget, objects: readonly T[], read: (object: T) => void) {
-    this.#budget = budget;
-    this.#objects = objects;
-    this.#read = read;
-    this.#step = objects.length < MIN_DIVIDED ? Number.POSITIVE_INFINITY : STEP;
-  }
-
-  /** Reads on until the turn is used up, and at least one object. Returns whether everything was read. */
-  advance(): boolean {
-    let count = 0;
-    let bytes = 0;
-    while (this.#next < this.#objects.length) {
-      const object = this.#objects[this.#next]!;
-      if (count > 0 && (count >= this.#step || bytes + object.size > STEP_BYTES)) {
-        if (this.#budget.isSpent()) return false;
-        count = 0;
-        bytes = 0;
-      }
-      count++;
-      bytes += object.size;
-      this.#next++;
-      this.#read(object);
+function* reading<T extends Sized>(objects: readonly T[], read: (object: T) => void, pace: Pace): DividedWork<void> {
+  const step = objects.length < MIN_DIVIDED ? Number.POSITIVE_INFINITY : STEP;
+  let count = 0;
+  let bytes = 0;
+  for (const object of objects) {
+    if (count > 0 && (count >= step || bytes + object.size > STEP_BYTES)) {
+      if (pace.isSpent()) yield;
+      count = 0;
+      bytes = 0;
     }
-    return true;
-  }
-
-  async rest(): Promise<void> {
-    do await this.#budget.nextTurn();
-    while (!this.advance());
+    count++;
+    bytes += object.size;
+    read(object);
   }
 }

@@ -7,7 +7,7 @@ import type { Core } from '../core.ts';
 import { invalidObject } from '../objects/check.ts';
 import { channelOf } from '../reads/async-watch-channel.ts';
 import { parseRevision, waitForRevision } from '../reads/freshness.ts';
-import { readInTurns } from '../reads/read-in-turns.ts';
+import { mayTakeTurns, readInTurns } from '../reads/read-in-turns.ts';
 import { type Selection, selectionOf } from '../reads/selection.ts';
 import { batchOf } from '../reads/watch-channel.ts';
 import { WatchOutput } from '../reads/watch-output.ts';
@@ -24,19 +24,22 @@ export async function watch(core: Core, { resource, call }: ApiRequest): Promise
   const wait = initial ? (asked ? waitForRevision(core, asked, call) : core.cache.fresh()) : undefined;
   if (wait) await wait;
   const from = initial || !asked ? undefined : asked;
-  const reading = initial ? readSelected(core, resource, call, selection) : undefined;
-  if (reading) await reading;
+  if (initial && isSelective(call)) await readSelected(core, resource, call, selection);
   return new RunningWatch(core, resource, call, { selection, from, initial, marked });
 }
 
-/** What a selector has to read of the current objects is kept with them, so that they are selected quickly below. */
-function readSelected(core: Core, { kind }: Resource, call: Call, selection: Selection): Promise<void> | undefined {
-  const { labelSelector, fieldSelector } = call.options ?? {};
+const isSelective = ({ options = {} }: Call) => Boolean(options.labelSelector || options.fieldSelector);
+
+/** What a selector has to read of many or large objects is kept with them, so that they are selected quickly below. */
+async function readSelected(core: Core, { kind }: Resource, call: Call, selection: Selection): Promise<void> {
+  const entries = core.cache.table(kind).entries(call.namespace ?? '');
   // What is converted asynchronously is read where the watch waits for it.
-  if ((!labelSelector && !fieldSelector) || kind.conversion) return undefined;
-  const reading = readInTurns(core.turns, core.cache.table(kind).entries(call.namespace ?? ''), selection.matches);
-  // An object that cannot be read ends the watch when it begins.
-  return reading?.catch(() => undefined);
+  if (kind.conversion || !mayTakeTurns(entries)) return;
+  try {
+    await readInTurns(core.turns, entries, selection.matches);
+  } catch {
+    // An object that cannot be read ends the watch when it begins.
+  }
 }
 
 interface Start {
