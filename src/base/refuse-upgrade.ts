@@ -2,7 +2,7 @@ import type { ClientRequest } from 'node:http';
 
 /**
  * Fails a request that did not ask for another protocol when the server switches to one. Node would close the connection, and emit
- * neither a response nor an error: whoever waits for one of them would wait for ever.
+ * neither a response nor an error, so that the caller would wait for ever.
  */
 export function refuseUpgrade(request: ClientRequest): void {
   request.on('upgrade', (_response, socket) => {

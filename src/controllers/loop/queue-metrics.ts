@@ -8,11 +8,11 @@ const BUCKETS_SECONDS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10];
 
 const ADDS = 'workqueue_adds_total';
 const DEPTH = 'workqueue_depth';
-const LONGEST = 'workqueue_longest_running_processor_seconds';
-const QUEUED = 'workqueue_queue_duration_seconds';
+const LONGEST_RUNNING_SECONDS = 'workqueue_longest_running_processor_seconds';
+const QUEUED_SECONDS = 'workqueue_queue_duration_seconds';
 const RETRIES = 'workqueue_retries_total';
-const UNFINISHED = 'workqueue_unfinished_work_seconds';
-const WORKED = 'workqueue_work_duration_seconds';
+const UNFINISHED_SECONDS = 'workqueue_unfinished_work_seconds';
+const WORKED_SECONDS = 'workqueue_work_duration_seconds';
 
 /** Measures the queues of controllers, under the names that dashboards use. */
 export class QueueMetrics {
@@ -36,16 +36,16 @@ export class QueueMetrics {
     yield* gauge(ADDS, ({ adds }) => adds);
     yield head(DEPTH, 'gauge', 'Number of keys that wait for a worker.');
     yield* gauge(DEPTH, ({ depth }) => depth);
-    yield head(LONGEST, 'gauge', 'How long the longest running worker has been at its key, in seconds.');
-    yield* gauge(LONGEST, (meter) => Math.max(0, ...meter.runningSeconds()));
-    yield head(QUEUED, 'histogram', 'How long a key waits for a worker, in seconds.');
-    for (const { queued, labels } of all) yield* queued.lines(QUEUED, labels);
+    yield head(LONGEST_RUNNING_SECONDS, 'gauge', 'How long the longest running worker has been at its key, in seconds.');
+    yield* gauge(LONGEST_RUNNING_SECONDS, (meter) => Math.max(0, ...meter.runningSeconds()));
+    yield head(QUEUED_SECONDS, 'histogram', 'How long a key waits for a worker, in seconds.');
+    for (const { queued, labels } of all) yield* queued.lines(QUEUED_SECONDS, labels);
     yield head(RETRIES, 'counter', 'Number of keys that failed and are tried again.');
     yield* gauge(RETRIES, ({ retries }) => retries);
-    yield head(UNFINISHED, 'gauge', 'How long all workers have been at their keys, in seconds.');
-    yield* gauge(UNFINISHED, (meter) => meter.runningSeconds().reduce((sum, seconds) => sum + seconds, 0));
-    yield head(WORKED, 'histogram', 'How long processing a key takes, in seconds.');
-    for (const { worked, labels } of all) yield* worked.lines(WORKED, labels);
+    yield head(UNFINISHED_SECONDS, 'gauge', 'How long all workers have been at their keys, in seconds.');
+    yield* gauge(UNFINISHED_SECONDS, (meter) => meter.runningSeconds().reduce((sum, seconds) => sum + seconds, 0));
+    yield head(WORKED_SECONDS, 'histogram', 'How long processing a key takes, in seconds.');
+    for (const { worked, labels } of all) yield* worked.lines(WORKED_SECONDS, labels);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Computes which pods of a node are isolated, and from what. */
+import { groupBy } from '../../base/collections/group-by.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Namespace as NamespaceObject } from '../../kinds/groups/core/namespace.ts';
@@ -21,18 +22,6 @@ export interface PolicyWorld {
   readonly namespaces: readonly Namespace[];
   /** The name of the node. */
   readonly node: string;
-}
-
-/** The items of a list by a key. */
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }
 
 /** A policy may have thousands of rules, peers and ports, each of which is compared with all pods. */

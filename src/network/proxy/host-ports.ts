@@ -1,4 +1,5 @@
 /** Keeps services from taking ports of the node that something else listens on. */
+import { groupBy } from '../../base/collections/group-by.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { ListeningSocket } from '../kernel/listening-sockets.ts';
@@ -43,7 +44,7 @@ export class HostPorts {
       ports: [...hostPortsOf(rules), ...balancedPorts(service, addresses)],
     }));
     const wantsMore = wanted.some(({ key, ports }) => ports.some((port) => !this.#has(key, port)));
-    const listeners = byPort(wantsMore ? await this.#options.listeners() : []);
+    const listeners = groupBy(wantsMore ? await this.#options.listeners() : [], nameOfHostPort);
     const decisions = wanted.map(({ key, rules, ports }) => {
       const isOwnEndpoint = ownEndpoints(rules, addresses);
       const isTaken = (port: HostPort) =>
@@ -66,17 +67,6 @@ export class HostPorts {
   #has(service: string, port: HostPort): boolean {
     return this.#taken.get(service)?.has(keyOfHostPort(port)) ?? false;
   }
-}
-
-function byPort(listeners: readonly ListeningSocket[]): ReadonlyMap<string, readonly ListeningSocket[]> {
-  const found = new Map<string, ListeningSocket[]>();
-  for (const listener of listeners) {
-    const name = nameOfHostPort(listener);
-    const others = found.get(name);
-    if (others) others.push(listener);
-    else found.set(name, [listener]);
-  }
-  return found;
 }
 
 /** Whether a listener on the same port has the address, too. */

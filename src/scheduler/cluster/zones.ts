@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/collections/group-by.ts';
 import type { NodeInfo } from './node-info.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
@@ -5,13 +6,7 @@ const REGION = 'topology.kubernetes.io/region';
 
 /** Interleaves nodes of different zones, so that a search that stops early has covered all zones. */
 export function interleaveZones(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
-  const zones = new Map<string, NodeInfo[]>();
-  for (const node of nodes) {
-    const zone = `${node.labels[REGION] ?? ''}/${node.labels[ZONE] ?? ''}`;
-    const list = zones.get(zone);
-    if (list) list.push(node);
-    else zones.set(zone, [node]);
-  }
+  const zones = groupBy(nodes, ({ labels }) => `${labels[REGION] ?? ''}/${labels[ZONE] ?? ''}`);
   if (zones.size <= 1) return nodes;
   const out: NodeInfo[] = [];
   const lists = [...zones.values()];

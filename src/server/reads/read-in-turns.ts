@@ -27,8 +27,10 @@ export function readInTurns<T extends Sized>(
 
 /** Whether reading may take more than one turn. */
 export function mayTakeTurns(objects: readonly Sized[]): boolean {
+  if (objects.length >= MIN_DIVIDED) return true;
   let bytes = 0;
-  return objects.length >= MIN_DIVIDED || objects.some(({ size }) => (bytes += size) > STEP_BYTES);
+  for (const { size } of objects) bytes += size;
+  return bytes > STEP_BYTES;
 }
 
 function* reading<T extends Sized>(objects: readonly T[], read: (object: T) => void, pace: Pace): DividedWork<void> {

@@ -3,6 +3,7 @@
  * filled first, and a slice that would be deleted is reused.
  */
 import { addAll } from '../../../base/collections/add-all.ts';
+import { groupBy } from '../../../base/collections/group-by.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -55,7 +56,7 @@ export function* pack(
   packing: Packing,
 ): DividedWork<Action[]> {
   const { pace } = packing;
-  const byGroup = grouped(slices, groupKey);
+  const byGroup = groupBy(slices, groupKey);
   const planned: PlannedSlice[] = [];
   for (const group of groups) {
     if (pace.isSpent()) yield;
@@ -64,7 +65,7 @@ export function* pack(
   }
   const kept = planned.filter(({ endpoints, group }) => endpoints.length > 0 || group.endpoints.length === 0);
   const used = new Set(kept.map(({ old }) => old));
-  const unused = grouped(slices.filter((slice) => !used.has(slice)).reverse(), ({ addressType }) => addressType);
+  const unused = groupBy(slices.filter((slice) => !used.has(slice)).reverse(), ({ addressType }) => addressType);
   for (const slice of kept) slice.old ??= unused.get(slice.group.addressType)?.pop();
   const left = [...unused.values()].flatMap((all) => all.reverse());
   const actions: Action[] = [];
@@ -73,17 +74,6 @@ export function* pack(
     addAll(actions, written(slice, packing));
   }
   return [...actions, ...left.map((slice) => remove(EndpointSlice, slice))];
-}
-
-function grouped(slices: readonly Slice[], keyOf: (slice: Slice) => string): Map<string, Slice[]> {
-  const out = new Map<string, Slice[]>();
-  for (const slice of slices) {
-    const key = keyOf(slice);
-    const found = out.get(key);
-    if (found) found.push(slice);
-    else out.set(key, [slice]);
-  }
-  return out;
 }
 
 function* packGroup(

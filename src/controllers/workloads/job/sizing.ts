@@ -1,4 +1,5 @@
 /** How many pods a Job should have, and the actions for it. */
+import { groupBy } from '../../../base/collections/group-by.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -88,20 +89,10 @@ function surplusOf(
   const useless = new Set(active.filter((pod) => !isTracked(pod) || !isCountable(pod, job)));
   const useful = () => active.filter((pod) => !useless.has(pod));
   if (indexes) {
-    for (const pods of byIndex(useful())) for (const pod of choose(pods, pods.length - 1)) useless.add(pod);
+    for (const pods of groupBy(useful(), completionIndex).values())
+      for (const pod of choose(pods, pods.length - 1)) useless.add(pod);
   }
   return [...useless, ...choose(useful(), count - useless.size)];
-}
-
-function byIndex(pods: readonly SeenPod[]): Iterable<readonly SeenPod[]> {
-  const groups = new Map<number | undefined, SeenPod[]>();
-  for (const pod of pods) {
-    const index = completionIndex(pod);
-    const group = groups.get(index);
-    if (group) group.push(pod);
-    else groups.set(index, [pod]);
-  }
-  return groups.values();
 }
 
 /** First the finalizers are removed, so that a deleted pod does not count as failed. */

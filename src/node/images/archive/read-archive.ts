@@ -1,5 +1,6 @@
 /** Reads an archive into an ingest: an OCI layout, or what `docker save` writes. */
 import { posix } from 'node:path';
+import { groupBy } from '../../../base/collections/group-by.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { decompressed } from '../content/decompress.ts';
 import type { Descriptor, Platform } from '../content/descriptor.ts';
@@ -84,13 +85,7 @@ async function readFiles(ingest: Ingest, source: AsyncIterable<Uint8Array>): Pro
 async function readLayout(ingest: Ingest, bytes: Buffer, options: ReadArchiveOptions): Promise<LoadedImage[]> {
   const index = parseManifest('index.json', bytes);
   if (index.type !== 'index') throw new RuntimeError('Unknown', 'index.json is not an index');
-  const byName = new Map<string, Descriptor[]>();
-  for (const descriptor of index.manifests) {
-    const name = nameOf(descriptor, options.fallbackName);
-    const known = byName.get(name);
-    if (known) known.push(descriptor);
-    else byName.set(name, [descriptor]);
-  }
+  const byName = groupBy(index.manifests, (descriptor) => nameOf(descriptor, options.fallbackName));
   const images: LoadedImage[] = [];
   const known: KnownManifests = new Map();
   for (const [name, descriptors] of byName) {

@@ -1,5 +1,4 @@
 /** The objects that a binding parameterizes its policy with. */
-import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import type { ParamKind, ParamRef } from '../../../kinds/groups/admissionregistration/policies/params.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { fromLabelSelector } from '../../../schema/selector/selector.ts';
@@ -7,6 +6,7 @@ import type { Entry } from '../../cache/entry.ts';
 import { type MaybeAsync, whenReady } from '../../conversion/convert.ts';
 import { prepare } from '../../conversion/prepare.ts';
 import type { Core } from '../../core.ts';
+import { readInTurns } from '../../reads/read-in-turns.ts';
 import type { Resource } from '../../registry.ts';
 
 /** A policy or binding that cannot be evaluated; the failure policy decides what that means. */
@@ -45,22 +45,11 @@ export function paramsFor(
   });
 }
 
-/** Most bindings have few parameters, which are read at once. Others wait while more are read. */
-const MAX_READ_AT_ONCE = 10;
-
 /** There may be thousands of objects, and each may be large: they are decoded in turns of the event loop. */
 function objectsOf({ turns }: Core, entries: readonly Entry[], resource: Resource): MaybeAsync<Params> {
-  const read = (entry: Entry) => entry.view(resource).object;
-  return entries.length <= MAX_READ_AT_ONCE ? entries.map(read) : inTurns(turns, entries, read);
-}
-
-async function inTurns<T>(turns: TurnBudget, entries: readonly Entry[], read: (entry: Entry) => T): Promise<T[]> {
-  const results: T[] = [];
-  for (const entry of entries) {
-    if (turns.isSpent()) await turns.nextTurn();
-    results.push(read(entry));
-  }
-  return results;
+  const objects: KubeObject[] = [];
+  const reading = readInTurns(turns, entries, (entry) => void objects.push(entry.view(resource).object));
+  return whenReady(reading, () => objects);
 }
 
 function entriesOf(core: Core, { kind }: Resource, ref: ParamRef, requested: string): MaybeAsync<readonly Entry[]> {
@@ -79,7 +68,9 @@ function entriesOf(core: Core, { kind }: Resource, ref: ParamRef, requested: str
   const selector = fromLabelSelector(ref.selector);
   const entries = table.entries(namespace);
   if (selector.empty) return entries;
-  const isSelected = (entry: Entry) => selector.matches(entry.hub(kind).metadata.labels);
-  if (entries.length <= MAX_READ_AT_ONCE) return entries.filter(isSelected);
-  return inTurns(core.turns, entries, isSelected).then((selected) => entries.filter((_, i) => selected[i]));
+  const selected: Entry[] = [];
+  const reading = readInTurns(core.turns, entries, (entry) => {
+    if (selector.matches(entry.hub(kind).metadata.labels)) selected.push(entry);
+  });
+  return whenReady(reading, () => selected);
 }
