@@ -4,9 +4,6 @@ import { planCollection } from '../../src/controllers/cleanup/garbage-collector/
 import { planNamespace } from '../../src/controllers/cleanup/namespace/namespace.ts';
 import { planClusterRoleAggregation } from '../../src/controllers/identity/cluster-role-aggregation/cluster-role-aggregation.ts';
 import { planServiceAccounts } from '../../src/controllers/identity/service-account/service-account.ts';
-import { planEndpointSlices as dividedEndpointSlices } from '../../src/controllers/networking/endpoints/endpoint-slices.ts';
-import { planEndpoints as dividedEndpoints } from '../../src/controllers/networking/endpoints/endpoints.ts';
-import { planMirroring as dividedMirroring } from '../../src/controllers/networking/endpoints/mirroring.ts';
 import { planTaintEviction } from '../../src/controllers/nodes/taint-eviction/taint-eviction.ts';
 import { planDisruption } from '../../src/controllers/policy/disruption/disruption.ts';
 import { planResourceQuota } from '../../src/controllers/policy/resource-quota/resource-quota.ts';
@@ -31,17 +28,9 @@ import { ServiceAccount } from '../../src/kinds/groups/core/service-account.ts';
 import { PodDisruptionBudget } from '../../src/kinds/groups/policy/pod-disruption-budget.ts';
 import { ClusterRole } from '../../src/kinds/groups/rbac/cluster-role.ts';
 import { atOnce, NEVER_SPENT } from '../support/divided-work.ts';
+import { planEndpointSlices, planEndpoints, planMirroring } from '../support/endpoint-planners.ts';
 import { PlannerWorld } from '../support/planner-world.ts';
 import { growsLinearly } from './growth.ts';
-
-type View = Omit<Parameters<typeof dividedEndpoints>[1], 'pace'>;
-const paced = (view: View) => ({ ...view, pace: NEVER_SPENT });
-const planEndpoints = (service: Parameters<typeof dividedEndpoints>[0], view: View) =>
-  atOnce(dividedEndpoints(service, paced(view)));
-const planEndpointSlices = (service: Parameters<typeof dividedEndpointSlices>[0], view: View) =>
-  atOnce(dividedEndpointSlices(service, paced(view)));
-const planMirroring = (endpoints: Parameters<typeof dividedMirroring>[0], view: View) =>
-  atOnce(dividedMirroring(endpoints, paced(view)));
 
 const NOW = new Date('2030-01-01T01:00:00Z');
 const namespace = 'x';

@@ -36,7 +36,11 @@ export class QueueMetrics {
     yield* gauge(ADDS, ({ adds }) => adds);
     yield head(DEPTH, 'gauge', 'Number of keys that wait for a worker.');
     yield* gauge(DEPTH, ({ depth }) => depth);
-    yield head(LONGEST_RUNNING_SECONDS, 'gauge', 'How long the longest running worker has been at its key, in seconds.');
+    yield head(
+      LONGEST_RUNNING_SECONDS,
+      'gauge',
+      'How long the longest running worker has been at its key, in seconds.',
+    );
     yield* gauge(LONGEST_RUNNING_SECONDS, (meter) => Math.max(0, ...meter.runningSeconds()));
     yield head(QUEUED_SECONDS, 'histogram', 'How long a key waits for a worker, in seconds.');
     for (const { queued, labels } of all) yield* queued.lines(QUEUED_SECONDS, labels);

@@ -1,24 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atOnce, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { planEndpointSlices, planEndpoints, planMirroring } from '../../../../test/support/endpoint-planners.ts';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
-import { planEndpointSlices as dividedEndpointSlices } from './endpoint-slices.ts';
-import { planEndpoints as dividedEndpoints } from './endpoints.ts';
-import { planMirroring as dividedMirroring } from './mirroring.ts';
-
-type View = Omit<Parameters<typeof dividedEndpoints>[1], 'pace'>;
-const paced = (view: View) => ({ ...view, pace: NEVER_SPENT });
-const planEndpoints = (service: Parameters<typeof dividedEndpoints>[0], view: View) =>
-  atOnce(dividedEndpoints(service, paced(view)));
-const planEndpointSlices = (service: Parameters<typeof dividedEndpointSlices>[0], view: View) =>
-  atOnce(dividedEndpointSlices(service, paced(view)));
-const planMirroring = (endpoints: Parameters<typeof dividedMirroring>[0], view: View) =>
-  atOnce(dividedMirroring(endpoints, paced(view)));
 
 const key = { namespace: 'x', name: 'web' };
 const pods = fc.array(

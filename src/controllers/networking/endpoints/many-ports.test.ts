@@ -1,6 +1,7 @@
 /** Services with very many ports, named and numbered, in front of many pods: what is published stays within bounds. */
 import { describe, expect, it } from 'vitest';
-import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { countTurns } from '../../../../test/support/divided-work.ts';
+import { planEndpointSlices, planEndpoints, planMirroring } from '../../../../test/support/endpoint-planners.ts';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -9,15 +10,6 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { planEndpointSlices as dividedEndpointSlices } from './endpoint-slices.ts';
 import { planEndpoints as dividedEndpoints } from './endpoints.ts';
 import { planMirroring as dividedMirroring } from './mirroring.ts';
-
-type View = Omit<Parameters<typeof dividedEndpoints>[1], 'pace'>;
-const paced = (view: View) => ({ ...view, pace: NEVER_SPENT });
-const planEndpoints = (service: Parameters<typeof dividedEndpoints>[0], view: View) =>
-  atOnce(dividedEndpoints(service, paced(view)));
-const planEndpointSlices = (service: Parameters<typeof dividedEndpointSlices>[0], view: View) =>
-  atOnce(dividedEndpointSlices(service, paced(view)));
-const planMirroring = (endpoints: Parameters<typeof dividedMirroring>[0], view: View) =>
-  atOnce(dividedMirroring(endpoints, paced(view)));
 
 const key = { namespace: 'x', name: 'web' };
 const listOf = <T>(length: number, of: (index: number) => T) => Array.from({ length }, (_, index) => of(index));
