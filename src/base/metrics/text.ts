@@ -10,6 +10,12 @@ export function labelsOf(values: Readonly<Record<string, string | number>>): str
     .join(',');
 }
 
+/** The same as they stand behind the name of a metric: nothing where there are none. */
+export function inBraces(values: Readonly<Record<string, string>> = {}): string {
+  const labels = labelsOf(values);
+  return labels && `{${labels}}`;
+}
+
 function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
 }

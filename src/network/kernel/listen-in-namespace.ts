@@ -21,7 +21,8 @@ export async function listenInNamespace(enter: readonly string[], port: number):
   const child = spawn(program, [...parameters, process.execPath, '-e', programFor(port)], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const ended = once(child, 'exit').then(([code]) => {
+  // Not its exit: that may be seen before the message that it sent last is read.
+  const ended = once(child, 'close').then(([code]) => {
     throw new Error(`the program that listens in the namespace ended with code ${code}`);
   });
   const answered = once(child, 'message') as Promise<[Answer, Server | undefined]>;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ResponseCode } from '../../../base/dns-message/codes.ts';
+import { head } from '../../../base/metrics/text.ts';
 import type { DnsCounters } from './counters.ts';
 import type { Listening } from './udp.ts';
 
@@ -39,11 +40,7 @@ function metricsText(counters: DnsCounters): string {
 }
 
 function metric(name: string, help: string, values: readonly (readonly (string | number)[])[]): readonly string[] {
-  return [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} counter`,
-    ...values.map(([labels, value]) => `${name}${labels} ${value}`),
-  ];
+  return [head(name, 'counter', help), ...values.map(([labels, value]) => `${name}${labels} ${value}`)];
 }
 
 /** Serves `/metrics` to clients that may ask the DNS server. */

@@ -1,4 +1,5 @@
-/** The text format of Prometheus. */
+/** Metrics of a node in the text format of Prometheus. */
+import { head, inBraces } from '../../../base/metrics/text.ts';
 
 export interface MetricSample {
   readonly labels?: Readonly<Record<string, string>>;
@@ -17,15 +18,8 @@ export function metricText(families: readonly MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
     .map(({ name, type, help, samples }) => {
-      const lines = samples.map(({ labels, value }) => `${name}${labelText(labels)} ${value}\n`);
-      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+      const lines = samples.map(({ labels, value }) => `${name}${inBraces(labels)} ${value}\n`);
+      return `${head(name, type, help)}\n${lines.join('')}`;
     })
     .join('');
 }
-
-function labelText(labels: Readonly<Record<string, string>> = {}): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${value.replace(/[\\"\n]/g, escaped)}"`);
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-}
-
-const escaped = (character: string) => (character === '\n' ? '\\n' : `\\${character}`);

@@ -1,4 +1,5 @@
 /** The document of `/metrics/resource`, in the text format of Prometheus. */
+import { head, inBraces } from '../../../base/metrics/text.ts';
 import type { PodStats } from './running-pods.ts';
 import type { Samples } from './samples.ts';
 
@@ -74,12 +75,6 @@ export function resourceMetrics({ node }: Samples, pods: readonly PodStats[]): s
 
 function family(name: string, type: 'counter' | 'gauge', help: string, samples: readonly Sample[]): string {
   if (samples.length === 0) return '';
-  const lines = samples.map(({ labels, value, time }) => `${name}${labelText(labels)} ${value} ${time}\n`);
-  return `# HELP ${name} [STABLE] ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
-}
-
-/** Names of pods and containers need no escaping. */
-function labelText(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+  const lines = samples.map(({ labels, value, time }) => `${name}${inBraces(labels)} ${value} ${time}\n`);
+  return `${head(name, type, `[STABLE] ${help}`)}\n${lines.join('')}`;
 }

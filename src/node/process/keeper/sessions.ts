@@ -179,7 +179,8 @@ export class Sessions {
         if (text.startsWith('started')) resolve();
         else reject(new RuntimeError('Unknown', text.replace(/^failed /, '').trim()));
       });
-      child.once('exit', () => reject(new RuntimeError('Unknown', 'the connection could not be made')));
+      // Not its exit: that may be seen before what it said is read.
+      child.once('close', () => reject(new RuntimeError('Unknown', 'the connection could not be made')));
     });
     const close = () => {
       child.kill('SIGKILL');
