@@ -10,6 +10,7 @@ import { clone, isTree, put, type Tree } from '../base/json/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import { type WideField, wideDecode } from './decode-wide.ts';
+import { checkDepth, decodeAny } from './free-form.ts';
 import { errorsOf, exceedsMore, excessOf, LimitError, maxItemsOf } from './limits.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
 import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
@@ -112,9 +113,6 @@ type Decode = (input: unknown, drops?: Drops, from?: object) => unknown;
 interface Decoder {
   decode: Decode;
 }
-
-/** Maximum depth of recursive shapes and of free-form data. */
-const MAX_DEPTH = 1000;
 
 /** Objects are keyed by their fields, so that a shape used for many fields is generated once. */
 const decoders = new WeakMap<object, Decoder>();
@@ -429,7 +427,7 @@ let depth = 0;
 function lazyDecode(resolve: () => Schema): Decode {
   const decoder = decoderOf(resolve());
   return (input, drops) => {
-    if (depth >= MAX_DEPTH) throw new DecodeError('json: exceeded max depth');
+    checkDepth(depth);
     depth++;
     try {
       return decoder.decode(input, drops);
@@ -437,33 +435,4 @@ function lazyDecode(resolve: () => Schema): Decode {
       depth--;
     }
   };
-}
-
-function checkFinite(value: unknown): void {
-  if (typeof value !== 'number' || Number.isFinite(value)) return;
-  throw new DecodeError('json: cannot unmarshal number into Go value of type float64: it is out of range');
-}
-
-/**
- * Returns free-form data as it is, after a check that it is not too deep for recursive walks, and that its numbers can be
- * stored: those that are too large were parsed as infinite, which JSON would store as null.
- */
-function decodeAny(input: unknown): unknown {
-  if (typeof input !== 'object' || input === null) {
-    checkFinite(input);
-    return input;
-  }
-  let level: object[] = [input];
-  for (let deep = 0; level.length > 0; deep++) {
-    if (deep >= MAX_DEPTH) throw new DecodeError('json: exceeded max depth');
-    const next: object[] = [];
-    for (const each of level) {
-      for (const child of Object.values(each)) {
-        if (typeof child !== 'object') checkFinite(child);
-        else if (child !== null) next.push(child);
-      }
-    }
-    level = next;
-  }
-  return input;
 }
