@@ -1,5 +1,6 @@
 /** What the cluster says about writes, as kubectl shows it. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,9 +163,7 @@ test('an admission plugin that there is not is named', async () => {
   child.stderr?.on('data', (chunk) => {
     said += chunk;
   });
-  const [code] = (await new Promise<[number]>((resolve) => child.on('exit', (exit) => resolve([exit ?? -1])))) as [
-    number,
-  ];
+  const [code] = await once(child, 'close');
   expect(code).toBe(1);
   expect(said.trim().split('\n')).toHaveLength(1);
   expect(said).toContain('"NoSuch" is not one of NamespaceLifecycle, LimitRanger,');
