@@ -64,6 +64,8 @@ test('a stop ends the process, whatever keeps it alive', async () => {
 test('a second start on the same directory continues the cluster', async () => {
   const first = await start();
   expect((await first.request('POST', MAPS, map('one'))).code).toBe(200);
+  // A controller writes it into every namespace.
+  await first.until(MAPS, ({ metadata }) => metadata.name === 'kube-root-ca.crt');
   const { resourceVersion } = (await first.request('GET', MAPS)).body.metadata;
   expect((await first.request('POST', MAPS, map('two'))).code).toBe(200);
   await first.stop();
