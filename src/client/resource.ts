@@ -1,5 +1,5 @@
 /** The verbs of one kind and version, in one namespace or in all. */
-import { isApiError, type Status } from '../base/errors.ts';
+import { ApiError, isApiError, type Status } from '../base/errors.ts';
 import type { AnyObject, DeepReadonly, Draft } from './object-types.ts';
 import {
   type Asked,
@@ -67,9 +67,15 @@ export class Resource<T> {
 
   /** Returns one page, or all objects when no limit is given. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
+    const { metadata, items } = await this.#page(options);
+    return { metadata, items };
+  }
+
+  async #page(options: ListOptions): Promise<ObjectList<T> & { readonly bytes: number }> {
     const answer = await this.#transport.call(this.#request('list', split(options)));
     if (answer.type !== 'list') throw unexpected(answer);
-    return { metadata: answer.metadata, items: answer.items as unknown as readonly DeepReadonly<T>[] };
+    const { metadata, items, bytes = 0 } = answer;
+    return { metadata, items: items as unknown as readonly DeepReadonly<T>[], bytes };
   }
 
   /**
@@ -77,15 +83,19 @@ export class Resource<T> {
    */
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ObjectList<T>> {
     const { limit = this.#transport.pageSize ?? PAGE_SIZE, ...rest } = options;
-    const first = await this.list({ limit, ...rest });
+    const { maxListBytes = Number.POSITIVE_INFINITY } = this.#transport;
+    const first = await this.#page({ limit, ...rest });
     const items = [...first.items];
+    let { bytes } = first;
     let next = first.metadata.continue;
     // The token carries the version, which the request must not repeat.
     const { resourceVersion: _, resourceVersionMatch: __, ...unversioned } = rest;
     while (next) {
       try {
-        const page = await this.list({ limit, continue: next, ...unversioned });
-        items.push(...page.items);
+        const page = await this.#page({ limit, continue: next, ...unversioned });
+        bytes += page.bytes;
+        if (bytes > maxListBytes) throw tooLarge(this.#target.plural, maxListBytes);
+        for (const item of page.items) items.push(item);
         next = page.metadata.continue;
       } catch (error) {
         if (isApiError(error, 'Expired', 'Gone')) return this.list(unversioned);
@@ -249,6 +259,10 @@ function anyAnswer(answer: Answer): DeepReadonly<AnyObject> {
     case 'list':
       throw unexpected(answer);
   }
+}
+
+function tooLarge(plural: string, maxBytes: number): ApiError {
+  return new ApiError('RequestEntityTooLarge', `the list of ${plural} is larger than ${maxBytes} bytes`);
 }
 
 function unexpected(answer: Answer): Error {

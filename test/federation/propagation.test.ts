@@ -1,6 +1,6 @@
 /** A federation in this process: real servers and controllers, without nodes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isApiError } from '../../src/base/errors.ts';
+import { ApiError, isApiError } from '../../src/base/errors.ts';
 import type { Client } from '../../src/client/client.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
@@ -160,6 +160,36 @@ it('a member that accepts requests and does not answer them holds up nobody', as
   await federation.eventually(async () => (await mapIn(east))?.data?.a === '3');
   federation.members.get('west')!.hang(false);
   await federation.eventually(async () => (await mapIn(west))?.data?.a === '3');
+});
+
+it('a member whose pods cannot be read holds up nobody', async () => {
+  const { answer } = federation.members.get('west')!;
+  answer('pods', () => Promise.reject(new ApiError('Forbidden', 'no pods for you')));
+  await federation.client.of(Deployment).create(deployment(4));
+  await federation.eventually(async () => (await replicas()).join() === '2,2');
+  await federation.client.of(Deployment).in('x').setScale(name, 8);
+  await federation.eventually(async () => (await replicas()).join() === '4,4');
+  answer('pods');
+});
+
+it('a member that answers nonsense is checked again, and the controllers can be stopped meanwhile', async () => {
+  const { answer } = federation.members.get('west')!;
+  const isReady = async () =>
+    (await federation.client.of(Cluster).get('west')).status.conditions?.some(
+      ({ type, status }) => type === 'Ready' && status === 'True',
+    ) === true;
+  const metadata = { resourceVersion: '1' };
+  let asked = 0;
+  answer('nodes', async () => {
+    asked++;
+    return { type: 'list', metadata, items: [{ metadata: null }] } as never;
+  });
+  await federation.eventually(async () => asked > 1);
+  await federation.restart();
+  answer('nodes', () => Promise.reject(new ApiError('InternalError', 'broken')));
+  await federation.eventually(async () => !(await isReady()));
+  answer('nodes');
+  await federation.eventually(isReady);
 });
 
 it('overrides change the object in their cluster; one that cannot be applied is an event', async () => {

@@ -1,8 +1,7 @@
 /** The members of a federation, reached with the credentials that the host cluster has. */
 import { createClient } from '../../client/client.ts';
-import { FOREIGN_LIMITS, httpsTransport } from '../../client/transport/https-transport.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
-import { memberConnection } from '../federation/controller-manager/host-cluster.ts';
+import { memberConnection, openMember } from '../federation/controller-manager/host-cluster.ts';
 import type { ClusterAccess } from './contexts.ts';
 import type { Federation } from './federation.ts';
 
@@ -29,9 +28,10 @@ export async function withMembers<T>(
         const context = cluster.metadata.name ?? '';
         try {
           const connection = await memberConnection(cluster, { host: host.client, namespace, signal });
-          const transport = httpsTransport({ ...connection, timeout: TIMEOUT_MS, limits: FOREIGN_LIMITS });
-          transports.push(transport);
-          return { cluster: cluster as Cluster, access: { context, connection, client: createClient(transport) } };
+          const opened = openMember(connection, { timeout: TIMEOUT_MS });
+          transports.push(opened);
+          const client = createClient(opened.transport);
+          return { cluster: cluster as Cluster, access: { context, connection, client } };
         } catch (error) {
           return { cluster: cluster as Cluster, problem: (error as Error).message };
         }

@@ -3,23 +3,38 @@ import { ApiError } from '../../base/errors.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListMeta } from './transport.ts';
 
-const TEXTS = ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp'] as const;
 const REFERENCE_TEXTS = ['apiVersion', 'kind', 'name', 'uid'] as const;
 
-const isText = (value: unknown) => typeof value === 'string';
-const isOptionalText = (value: unknown) => value === undefined || isText(value);
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isReference: Check = (value) => isTree(value) && REFERENCE_TEXTS.every((field) => isText(value[field]));
+const optional =
+  (isRight: Check): Check =>
+  (value) =>
+    value === undefined || isRight(value);
+const listOf = (isRight: Check) => optional((value) => Array.isArray(value) && value.every(isRight));
+const texts = optional((value) => isTree(value) && Object.values(value).every(isText));
+
+/** What controllers read. */
+const FIELDS: Readonly<Record<string, Check>> = {
+  ...{ name: optional(isText), namespace: optional(isText), uid: optional(isText) },
+  ...{ resourceVersion: optional(isText), deletionTimestamp: optional(isText) },
+  ...{ labels: texts, annotations: texts, finalizers: listOf(isText), ownerReferences: listOf(isReference) },
+};
 
 /** Throws an ApiError unless what controllers read of the metadata has the right types. Fields that are null are removed. */
-export function checkMetadata(object: unknown): void {
+export function checkMetadata(object: unknown, peer: string): void {
+  const field = malformedField(object);
+  if (field) throw new ApiError('InternalError', `${peer} sent an object with malformed ${field}`);
+}
+
+function malformedField(object: unknown): string | undefined {
   const metadata = isTree(object) ? object.metadata : undefined;
-  if (!isTree(metadata)) throw malformed('metadata');
+  if (!isTree(metadata)) return 'metadata';
   for (const [key, value] of Object.entries(metadata)) if (value === null) Reflect.deleteProperty(metadata, key);
-  for (const field of TEXTS) if (!isOptionalText(metadata[field])) throw malformed(`metadata.${field}`);
-  const { finalizers = [], ownerReferences = [] } = metadata;
-  if (!Array.isArray(finalizers) || !finalizers.every(isText)) throw malformed('metadata.finalizers');
-  if (!Array.isArray(ownerReferences) || !ownerReferences.every(isReference)) {
-    throw malformed('metadata.ownerReferences');
-  }
+  const wrong = Object.entries(FIELDS).find(([field, isRight]) => !isRight(metadata[field]));
+  return wrong && `metadata.${wrong[0]}`;
 }
 
 /** The metadata of a list, which some servers leave out. */
@@ -30,12 +45,4 @@ export function checkVersion(metadata: unknown): ListMeta {
     ...(typeof next === 'string' && next ? { continue: next } : {}),
     ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
   };
-}
-
-function isReference(value: unknown): boolean {
-  return isTree(value) && REFERENCE_TEXTS.every((field) => isText(value[field]));
-}
-
-function malformed(field: string): ApiError {
-  return new ApiError('InternalError', `the aggregated API server sent an object with malformed ${field}`);
 }

@@ -28,7 +28,7 @@ describe('forwardedTransport', () => {
   it('sends requests as HTTP has them, and asks for metadata in a way that every server understands', async () => {
     const { transport, sent } = json({ kind: 'GaugeList', metadata: { resourceVersion: '7' }, items: null });
     await expect(transport.call({ ...LIST, options: { limit: 5 } })).resolves.toEqual({
-      ...{ type: 'list', metadata: { resourceVersion: '7' }, items: [] },
+      ...{ type: 'list', metadata: { resourceVersion: '7' }, items: [], bytes: expect.any(Number) },
     });
     expect(sent[0]).toMatchObject({
       ...{ method: 'GET', url: '/apis/gauges.example.com/v1/namespaces/default/gauges?limit=5' },
@@ -54,6 +54,8 @@ describe('forwardedTransport', () => {
   it.each([
     ['metadata', undefined],
     ['metadata.uid', { uid: 7 }],
+    ['metadata.labels', { labels: 'zone' }],
+    ['metadata.annotations', { annotations: { zone: {} } }],
     ['metadata.finalizers', { finalizers: 'hold' }],
     ['metadata.finalizers', { finalizers: [null] }],
     ['metadata.ownerReferences', { ownerReferences: {} }],

@@ -53,7 +53,10 @@ export function answerOf(request: Request, body: Body): Answer {
   const { metadata, items } = value as unknown as { metadata: ListMeta; items: KubeObject[] | null };
   // Some servers omit fields in items that the list has.
   const common = { apiVersion: request.apiVersion, kind: String(value.kind).replace(/List$/, '') };
-  return { type: 'list', metadata, items: (items ?? []).map((item) => (item.kind ? item : { ...common, ...item })) };
+  return {
+    ...{ type: 'list', metadata, bytes: body.text.length },
+    items: (items ?? []).map((item) => (item?.kind ? item : { ...common, ...item })),
+  };
 }
 
 export function failureOf({ code, text }: Body): ApiError {

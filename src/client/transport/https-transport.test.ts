@@ -185,6 +185,7 @@ describe('calls', () => {
     expect(await transport.call(request)).toEqual({ type: 'object', object: pod });
     expect(await transport.call({ ...request, verb: 'list', name: undefined })).toEqual({
       type: 'list',
+      bytes: expect.any(Number),
       metadata: { resourceVersion: '9' },
       items: [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'b' } }, pod],
     });

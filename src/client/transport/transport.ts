@@ -47,7 +47,13 @@ export interface ListMeta {
 
 export type Answer =
   | { readonly type: 'object'; readonly object: KubeObject }
-  | { readonly type: 'list'; readonly metadata: ListMeta; readonly items: readonly KubeObject[] }
+  | {
+      readonly type: 'list';
+      readonly metadata: ListMeta;
+      readonly items: readonly KubeObject[];
+      /** How large it was on its way; absent when it was not encoded. */
+      readonly bytes?: number;
+    }
   | { readonly type: 'status'; readonly status: Status };
 
 export interface RawEvent {
@@ -68,6 +74,8 @@ export interface WatchStream extends AsyncIterable<readonly RawEvent[]> {
 export interface Transport {
   /** How many objects of a list are best read in one call. */
   readonly pageSize?: number;
+  /** How large all pages of a list may be together. Default: no limit. */
+  readonly maxListBytes?: number;
   call(request: Request): Promise<Answer>;
   /** Resolves when the server has accepted the watch. */
   watch(request: Request): Promise<WatchStream>;

@@ -207,6 +207,8 @@ export class Member {
       if (!ended.aborted) throw error;
     } finally {
       signal.removeEventListener('abort', stop);
+      // The caches do not outlive the checks, which say whether they can be believed.
+      stop();
       await this.#informers?.stopped();
       this.#connection?.close();
     }
@@ -241,9 +243,9 @@ export class Member {
   async #writeStatus(probe: Probe, signal: AbortSignal): Promise<void> {
     const { client, clock, log } = this.#options;
     const before = this.cluster;
-    const status = clusterStatus(before.status, probe, clock.now());
-    if (status === before.status) return;
     try {
+      const status = clusterStatus(before.status, probe, clock.now());
+      if (status === before.status) return;
       this.cluster = await client
         .of(Cluster)
         .patchStatus(this.name, { type: 'merge', changes: { status } }, { signal });

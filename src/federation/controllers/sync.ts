@@ -41,7 +41,7 @@ type FederatedObject = DeepReadonly<AnyObject>;
 const WORKERS = 100;
 /** How long a plan waits for a cache to show what it wrote. */
 const OWN_WRITE_MS = 5_000;
-/** A write to a member that takes longer has failed: the other members do not wait for it. */
+/** A request to a member that takes longer has failed: the other members do not wait for it. */
 const MEMBER_TIMEOUT_MS = 10_000;
 /** A member whose objects are not known counts as down after some time, which nobody announces. */
 const UNKNOWN_LOOK_MS = 1_000;
@@ -133,7 +133,7 @@ export class Sync {
       const isStale = failures.every((each) => isApiError(each.cause ?? each, 'Conflict', 'AlreadyExists', 'NotFound'));
       if (!isStale) {
         const message = failures.map((each) => each.message).join('; ');
-        log.warn('an object could not be propagated', { kind: kind.kind.kind, key, message });
+        log.warn('an object could not be propagated', { kind: kind.kind.kind, key, reason: message });
         recorder.event(object, 'Warning', 'PropagationFailed', message);
       }
       this.#queue.retry(key);
@@ -173,12 +173,27 @@ export class Sync {
   }
 
   async #capacityOf(key: string, member: Member, actual: FederatedObject): Promise<number | undefined> {
-    const { kind, clock, signal, unschedulableAfterMs: patienceMs } = this.#options;
-    if (!kind.replicas || !member.client || kind.kind.plural === 'jobs') return undefined;
-    const options = { client: member.client, signal, now: clock.now(), patienceMs };
-    const { replicas, lookAgainAfterMs } = await capacityOf(actual, kind.replicas.of(actual), options);
-    if (lookAgainAfterMs !== undefined) this.#queue.addAfter(key, lookAgainAfterMs);
-    return replicas;
+    const { kind, clock, log, unschedulableAfterMs: patienceMs } = this.#options;
+    const {
+      replicas,
+      kind: { plural },
+    } = kind;
+    if (!replicas || !member.client || plural === 'jobs') return undefined;
+    const options = { client: member.client, now: clock.now(), patienceMs };
+    try {
+      const capacity = await this.#inTime((signal) => capacityOf(actual, replicas.of(actual), { ...options, signal }));
+      if (capacity.lookAgainAfterMs !== undefined) this.#queue.addAfter(key, capacity.lookAgainAfterMs);
+      return capacity.replicas;
+    } catch (error) {
+      // Its pods say nothing then. The other members do not wait for them.
+      log.info('the pods of an object could not be read', {
+        cluster: member.name,
+        key,
+        reason: (error as Error).message,
+      });
+      this.#queue.addAfter(key, patienceMs);
+      return undefined;
+    }
   }
 
   #isAutoscaled({ metadata: { name, namespace } }: FederatedObject): boolean {
@@ -197,34 +212,43 @@ export class Sync {
     ]);
     const failures = [
       ...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
-      ...errors.map(({ cluster, message }) => new Error(`cluster ${cluster}: ${message}`)),
+      ...errors.map((message) => new Error(message)),
     ];
     if (failures.length > 0) throw new AggregateError(failures);
   }
 
   async #act(key: string, object: FederatedObject, action: MemberAction): Promise<void> {
-    const { members, kind, clock } = this.#options;
+    const { members, kind } = this.#options;
     const member = members.all.find(({ name }) => name === action.cluster);
     const { name = '', namespace } = object.metadata;
     const resource = member?.client?.of(kind.kind).in(namespace);
     if (!member || !resource) return;
+    try {
+      await this.#inTime(async (signal) => {
+        if (action.type === 'delete') {
+          const preconditions = action.uid === undefined ? {} : { preconditions: { uid: action.uid } };
+          await resource.delete(name, { propagationPolicy: 'Background', ...preconditions, signal });
+          return;
+        }
+        const written = (await resource[action.type](action.object, { signal })) as FederatedObject;
+        this.#settled.add(`${member.name} ${key}`, action.object, written);
+        await this.#shown(member.informer(kind.kind), written.metadata.resourceVersion);
+      });
+    } catch (cause) {
+      throw new Error(`cluster ${action.cluster}: ${(cause as Error).message}`, { cause });
+    }
+  }
+
+  /** Gives a request to a member up when it takes long. */
+  async #inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const limit = new AbortController();
-    const timer = clock.timer(MEMBER_TIMEOUT_MS, () =>
+    const timer = this.#options.clock.timer(MEMBER_TIMEOUT_MS, () =>
       limit.abort(new Error(`no answer within ${MEMBER_TIMEOUT_MS / 1000} s`)),
     );
-    const signal = AbortSignal.any([this.#options.signal, limit.signal]);
     try {
-      if (action.type === 'delete') {
-        const preconditions = action.uid === undefined ? {} : { preconditions: { uid: action.uid } };
-        await resource.delete(name, { propagationPolicy: 'Background', ...preconditions, signal });
-        return;
-      }
-      const written = (await resource[action.type](action.object, { signal })) as FederatedObject;
-      this.#settled.add(`${member.name} ${key}`, action.object, written);
-      await this.#shown(member.informer(kind.kind), written.metadata.resourceVersion);
-    } catch (cause) {
-      const reason = (limit.signal.aborted ? limit.signal.reason : cause) as Error;
-      throw new Error(`cluster ${action.cluster}: ${reason.message}`, { cause: reason });
+      return await work(AbortSignal.any([this.#options.signal, limit.signal]));
+    } catch (error) {
+      throw limit.signal.aborted ? limit.signal.reason : error;
     } finally {
       timer.cancel();
     }

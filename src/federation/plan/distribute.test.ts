@@ -30,6 +30,10 @@ describe('replicas are divided', () => {
     expect(divided(5, rebalanced({ a: { weight: 1 } }), 'a', 'b')).toEqual({ a: 5, b: 0 });
   });
 
+  it('to a cluster whose name every object has as a field', () => {
+    expect(divided(4, EVENLY, 'constructor', 'b')).toEqual({ constructor: 2, b: 2 });
+  });
+
   it('with a minimum before weights count', () => {
     const preferences = rebalanced({ a: { weight: 1, minReplicas: 2 }, b: { weight: 0, minReplicas: 3 } });
     expect(divided(10, preferences, 'a', 'b')).toEqual({ a: 7, b: 3 });

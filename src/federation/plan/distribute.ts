@@ -3,7 +3,7 @@
  * already; the rest is divided by weight, up to the maximum and the capacity of each cluster.
  */
 import { createHash } from 'node:crypto';
-import type { ClusterPreference, Preferences } from './preferences.ts';
+import { type ClusterPreference, type Preferences, preferenceFor } from './preferences.ts';
 
 /** A cluster that can get replicas. */
 export interface Recipient {
@@ -53,7 +53,7 @@ export function distribute(options: DistributeOptions): ReadonlyMap<string, numb
 /** Heaviest first. */
 function sharesOf({ key, preferences, clusters }: DistributeOptions): readonly Share[] {
   const found = clusters.flatMap((cluster): Share[] => {
-    const preference = preferences.clusters[cluster.name] ?? preferences.clusters['*'];
+    const preference = preferenceFor(preferences, cluster.name);
     return preference ? [{ ...cluster, ...preference, wanted: 0, fitting: 0, total: 0 }] : [];
   });
   const orders = new Map(found.map(({ name }) => [name, createHash('sha256').update(`${name}\n${key}`).digest('hex')]));

@@ -3,7 +3,7 @@ import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { OVERRIDES } from './names.ts';
 import { parseOverrides } from './overrides.ts';
 import { type Placement, type PlanOptions, placementsOf } from './plan-object.ts';
-import { parsePreferences } from './preferences.ts';
+import { parsePreferences, preferenceFor } from './preferences.ts';
 
 export interface Explanation {
   readonly cluster: string;
@@ -52,8 +52,8 @@ function whyOf(placement: Placement, federated: DeepReadonly<AnyObject>, { kind,
   if (!isSelected) return 'the cluster selector does not select it';
   if (!kind.replicas) return 'every selected cluster has it';
   if (isAutoscaled) return 'an autoscaler sets its replicas';
-  const { clusters } = parsePreferences(federated.metadata.annotations?.[kind.replicas.annotation]);
-  const preference = clusters[member.name] ?? clusters['*'];
+  const preferences = parsePreferences(federated.metadata.annotations?.[kind.replicas.annotation]);
+  const preference = preferenceFor(preferences, member.name);
   if (!preference) return 'the preferences do not name it';
   const { weight, minReplicas, maxReplicas } = preference;
   const reasons = [

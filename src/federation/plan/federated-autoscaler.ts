@@ -1,6 +1,6 @@
 /** How a federated HorizontalPodAutoscaler is divided: the autoscalers of all members together keep within its bounds. */
 import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import { type FederatedKind, sums } from './federated-kind.ts';
+import { countIn, type FederatedKind, sums } from './federated-kind.ts';
 import { AUTOSCALER_PREFERENCES } from './names.ts';
 
 /** The maximum is divided as replicas are, and the minimum in proportion to it; a cluster without a share gets no autoscaler. */
@@ -8,7 +8,7 @@ export const federatedAutoscaler: FederatedKind = {
   kind: HorizontalPodAutoscaler,
   replicas: {
     annotation: AUTOSCALER_PREFERENCES,
-    of: ({ spec }) => spec?.maxReplicas ?? 1,
+    of: ({ spec }) => countIn(spec?.maxReplicas, 1),
     set({ spec }, share, { before }) {
       const { minReplicas = 1, maxReplicas = 1 } = spec;
       const upTo = (count: number) => Math.floor((minReplicas * count) / maxReplicas);

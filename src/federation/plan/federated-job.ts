@@ -1,12 +1,12 @@
 /** How a federated Job is divided: each cluster gets a part of the parallelism and of the completions, once. */
 import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { Job } from '../../kinds/groups/batch/job.ts';
-import { type FederatedKind, sums } from './federated-kind.ts';
+import { countIn, type FederatedKind, sums } from './federated-kind.ts';
 import { JOB_PREFERENCES } from './names.ts';
 
 type Seen = DeepReadonly<AnyObject>;
 
-const parallelismOf = ({ spec }: Seen): number => spec?.parallelism ?? 1;
+const parallelismOf = ({ spec }: Seen): number => countIn(spec?.parallelism, 1);
 
 export const federatedJob: FederatedKind = {
   kind: Job,
@@ -33,7 +33,7 @@ export const federatedJob: FederatedKind = {
 
 /** Whether the members have all of the work already: then a cluster that joins gets none of it. */
 function isWorkGivenOut(federated: Seen, members: readonly Seen[]): boolean {
-  const workOf = (job: Seen): number => job.spec?.completions ?? parallelismOf(job);
+  const workOf = (job: Seen): number => countIn(job.spec?.completions, parallelismOf(job));
   return members.length > 0 && members.reduce((sum, job) => sum + workOf(job), 0) >= workOf(federated);
 }
 

@@ -34,6 +34,11 @@ export interface FederatedKind {
   gather?(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object;
 }
 
+/** A count in an object as a member has it, which may be anything there. */
+export function countIn(value: unknown, otherwise: number): number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : otherwise;
+}
+
 /** Adds up numbers of the members' statuses; fields that none of them has are left out. */
 export function sums(
   members: readonly DeepReadonly<AnyObject>[],

@@ -10,7 +10,7 @@ import { Service } from '../../kinds/groups/core/service/service.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { federatedAutoscaler } from './federated-autoscaler.ts';
 import { federatedJob } from './federated-job.ts';
-import { type FederatedKind, gatherLoadBalancers, sums } from './federated-kind.ts';
+import { countIn, type FederatedKind, gatherLoadBalancers, sums } from './federated-kind.ts';
 import { DEPLOYMENT_PREFERENCES, REPLICA_SET_PREFERENCES } from './names.ts';
 
 /** Fields of a service that each cluster allocates. */
@@ -54,7 +54,7 @@ export const federatedKinds: readonly FederatedKind[] = [
 function replicasIn(annotation: string): NonNullable<FederatedKind['replicas']> {
   return {
     annotation,
-    of: ({ spec }) => spec?.replicas ?? 1,
+    of: ({ spec }) => countIn(spec?.replicas, 1),
     set: (desired, replicas) => {
       desired.spec.replicas = replicas;
     },

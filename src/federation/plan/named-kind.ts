@@ -6,7 +6,7 @@ import type { FederatedType } from '../../kinds/groups/federation/federated-type
 import { defineKind, type Kind } from '../../kinds/kind.ts';
 import { s } from '../../schema/builders.ts';
 import { federationKinds } from '../kinds.ts';
-import type { FederatedKind } from './federated-kind.ts';
+import { countIn, type FederatedKind } from './federated-kind.ts';
 import { gatherStatus } from './gather-status.ts';
 import { REPLICA_PREFERENCES } from './names.ts';
 
@@ -58,7 +58,7 @@ function replicasAt(path: readonly string[]): NonNullable<FederatedKind['replica
     annotation: REPLICA_PREFERENCES,
     of(object) {
       const found: unknown = path.reduce<any>((value, key) => value?.[key], object);
-      return typeof found === 'number' ? found : 1;
+      return countIn(found, 1);
     },
     set(desired, replicas) {
       let parent: AnyObject | Record<string, any> = desired;

@@ -32,16 +32,10 @@ export type MemberAction =
   | { readonly type: 'create' | 'update'; readonly cluster: string; readonly object: AnyObject }
   | { readonly type: 'delete'; readonly cluster: string; readonly uid: string | undefined };
 
-/** Why nothing can be planned for a cluster. */
-interface MemberError {
-  readonly cluster: string;
-  readonly message: string;
-}
-
 export interface ObjectPlan {
   readonly actions: readonly MemberAction[];
-  /** Clusters that nothing can be planned for; the others do not wait for them. */
-  readonly errors?: readonly MemberError[];
+  /** Why nothing can be planned for some clusters, or for the status; the others do not wait for them. */
+  readonly errors?: readonly string[];
   /** The finalizers that the federated object should have; absent: as they are. */
   readonly finalizers?: readonly string[];
   /** The status that the federated object should have; absent: as it is. */
@@ -64,10 +58,13 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
     return { actions: [], finalizers: [...finalizers.filter((each) => each !== ORPHAN), DELETE_FROM_MEMBERS, ORPHAN] };
   }
   const placements = placementsOf(federated, options);
-  const errors = placements.flatMap(({ member, error }) => (error ? [{ cluster: member.name, message: error }] : []));
+  const { status, problem } = gatheredStatus(federated, options);
+  const errors = [
+    ...placements.flatMap(({ member, error }) => (error ? [`cluster ${member.name}: ${error}`] : [])),
+    ...(problem ? [problem] : []),
+  ];
   const actions = placements.flatMap(({ action }) => action ?? []);
   const isDelete = ({ type }: MemberAction) => type === 'delete';
-  const status = gatheredStatus(federated, options);
   return {
     actions: [...actions.filter(isDelete), ...actions.filter((action) => !isDelete(action))],
     ...(errors.length > 0 ? { errors } : {}),
@@ -179,8 +176,16 @@ const isReady = ({ health }: MemberState) => health === 'ready';
 /** Whether the federation put the object there. */
 const isPropagated = ({ object }: MemberState) => object?.metadata.annotations?.[PROPAGATED] !== undefined;
 
-function gatheredStatus(federated: DeepReadonly<AnyObject>, { kind, members }: PlanOptions): object | undefined {
+/** Without a status when it stays as it is. */
+function gatheredStatus(
+  federated: DeepReadonly<AnyObject>,
+  { kind, members }: PlanOptions,
+): { readonly status?: object; readonly problem?: string } {
   const objects = members.flatMap(({ health, object }) => (health !== 'down' && object ? [object] : []));
-  const status = kind.gather?.(objects, federated);
-  return status === undefined || deepEqual(status, federated.status ?? {}) ? undefined : status;
+  try {
+    const status = kind.gather?.(objects, federated);
+    return status === undefined || deepEqual(status, federated.status ?? {}) ? {} : { status };
+  } catch (error) {
+    return { problem: `the status of the members cannot be gathered: ${(error as Error).message}` };
+  }
 }

@@ -14,6 +14,11 @@ export interface Preferences {
   readonly clusters: Readonly<Record<string, ClusterPreference>>;
 }
 
+/** Undefined: the cluster gets no replicas. */
+export function preferenceFor({ clusters }: Preferences, name: string): ClusterPreference | undefined {
+  return Object.hasOwn(clusters, name) ? clusters[name] : clusters['*'];
+}
+
 /** Without an annotation: the same number everywhere, also after a cluster comes or goes. */
 export const EVENLY: Preferences = { rebalance: true, clusters: { '*': { minReplicas: 0, weight: 1 } } };
 

@@ -7,7 +7,7 @@ import { ControlledClock } from '../../../src/base/time/clock.ts';
 import { serveNamedKinds } from '../../../src/cli/federation/apiserver/named-kinds.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
-import type { Transport } from '../../../src/client/transport/transport.ts';
+import type { Answer, Transport } from '../../../src/client/transport/transport.ts';
 import { runFederation } from '../../../src/federation/controllers/run.ts';
 import type { DnsPublication } from '../../../src/federation/controllers/service-dns/service-dns.ts';
 import { federationKinds } from '../../../src/federation/kinds.ts';
@@ -29,6 +29,8 @@ interface TestMember {
   cut(isCut: boolean): void;
   /** Makes writes to the cluster wait without an answer, until it is called with false. */
   hang(isHung: boolean): void;
+  /** Answers lists of a resource in place of the cluster, until it is called without an answer. */
+  answer(plural: string, answer?: () => Promise<Answer>): void;
 }
 
 export interface TestFederation {
@@ -80,6 +82,7 @@ export async function startFederation(
       const { transport } = await open(kinds);
       let isCut = false;
       let isHung = false;
+      const answers = new Map<string, () => Promise<Answer>>();
       const ends = new Set<AbortController>();
       const guard = () => {
         if (isCut) throw new ApiError('ServiceUnavailable', `${name} is cut off`);
@@ -93,11 +96,16 @@ export async function startFederation(
         hang: (next: boolean) => {
           isHung = next;
         },
+        answer: (plural: string, answer?: () => Promise<Answer>) => {
+          if (answer) answers.set(plural, answer);
+          else answers.delete(plural);
+        },
         transport: {
           call: async (request) => {
             guard();
             if (isHung && WRITES.has(request.verb)) await untilAborted(request.signal!);
-            return transport.call(request);
+            const answer = request.verb === 'list' ? answers.get(request.plural) : undefined;
+            return answer ? answer() : transport.call(request);
           },
           watch: async (request) => {
             guard();

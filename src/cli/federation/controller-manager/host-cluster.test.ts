@@ -1,10 +1,14 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
 import { createClient } from '../../../client/client.ts';
-import { hostConnection, memberConnection } from './host-cluster.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { hostConnection, memberConnection, openMember } from './host-cluster.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -45,4 +49,19 @@ it('a member is reached with the kubeconfig in its secret', async () => {
   await expect(memberConnection(cluster({ secretRef: { name: 'empty' } }), options)).rejects.toThrow(
     'has no kubeconfig',
   );
+});
+
+it('what a member answers is checked', async () => {
+  const server = createServer((_, response) => response.end('{"kind":"NodeList","items":[null]}')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  const peer = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { transport, close } = openMember({ server: `http://${peer}` });
+  await expect(createClient(transport).of(Node).list()).rejects.toThrow(
+    `${peer} sent an object with malformed metadata`,
+  );
+  close();
+  server.close();
 });

@@ -4,7 +4,7 @@ import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { connectionOf, loadKubeconfig } from '../../../client/kubeconfig/kubeconfig.ts';
-import { FOREIGN_LIMITS, httpsTransport } from '../../../client/transport/https-transport.ts';
+import { httpsTransport } from '../../../client/transport/https-transport.ts';
 import { runFederation } from '../../../federation/controllers/run.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
@@ -12,7 +12,7 @@ import { untilStopSignal } from '../../process/signals.ts';
 import { dnsPublication } from './dns.ts';
 import { elected } from './elected.ts';
 import type { FederationManagerFlags } from './flags.ts';
-import { hostConnection, memberConnection } from './host-cluster.ts';
+import { hostConnection, memberConnection, openMember } from './host-cluster.ts';
 
 const DEFAULT_NAMESPACE = 'federation-system';
 /** A health check that takes longer has failed. */
@@ -48,8 +48,8 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
       ...(dns ? { dns } : {}),
       connect: async (cluster, signal) => {
         const connection = await memberConnection(cluster, { host, namespace, signal });
-        const transport = httpsTransport({ ...connection, limits: FOREIGN_LIMITS });
-        return { client: createClient(transport), close: () => transport.close() };
+        const { transport, close } = openMember(connection);
+        return { client: createClient(transport), close };
       },
     }),
   );

@@ -1,0 +1,61 @@
+/** What other people's servers answer, checked: nothing is certain about the types of metadata, nor that a list or a message ends. */
+import { ApiError } from '../../base/errors.ts';
+import { checkMetadata, checkVersion } from './foreign-metadata.ts';
+import type { Answer, RawEvent, Transport, WatchStream } from './transport.ts';
+
+interface ForeignOptions {
+  /** The name of the server in messages. */
+  readonly peer: string;
+  /** Of all pages of a list together. */
+  readonly maxListBytes: number;
+}
+
+/** Messages of other servers end up in logs, events and conditions. */
+const MAX_MESSAGE_LENGTH = 2_000;
+
+export function foreignTransport(transport: Transport, { peer, maxListBytes }: ForeignOptions): Transport {
+  return {
+    maxListBytes,
+    call: (request) => withShortMessage(async () => checkedAnswer(await transport.call(request), peer)),
+    watch: (request) => withShortMessage(async () => checkedStream(await transport.watch(request), peer)),
+  };
+}
+
+async function withShortMessage<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.message.length <= MAX_MESSAGE_LENGTH) throw error;
+    throw new ApiError(error.reason, `${error.message.slice(0, MAX_MESSAGE_LENGTH)} ...`);
+  }
+}
+
+function checkedAnswer(answer: Answer, peer: string): Answer {
+  switch (answer.type) {
+    case 'object':
+      checkMetadata(answer.object, peer);
+      return answer;
+    case 'list':
+      for (const item of answer.items) checkMetadata(item, peer);
+      return { ...answer, metadata: checkVersion(answer.metadata) };
+    case 'status':
+      return answer;
+  }
+}
+
+function checkedStream(stream: WatchStream, peer: string): WatchStream {
+  async function* batches() {
+    for await (const batch of stream) {
+      for (const event of batch) checkEvent(event, peer);
+      yield batch;
+    }
+  }
+  return { [Symbol.asyncIterator]: batches, close: () => stream.close() };
+}
+
+const EVENTS: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
+
+function checkEvent(event: RawEvent, peer: string): void {
+  if (!EVENTS.has(event?.type)) throw new ApiError('InternalError', `${peer} sent an unknown event`);
+  if (event.type !== 'ERROR') checkMetadata(event.object, peer);
+}
