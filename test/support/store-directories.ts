@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,19 @@ export async function scratchDirectories(): Promise<() => string> {
     await rm(root, { recursive: true, force: true });
   });
   return () => join(root, String(++count));
+}
+
+/** A disk of 8 MB, until the test file ends. Only root may mount, and not in every container. */
+export function mountSmallDisk(path: string): boolean {
+  mkdirSync(path, { recursive: true });
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'store-test', path], { stdio: 'ignore' });
+  } catch {
+    console.warn('skipped: a small disk cannot be mounted here, so that running out of room is not tested');
+    return false;
+  }
+  afterAll(() => execFileSync('umount', [path]));
+  return true;
 }
 
 export interface Holder {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import { CliError } from '../output/cli-error.ts';
 
 export interface SnapshotInfo {
@@ -32,6 +32,10 @@ export async function writeArchive(
   try {
     await handle.write(`${JSON.stringify({ snapshot: 'quarterdeck', format: FORMAT, ...contents })}\n`);
     await copy(createReadStream(data), handle);
+  } catch (error) {
+    // A part of a snapshot would be taken for one.
+    await rm(file, { force: true });
+    throw error;
   } finally {
     await handle.close();
   }

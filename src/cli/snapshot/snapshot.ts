@@ -48,14 +48,22 @@ export async function restoreSnapshot(file: string, flags: RestoreFlags): Promis
     if (isThere && !flags.force) throw new CliError(`${store} has objects; use --force to replace them`);
     const next = `${store}.next`;
     await rm(next, { recursive: true, force: true });
-    await fill(await snapshots.create(next), file, start);
-    const { revision } = await snapshots.resume(next);
+    const revision = await filled(next).catch(async (error) => {
+      await rm(next, { recursive: true, force: true });
+      throw error;
+    });
     const before = `${store}.before-${now().replace(/[:.]/g, '-')}`;
     if (isThere) await rename(store, before);
     await rename(next, store);
     const kept = isThere ? `; the replaced objects are in ${before}` : '';
     print(`restored ${file}; the next start continues at revision ${revision}${kept}`);
   });
+
+  /** Returns the revision that the store continues at. */
+  async function filled(store: string): Promise<number> {
+    await fill(await snapshots.create(store), file, start);
+    return (await snapshots.resume(store)).revision;
+  }
 }
 
 async function fill(dataFile: string, archive: string, start: number): Promise<void> {

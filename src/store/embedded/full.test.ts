@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contents, put, watching } from '../../../test/support/store/contract.ts';
-import { scratchDirectories } from '../../../test/support/store-directories.ts';
+import { mountSmallDisk, scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { StoreFull } from '../store.ts';
 import { Database } from './database.ts';
@@ -14,10 +13,6 @@ import { openEmbeddedStore } from './open.ts';
 const directory = await scratchDirectories();
 const disk = directory();
 const mounted = mountSmallDisk(disk);
-
-afterAll(() => {
-  if (mounted) execFileSync('umount', [disk]);
-});
 
 describe('a full disk', () => {
   it.skipIf(!mounted)('rejects writes, loses nothing, and accepts writes when there is space again', async () => {
@@ -105,16 +100,4 @@ describe('a disk that is full in the middle of a flush', () => {
 
 async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await setImmediate();
-}
-
-/** Only root may mount, and not in every container. */
-function mountSmallDisk(path: string): boolean {
-  mkdirSync(path, { recursive: true });
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'store-test', path], { stdio: 'ignore' });
-    return true;
-  } catch {
-    console.warn('skipped: a small disk cannot be mounted here, so that running out of room is not tested');
-    return false;
-  }
 }
