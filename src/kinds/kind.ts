@@ -240,6 +240,8 @@ export interface Kind<T = KubeObject> extends Omit<KindDefinition<Fields, T>, Re
   readonly columns: readonly Column<KubeObject>[] | undefined;
   readonly rows?: KindDefinition<Fields, KubeObject>['rows'];
   readonly listKind: string;
+  /** Whether each item of a list says its kind and version, as those of custom kinds do. */
+  readonly hasTypedItems?: boolean;
   /** The stored version. */
   readonly hub: Version<T>;
   readonly versions: readonly Version[];

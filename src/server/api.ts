@@ -101,6 +101,8 @@ export interface ListReply {
     readonly remainingItemCount?: number;
   };
   readonly items: readonly ListedItem[];
+  /** Whether each item says its kind and version. */
+  readonly hasTypedItems?: boolean | undefined;
   /** Decodes the objects for a caller that reads them all, in turns of the event loop where that takes long. Undefined: done. */
   decode(): Promise<void> | undefined;
   /** Makes `json` quick, in turns of the event loop where that takes long. Undefined: it is. */

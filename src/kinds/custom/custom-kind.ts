@@ -52,6 +52,7 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
     scope: scope as Kind['scope'],
     description: `An object of the custom kind ${kind}.`,
     fields: {},
+    hasTypedItems: true,
     subresources: hub.subresources,
     generation: true,
     requiresVersion: true,

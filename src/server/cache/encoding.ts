@@ -1,8 +1,8 @@
 /**
  * Encodes objects. What is stored is the object in the stored version, without `resourceVersion` (the store assigns it) and
  * `selfLink` (it follows from the path); it starts with `{"kind":…,"apiVersion":…,"metadata":{`. Serving it is then a splice
- * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields. The splice
- * also replaces `managedFields`, which are stored packed.
+ * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields,
+ * which custom kinds keep. The splice also replaces `managedFields`, which are stored packed.
  */
 import { rawJson } from '../../base/json/raw-json.ts';
 import type { Tree } from '../../base/json/tree.ts';
@@ -142,11 +142,13 @@ function typedHead(kind: string, apiVersion: string): string {
 interface Head {
   /** Everything before the fields of the metadata. */
   readonly bytes: Buffer;
-  /** The offset at which the bytes of a list item start. */
+  /** The offset at which the bytes of a list item start, without its opening brace. */
   readonly item: number;
   /** The path of the group and version: `/api/v1` or `/apis/GROUP/VERSION`. */
   readonly root: string;
 }
+
+const OPENING_BRACE_BYTES = 1;
 
 const heads = new WeakMap<Version, Head>();
 
@@ -156,7 +158,8 @@ export function headOf(kind: Kind, version: Version): Head {
   if (!head) {
     const typed = typedHead(kind.kind, version.apiVersion);
     const root = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
-    head = { bytes: Buffer.from(`${typed}"metadata":{`), item: Buffer.byteLength(typed), root };
+    const item = kind.hasTypedItems ? OPENING_BRACE_BYTES : Buffer.byteLength(typed);
+    head = { bytes: Buffer.from(`${typed}"metadata":{`), item, root };
     heads.set(version, head);
   }
   return head;

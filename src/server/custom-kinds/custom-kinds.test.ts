@@ -106,7 +106,8 @@ it('serves a kind once its names are accepted', async () => {
   expect(object).toMatchObject({ kind: 'CronTab', apiVersion: `${GROUP}/v1`, metadata: { generation: 1 } });
   expect(object.spec).toEqual({ cronSpec: '* * * * */5', image: 'busybox' });
   expect(object).not.toHaveProperty('status');
-  expect((await api.list('crontabs', AT)).kind).toBe('CronTabList');
+  const list = JSON.parse(String((await api.list('crontabs', AT)).json()));
+  expect(list).toMatchObject({ kind: 'CronTabList', items: [{ kind: 'CronTab', apiVersion: `${GROUP}/v1` }] });
 });
 
 it('drops fields that the schema does not describe, and reports them', async () => {

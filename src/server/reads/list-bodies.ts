@@ -207,7 +207,7 @@ async function squeeze(json: Buffer): Promise<Buffer> {
 }
 
 /**
- * `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion. Sending a large list takes it away from this
+ * `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion, unless its kind has those, too. Sending a large list takes it away from this
  * thread, unless it was allocated in shared memory.
  */
 export function listJson({ head, views, encoded }: ListContent, allocate: Allocate = allocateForSending): Buffer {

@@ -99,6 +99,7 @@ function replyOf(core: Core, { kind, version }: Resource, content: ListContent):
     type: 'list',
     kind: kind.listKind,
     apiVersion: version.apiVersion,
+    hasTypedItems: kind.hasTypedItems,
     metadata,
     items: views,
     decode: () => readInTurns(core.turns, views, (view) => void view.object),

@@ -200,6 +200,13 @@ it('encodes a list item by item as it would encode all of it', async () => {
   expect(await encodeList([])).toBe(String(await encodeYaml(listOf([]))));
 });
 
+it('encodes a list whose items say their kind', async () => {
+  const items = [{ apiVersion: 'v1', kind: 'X', metadata: { name: 'a' } }];
+  const encoded = items.map((item) => ({ json: () => Buffer.from(JSON.stringify(item)) }));
+  const text = String(await encodeYamlList({ ...listOf([]), items: encoded, hasTypedItems: true }));
+  expect(text).toBe(String(await encodeYaml(listOf(items))));
+});
+
 it('lets others run while it encodes or decodes something large', async () => {
   const items = Array.from({ length: 1_000 }, (_, i) => ({ name: `${i}`, text: 'x'.repeat(1_000) }));
   expect(await turnsDuring(encodeList(items))).toBeGreaterThan(10);

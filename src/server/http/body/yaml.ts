@@ -249,10 +249,13 @@ export interface YamlList {
   readonly apiVersion: string;
   readonly metadata: object;
   readonly items: readonly { json(): Buffer }[];
+  /** Whether the items keep these. */
+  readonly hasTypedItems?: boolean | undefined;
 }
 
 /** Encodes a list as `encodeYaml` would, but item by item, and yields to other requests. */
-export async function encodeYamlList({ kind, apiVersion, metadata, items }: YamlList): Promise<Buffer> {
+export async function encodeYamlList(list: YamlList): Promise<Buffer> {
+  const { kind, apiVersion, metadata, items, hasTypedItems } = list;
   const yaml = await library();
   const texts = [blockStyle(yaml, { apiVersion }), items.length === 0 ? 'items: []\n' : 'items:\n'];
   let bytes = 0;
@@ -263,12 +266,15 @@ export async function encodeYamlList({ kind, apiVersion, metadata, items }: Yaml
       bytes = 0;
       await nextTurn();
     }
-    const { kind: _, apiVersion: __, ...shown } = JSON.parse(json.toString());
+    const object = JSON.parse(json.toString());
+    const shown = hasTypedItems ? object : untyped(object);
     texts.push(json.length <= MAX_BLOCK_STYLE_BYTES ? asItem(blockStyle(yaml, shown)) : asItem(JSON.stringify(shown)));
   }
   texts.push(blockStyle(yaml, { kind, metadata }));
   return Buffer.from(texts.join(''));
 }
+
+const untyped = ({ kind: _, apiVersion: __, ...rest }: Record<string, unknown>) => rest;
 
 /** Indents a document as an item of the list of a top-level field. */
 function asItem(text: string): string {
