@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,3 +44,19 @@ test.skipIf(process.platform !== 'linux' || !existsSync(PERL)).each<{ name: stri
   expect(exitCode).toBe(3);
   command.stdin!.destroy();
 });
+
+test.skipIf(process.platform !== 'linux' || !existsSync(PERL))(
+  'a command that is killed takes what it has started with it',
+  { timeout: 5_000 },
+  async () => {
+    const { stdout, exitCode, kill } = await startCommand({
+      ...{ perl: PERL, launcher, directory: join(directory, 'streams'), stdin: false, stdout: true, stderr: false },
+      steps: [['fork'], ['exec', '/bin/sh', '-c', 'sleep 60 & echo begun; wait']],
+    });
+    await once(stdout!, 'data');
+    kill();
+    // Whoever still ran would hold the output open.
+    await once(stdout!.resume(), 'end');
+    expect(await exitCode).toBe(137);
+  },
+);

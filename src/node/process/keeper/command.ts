@@ -30,7 +30,7 @@ export interface Command {
   /** Resolves when its process has ended. */
   readonly exitCode: Promise<number>;
   resize(columns: number, rows: number): void;
-  /** Kills it. */
+  /** Kills it, with what it has started. */
   kill(): void;
 }
 
@@ -85,7 +85,7 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
     resize: (columns, rows) => {
       control.write(`resize ${columns} ${rows}\n`);
     },
-    // The launcher kills its child when the descriptor is closed.
+    // The launcher kills its child, with its process group, when the descriptor is closed.
     kill: () => {
       control.destroy();
     },

@@ -258,7 +258,7 @@ sub pump {
     }
     if ($control && vec($r, fileno($control), 1)) {
       my $n = sysread($control, $lines, 4096, length $lines);
-      if (defined $n && $n == 0) { undef $control; kill 9, $pid if $mode eq 'exec' }
+      if (defined $n && $n == 0) { undef $control; kill -9, $pid if $mode eq 'exec' }
       while ($lines =~ s/^resize (\d+) (\d+)\n//) { my $size = pack('S4', $2, $1, 0, 0); ioctl($master, 0x5414, $size) if $master }
     }
     if ($to_master ne '' && $master && vec($w, fileno($master), 1)) { my $n = syswrite($master, $to_master); substr($to_master, 0, $n) = '' if defined $n }
