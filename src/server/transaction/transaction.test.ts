@@ -183,6 +183,19 @@ describe.each(ways)('$what', ({ asked, perform }) => {
   });
 });
 
+it.each([
+  ['deployments', { metadata: { annotations: { a: 'b' } } }, {}, { replicas: 5, observed: undefined }],
+  ['deployments/status', { status: { replicas: 3 } }, { subresource: 'status' }, { replicas: 1, observed: 5 }],
+] as const)('an update of %s changes no more of the object when admission does', async (what, change, at, left) => {
+  const { api } = await world(`UPDATE ${what}`, 'admit', (_, request) => {
+    const { spec, ...rest } = request.object as Deployment;
+    request.replace({ ...rest, spec: { ...spec, replicas: 5 }, status: { replicas: 5 } } as Deployment);
+  });
+  await api.patch('deployments', 'd', change, { ...apps, ...at });
+  const { spec, status } = await api.get('deployments', 'd', apps);
+  expect({ replicas: spec.replicas, observed: status?.replicas }).toEqual(left);
+});
+
 describe('a dry run', () => {
   it.each(ways.filter(({ what }) => !/collection|creates/.test(what)))(
     'of $what leaves everything as it was',

@@ -31,7 +31,7 @@ export function draftUpdate(
   if (kind.requiresVersion && call.verb === 'update') checkHasVersion(kind, object);
   const { managedFields: given } = object.metadata;
   keepServerMetadata(object, old);
-  if (mutation.part !== 'object' || hasStatusPath(kind)) keepOtherParts(asTree(object), asTree(old), mutation.part);
+  keepOtherParts(kind, mutation.part, asTree(object), asTree(old));
   if (given || old.metadata.managedFields) {
     const now = () => timestamp(core.clock.now());
     setManagers(object, mutation.isApplied ? given : trackUpdate(request, { current, old, object, given, now }));
@@ -49,6 +49,8 @@ export function finishUpdate(core: Core, draft: Draft, { part, hasValidSpec }: U
   const { resource, call, notes } = request;
   const { kind, version } = resource;
   const old = draft.old!;
+  // Admission may not change more than the request.
+  keepOtherParts(kind, part, asTree(object), asTree(old));
   const isStatus = part === 'status';
   if (isStatus) kind.onStatusUpdate?.(object, old, hookContext(core, call));
   else kind.onUpdate?.(object, old, hookContext(core, call));
@@ -139,8 +141,8 @@ const hasStatusPath = ({ subresources }: Kind) => subresources?.status !== undef
 const asTree = (object: KubeObject): Tree => object as KubeObject & Tree;
 
 /** Keeps the status in an update of the object, and everything but the status and metadata in an update of the status. */
-function keepOtherParts(object: Tree, old: Tree, part: UpdatedPart): void {
-  if (part === 'object') keepField(object, old, 'status');
+function keepOtherParts(kind: Kind, part: UpdatedPart, object: Tree, old: Tree): void {
+  if (part === 'object' && hasStatusPath(kind)) keepField(object, old, 'status');
   if (part !== 'status') return;
   for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
     if (field !== 'status' && field !== 'metadata') keepField(object, old, field);
