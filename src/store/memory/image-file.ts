@@ -2,6 +2,7 @@
  * The content of a memory store in a file, in which a snapshot of a test cluster is saved: a line of JSON that describes it,
  * then a line for each object.
  */
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { Row } from '../store.ts';
@@ -15,11 +16,13 @@ export interface ImageFile {
 
 const FORMAT = 'quarterdeck-test-cluster';
 const VERSION = 1;
+const BINARY = 'base64';
 
 export async function writeImage(file: string, { image, about }: ImageFile): Promise<void> {
+  const { revision, rows } = image;
   const lines = [
-    JSON.stringify({ snapshot: FORMAT, format: VERSION, revision: image.revision, about }),
-    ...image.rows.map(({ key, revision, value }) => JSON.stringify([key, revision, value.toString('utf8')])),
+    JSON.stringify({ snapshot: FORMAT, format: VERSION, revision, objects: rows.length, about }),
+    ...rows.map(lineOf),
   ];
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
 }
@@ -27,14 +30,42 @@ export async function writeImage(file: string, { image, about }: ImageFile): Pro
 /** Synchronous, because every new cluster waits for it, and a promise of a file costs as much as reading it. */
 export function readImage(file: string): ImageFile {
   const [first = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
-  const { snapshot, format, revision, about } = headerOf(first);
+  const { snapshot, format, revision, about, objects = lines.length } = headerOf(first);
   if (snapshot !== FORMAT) throw new Error(`${file} is not a snapshot of a test cluster`);
   if (format !== VERSION) throw new Error(`${file} has format ${format}, and this release reads format ${VERSION}`);
-  const rows = lines.map((line): Row => {
-    const [key, at, value] = JSON.parse(line);
-    return { key, revision: at, value: Buffer.from(value) };
+  const rows = lines.map((line, index) => {
+    const row = rowOf(line);
+    if (!row) throw new Error(`${file} is damaged: line ${index + 2} cannot be read`);
+    return row;
   });
+  if (rows.length !== objects) throw new Error(`${file} is damaged: it has ${rows.length} of ${objects} objects`);
   return { image: { revision: revision as number, rows }, about: about as ImageFile['about'] };
+}
+
+/** Most values are JSON; others are not even text. */
+function lineOf({ key, revision, value }: Row): string {
+  return JSON.stringify([
+    key,
+    revision,
+    ...(isUtf8(value) ? [value.toString('utf8')] : [value.toString(BINARY), BINARY]),
+  ]);
+}
+
+/** Undefined when the line is damaged. */
+function rowOf(line: string): Row | undefined {
+  const [key, revision, value, encoding = 'utf8'] = listIn(line);
+  if (typeof key !== 'string' || typeof value !== 'string' || !Number.isSafeInteger(revision)) return undefined;
+  if ((revision as number) < 0 || (encoding !== 'utf8' && encoding !== BINARY)) return undefined;
+  return { key, revision: revision as number, value: Buffer.from(value, encoding) };
+}
+
+function listIn(line: string): readonly unknown[] {
+  try {
+    const list = JSON.parse(line);
+    return Array.isArray(list) ? list : [];
+  } catch {
+    return [];
+  }
 }
 
 function headerOf(line: string): Record<string, unknown> {
