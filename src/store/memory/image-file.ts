@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { compareKeys } from '../keys.ts';
 import type { Row } from '../store.ts';
 import type { StoreImage } from './memory-store.ts';
 
@@ -33,13 +34,18 @@ export function readImage(file: string): ImageFile {
   const { snapshot, format, revision, about, objects = lines.length } = headerOf(first);
   if (snapshot !== FORMAT) throw new Error(`${file} is not a snapshot of a test cluster`);
   if (format !== VERSION) throw new Error(`${file} has format ${format}, and this release reads format ${VERSION}`);
+  if (!isRevision(revision)) throw new Error(`${file} is damaged: line 1 has no revision`);
   const rows = lines.map((line, index) => {
     const row = rowOf(line);
     if (!row) throw new Error(`${file} is damaged: line ${index + 2} cannot be read`);
     return row;
   });
   if (rows.length !== objects) throw new Error(`${file} is damaged: it has ${rows.length} of ${objects} objects`);
-  return { image: { revision: revision as number, rows }, about: about as ImageFile['about'] };
+  const misplaced = rows.findIndex(({ key }, index) => index > 0 && compareKeys(rows[index - 1]!.key, key) >= 0);
+  if (misplaced > 0) {
+    throw new Error(`${file} is damaged: the keys of lines ${misplaced + 1} and ${misplaced + 2} are not in order`);
+  }
+  return { image: { revision, rows }, about: about as ImageFile['about'] };
 }
 
 /** Most values are JSON; others are not even text. */
@@ -54,10 +60,12 @@ function lineOf({ key, revision, value }: Row): string {
 /** Undefined when the line is damaged. */
 function rowOf(line: string): Row | undefined {
   const [key, revision, value, encoding = 'utf8'] = listIn(line);
-  if (typeof key !== 'string' || typeof value !== 'string' || !Number.isSafeInteger(revision)) return undefined;
-  if ((revision as number) < 0 || (encoding !== 'utf8' && encoding !== BINARY)) return undefined;
-  return { key, revision: revision as number, value: Buffer.from(value, encoding) };
+  if (typeof key !== 'string' || typeof value !== 'string' || !isRevision(revision)) return undefined;
+  if (encoding !== 'utf8' && encoding !== BINARY) return undefined;
+  return { key, revision, value: Buffer.from(value, encoding) };
 }
+
+const isRevision = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function listIn(line: string): readonly unknown[] {
   try {

@@ -11,22 +11,22 @@ const ROOT = '/registry/';
 /** Its keys differ from those of this cluster; the controller issues new tokens. */
 const TOKEN_SECRET = 'kubernetes.io/service-account-token';
 
-/** Reads the file of `--restore`; undefined when there is none. */
+/** Reads what can be restored of the file of `--restore`; undefined when there is none. */
 export async function readRestore({ restore: file }: Pick<TestingFlags, 'restore'>): Promise<StoreImage | undefined> {
   if (file === undefined) return undefined;
   try {
-    return readImage(file).image;
+    const { revision, rows } = readImage(file).image;
+    return { revision, rows: rows.filter((row) => !isTokenSecret(row)) };
   } catch (cause) {
     throw new CliError(`--restore ${file} cannot be used: ${(cause as Error).message}`, { cause });
   }
 }
 
-export async function restoreInto(store: Store, image: StoreImage, say: Say): Promise<void> {
+export async function restoreInto(store: Store, { rows }: StoreImage, say: Say): Promise<void> {
   const { rows: present } = await store.list(ROOT, { limit: 1 });
   if (present.length > 0) {
     throw new CliError('--restore needs an empty store, and this cluster has objects; choose another --data-dir');
   }
-  const rows = image.rows.filter((row) => !isTokenSecret(row));
   for (let at = 0; at < rows.length; at += BATCH_ROWS) {
     await store.commit(rows.slice(at, at + BATCH_ROWS).map(({ key, value }) => ({ key, value, expect: 0 })));
   }
@@ -34,5 +34,10 @@ export async function restoreInto(store: Store, image: StoreImage, say: Say): Pr
 }
 
 function isTokenSecret({ key, value }: Row): boolean {
-  return key.startsWith(`${ROOT}core/secrets/`) && JSON.parse(value.toString()).type === TOKEN_SECRET;
+  if (!key.startsWith(`${ROOT}core/secrets/`)) return false;
+  try {
+    return JSON.parse(value.toString()).type === TOKEN_SECRET;
+  } catch (cause) {
+    throw new Error(`${key} is damaged`, { cause });
+  }
 }
