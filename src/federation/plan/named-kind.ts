@@ -1,6 +1,6 @@
 /** A kind that a FederatedType names: one that this program has, or one that only the members know. */
-import { clone } from '../../base/json/tree.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import { getPath, setPath } from '../../base/json/tree.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import { defineKind, type Kind } from '../../kinds/kind.ts';
@@ -24,7 +24,7 @@ export function namedKind({ metadata, spec }: DeepReadonly<FederatedType>): Fede
   const path = spec.replicasPath ?? kind.subresources?.scale?.replicas;
   return {
     kind,
-    ...(path ? { replicas: replicasAt(path.split('.').filter((part) => part !== '')) } : {}),
+    ...(path ? { replicas: replicasAt(path) } : {}),
     ...(kind.subresources?.status ? { gather: gatherStatus } : {}),
   };
 }
@@ -50,23 +50,19 @@ function openKind(group: string, plural: string, { version, kind, scope }: DeepR
   }) as Kind;
 }
 
+/** The federation decides which object it is, and the members its status. */
+const UNDIVIDED = new Set(['apiVersion', 'kind', 'metadata', 'status', '__proto__', undefined]);
+
 /** Divides the number at a path; objects in which it is missing have one replica. */
-function replicasAt(path: readonly string[]): NonNullable<FederatedKind['replicas']> {
-  const parentPath = path.slice(0, -1);
-  const field = path.at(-1) ?? '';
+function replicasAt(named: string): NonNullable<FederatedKind['replicas']> {
+  const parts = named.split('.').filter((part) => part !== '');
+  if (UNDIVIDED.has(parts[0])) throw new Error(`spec.replicasPath ${named} names no field that can be divided`);
+  const path = parts.join('.');
   return {
     annotation: REPLICA_PREFERENCES,
-    of(object) {
-      const found: unknown = path.reduce<any>((value, key) => value?.[key], object);
-      return countIn(found, 1);
-    },
+    of: (object) => countIn(getPath(object, path), 1),
     set(desired, replicas) {
-      let parent: AnyObject | Record<string, any> = desired;
-      for (const key of parentPath) {
-        parent[key] = clone(parent[key] ?? {});
-        parent = parent[key];
-      }
-      parent[field] = replicas;
+      Object.assign(desired, setPath(desired, path, replicas));
     },
   };
 }
