@@ -207,8 +207,8 @@ async function squeeze(json: Buffer): Promise<Buffer> {
 }
 
 /**
- * `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion, unless its kind has those, too. Sending a large list takes it away from this
- * thread, unless it was allocated in shared memory.
+ * `HEAD{…},{…}]}`: each item is its object's own bytes, without kind and apiVersion unless the kind has typed items. Sending a
+ * large list takes it away from this thread, unless it was allocated in shared memory.
  */
 export function listJson({ head, views, encoded }: ListContent, allocate: Allocate = allocateForSending): Buffer {
   const sources = views.map((view) => {
