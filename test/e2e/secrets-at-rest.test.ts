@@ -7,9 +7,6 @@ import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
 const MAPS = '/api/v1/namespaces/default/configmaps';
-/** Keys that are exchanged while a cluster runs, and how long each may take. */
-const ROUNDS = 3;
-const ROUND_MS = 20_000;
 const PASSWORD = 'correct horse battery staple';
 const secret = (name: string) => ({ body: { metadata: { name }, stringData: { password: PASSWORD } } });
 
@@ -97,24 +94,20 @@ describe('secrets at rest', () => {
     for (const name of ['one', 'two']) expect((await last.request('GET', `${SECRETS}/${name}`)).code).toBe(200);
   });
 
-  test(
-    'a key is removed while a cluster re-encrypts, and nothing is lost',
-    async () => {
-      const qd = await start();
-      await Promise.all(Array.from({ length: 200 }, (_, i) => qd.request('POST', SECRETS, secret(`s-${i}`))));
-      for (let round = 0; round < ROUNDS; round++) {
-        await run('encryption', 'rotate');
-        // Refused until the last secret is written anew.
-        await expect.poll(async () => (await run('encryption', 'forget')).code, { timeout: ROUND_MS }).toBe(0);
-        expect((await qd.request('POST', SECRETS, secret(`round-${round}`))).code).toBe(200);
-      }
-      expect((await run('encryption', 'show')).stdout).toMatch(/^[0-9a-f]{8} {2}current\n$/);
-      await qd.stop('SIGKILL');
-      const again = await start();
-      expect((await again.request('GET', SECRETS)).body.items.length).toBeGreaterThanOrEqual(200 + ROUNDS);
-    },
-    ROUNDS * ROUND_MS,
-  );
+  test('a key is removed while a cluster re-encrypts, and nothing is lost', async () => {
+    const qd = await start();
+    await Promise.all(Array.from({ length: 200 }, (_, i) => qd.request('POST', SECRETS, secret(`s-${i}`))));
+    for (let round = 0; round < 3; round++) {
+      await run('encryption', 'rotate');
+      // Refused until the last secret is written anew.
+      await expect.poll(async () => (await run('encryption', 'forget')).code, { timeout: 20_000 }).toBe(0);
+      expect((await qd.request('POST', SECRETS, secret(`round-${round}`))).code).toBe(200);
+    }
+    expect((await run('encryption', 'show')).stdout).toMatch(/^[0-9a-f]{8} {2}current\n$/);
+    await qd.stop('SIGKILL');
+    const again = await start();
+    expect((await again.request('GET', SECRETS)).body.items.length).toBeGreaterThanOrEqual(203);
+  });
 
   test.skipIf(etcdMissing() !== undefined)('on etcd, a key is removed in the same order', async () => {
     const etcd = await TestEtcd.start();
