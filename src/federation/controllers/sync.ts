@@ -174,11 +174,8 @@ export class Sync {
 
   async #capacityOf(key: string, member: Member, actual: FederatedObject): Promise<number | undefined> {
     const { kind, clock, log, unschedulableAfterMs: patienceMs } = this.#options;
-    const {
-      replicas,
-      kind: { plural },
-    } = kind;
-    if (!replicas || !member.client || plural === 'jobs') return undefined;
+    const { replicas } = kind;
+    if (!replicas || !member.client || kind.kind.plural === 'jobs') return undefined;
     const options = { client: member.client, now: clock.now(), patienceMs };
     try {
       const capacity = await this.#inTime((signal) => capacityOf(actual, replicas.of(actual), { ...options, signal }));
@@ -186,11 +183,8 @@ export class Sync {
       return capacity.replicas;
     } catch (error) {
       // Its pods say nothing then. The other members do not wait for them.
-      log.info('the pods of an object could not be read', {
-        cluster: member.name,
-        key,
-        reason: (error as Error).message,
-      });
+      const { message: reason } = error as Error;
+      log.info('the pods of an object could not be read', { cluster: member.name, key, reason });
       this.#queue.addAfter(key, patienceMs);
       return undefined;
     }

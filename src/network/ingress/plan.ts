@@ -2,6 +2,7 @@
  * Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be hundreds of thousands of
  * paths: a plan goes on from the one before, and what did not change stays the same object.
  */
+import { sameItems } from '../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
@@ -10,7 +11,6 @@ import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.
 import type { BackendAddress, IngressCertificate, IngressConfig } from './config.ts';
 import {
   type IngressBackend,
-  isSame,
   type MergedHosts,
   mergedHosts,
   type RulesByName,
@@ -196,7 +196,7 @@ function* certificatesOf(
       certificates.push(isKnown ? old : { hosts, ...pair });
     }
   }
-  return known && isSame(known, certificates) ? known : certificates;
+  return known && sameItems(known, certificates) ? known : certificates;
 }
 
 const NO_HOSTS: readonly string[] = [];

@@ -1,4 +1,5 @@
 /** The rules of one Ingress, and those of all of them by host. Pure. */
+import { sameItems } from '../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
@@ -59,16 +60,11 @@ export function* mergedHosts(all: RulesByName, before: MergedHosts | undefined, 
   let isKept = before?.hosts.size === sources.size;
   for (const [host, lists] of sources) {
     if (pace.isSpent()) yield;
-    const known = isSame(before?.sources.get(host), lists) ? before?.hosts.get(host) : undefined;
+    const known = sameItems(before?.sources.get(host), lists) ? before?.hosts.get(host) : undefined;
     if (!known) isKept = false;
     hosts.set(host, known ?? (yield* merged(lists, pace)));
   }
   return before && isKept ? before : { sources, hosts };
-}
-
-/** Whether two lists have the same items in the same order. */
-export function isSame<T>(before: readonly T[] | undefined, list: readonly T[]): boolean {
-  return before?.length === list.length && list.every((item, index) => item === before[index]);
 }
 
 function* rulesOf(ingress: SeenIngress, pace: Pace): DividedWork<IngressRules> {

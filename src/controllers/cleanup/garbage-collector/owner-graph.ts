@@ -2,6 +2,7 @@
  * The graph of owners over all kinds: of every object only what decides when it is deleted. It wakes the objects that a
  * change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
  */
+import { sameItems } from '../../../base/collections/same-items.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
@@ -30,9 +31,6 @@ export const isWaiting = (node: Pick<GraphNode, 'isDeleted' | 'finalizers'>) =>
   node.isDeleted && node.finalizers.includes(FOREGROUND);
 
 const NONE: readonly never[] = [];
-
-const isSame = (a: readonly string[], b: readonly string[]) =>
-  a === b || (a.length === b.length && a.every((each, index) => each === b[index]));
 
 export function nodeOf(kind: ServedKind, { metadata }: DeepReadonly<KubeObject>): GraphNode {
   return {
@@ -94,7 +92,7 @@ export class OwnerGraph {
     if (node.kind.isAggregated && !isItsOwn(node, old)) return;
     this.#nodes.set(node.uid, node);
     if (node.owners !== old?.owners) this.#relate(node, old?.owners ?? NONE);
-    if (!node.isDeleted || (old?.isDeleted && isSame(node.finalizers, old.finalizers))) return;
+    if (!node.isDeleted || (old?.isDeleted && sameItems(node.finalizers, old.finalizers))) return;
     if (isWaiting(node)) this.#wakeDependents(node.uid);
     if (isWaiting(node) || node.finalizers.includes(ORPHAN)) this.wake(node.uid);
   }

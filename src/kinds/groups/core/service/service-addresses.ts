@@ -5,6 +5,7 @@
  * `defaultServiceAddresses`; then what `needsClusterIp`, `portsWithoutNodePort` and `needsHealthCheckNodePort` return is
  * allocated, and what `allocatedTo` returned before the update and not after is released.
  */
+import { sameItems } from '../../../../base/collections/same-items.ts';
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
 import { type IpFamily, ipFamily } from '../../../shapes/meta/ip-address.ts';
 import { clusterIpErrors, hasAddresses, isHeadless, unknownIpFamilies } from './service-cluster-ips.ts';
@@ -84,7 +85,7 @@ export function syncClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined):
     if (!spec.clusterIPs?.length && old.clusterIPs?.length) spec.clusterIPs = [...old.clusterIPs];
     return;
   }
-  if (!sameList(spec.clusterIPs, old.clusterIPs)) return;
+  if (!sameItems(spec.clusterIPs, old.clusterIPs)) return;
   if (spec.clusterIP) spec.clusterIPs = [spec.clusterIP];
   else delete spec.clusterIPs;
 }
@@ -114,11 +115,11 @@ export function dropUnneeded(service: Service, old: Service): void {
 }
 
 function dropAddresses(spec: ServiceSpec, before: ServiceSpec): void {
-  if (spec.clusterIP === before.clusterIP && sameList(spec.clusterIPs, before.clusterIPs)) {
+  if (spec.clusterIP === before.clusterIP && sameItems(spec.clusterIPs, before.clusterIPs)) {
     delete spec.clusterIP;
     delete spec.clusterIPs;
   }
-  if (sameList(spec.ipFamilies, before.ipFamilies)) delete spec.ipFamilies;
+  if (sameItems(spec.ipFamilies, before.ipFamilies)) delete spec.ipFamilies;
   dropIfSame(spec, before, 'ipFamilyPolicy');
 }
 
@@ -174,16 +175,16 @@ function prefersTheSame(spec: ServiceSpec, old: ServiceSpec): boolean {
     spec.type === old.type &&
     spec.ipFamilyPolicy === 'PreferDualStack' &&
     (old.ipFamilyPolicy ?? 'PreferDualStack') === 'PreferDualStack' &&
-    sameList(spec.clusterIPs, old.clusterIPs) &&
-    sameList(spec.ipFamilies, old.ipFamilies)
+    sameItems(spec.clusterIPs, old.clusterIPs) &&
+    sameItems(spec.ipFamilies, old.ipFamilies)
   );
 }
 
 /** A change to SingleStack drops the second family; removing it without that is an error. */
 function reduceToSingle(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (spec.ipFamilyPolicy === 'SingleStack') {
-    if (spec.clusterIPs && sameList(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1);
-    if (spec.ipFamilies && sameList(spec.ipFamilies, old.ipFamilies)) spec.ipFamilies = spec.ipFamilies.slice(0, 1);
+    if (spec.clusterIPs && sameItems(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1);
+    if (spec.ipFamilies && sameItems(spec.ipFamilies, old.ipFamilies)) spec.ipFamilies = spec.ipFamilies.slice(0, 1);
     return [];
   }
   const errors: FieldError[] = [];
@@ -238,8 +239,4 @@ const policyError = (spec: ServiceSpec, detail: string) => invalid('spec.ipFamil
 
 function isShorter(list: readonly unknown[] | undefined, than: readonly unknown[] | undefined): boolean {
   return !!list?.length && list.length < (than?.length ?? 0);
-}
-
-function sameList(a: readonly unknown[] = [], b: readonly unknown[] = []): boolean {
-  return a.length === b.length && a.every((each, index) => each === b[index]);
 }
