@@ -146,7 +146,8 @@ async function keepCompiled() {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-  const env = { ...process.env, QUARTERDECK_CHECK_COMPILED: 'true' };
+  // Not what an earlier process has kept for the user: the code of the package is checked.
+  const env = { ...process.env, QUARTERDECK_CHECK_COMPILED: 'true', NODE_DISABLE_COMPILE_CACHE: '1' };
   const { status } = spawnSync(process.execPath, [join(dist, 'qd.js')], { stdio: 'inherit', env });
   if (status !== 0) throw new Error('V8 rejects the code that was compiled during the build');
 }

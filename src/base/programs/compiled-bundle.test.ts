@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compiledFile, keepCompiled, readBundle, runBundle } from './compiled-bundle.ts';
+import { readKept } from './compiled-cache.ts';
 
 const SOURCE = '(function (require, module, exports) { exports.sum=(a,b)=>a+b; })';
 
@@ -44,6 +45,13 @@ describe('a bundle', () => {
     prepare();
     keepCompiled(bundle, run(), env);
     expect(run().cachedDataRejected).toBe(false);
+  });
+
+  it('has code of its own for every set of flags: V8 takes none from a process with others', () => {
+    const flagged = { ...env, NODE_OPTIONS: '--max-old-space-size=4096' };
+    keepCompiled(bundle, run(), flagged);
+    expect(readKept(bundle, flagged)).toBeDefined();
+    expect(readKept(bundle, env)).toBeUndefined();
   });
 
   it('does not run code that others could have written', () => {

@@ -21,6 +21,8 @@ import { basename, dirname, join } from 'node:path';
 const KEPT_DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const WRITABLE_BY_OTHERS = 0o022;
+/** A name of a file has 255 bytes at most. Where this cuts flags, two sets of them may share a file, and replace each other's code. */
+const MAX_FLAGS_LENGTH = 120;
 const SUFFIX = '.code';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -63,9 +65,18 @@ function removeBefore(written: string): void {
   }
 }
 
-function fileOf(bundle: string, { XDG_CACHE_HOME }: Environment): string {
-  const folder = join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'quarterdeck');
-  return join(folder, `${basename(bundle)}.${process.version}-${process.arch}${SUFFIX}`);
+function fileOf(bundle: string, env: Environment): string {
+  const folder = join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'quarterdeck');
+  return join(folder, `${basename(bundle)}.${process.version}-${process.arch}${flagsOf(env)}${SUFFIX}`);
+}
+
+/**
+ * The flags of this process, as a part of a file's name. V8 takes code only from a process with the same flags as its own:
+ * without them in the name, a process with others would hide the code of the build from all that follow.
+ */
+function flagsOf({ NODE_OPTIONS = '' }: Environment): string {
+  const flags = [NODE_OPTIONS, ...process.execArgv].join(' ').trim();
+  return flags.replaceAll(/[^\w.=-]+/g, '_').slice(0, MAX_FLAGS_LENGTH);
 }
 
 /** By Node's own variable for it, and where files have no owner that could be checked. */
