@@ -72,6 +72,18 @@ describe('a bundle', () => {
     expect(kept).toThrow('ENOENT');
   });
 
+  it('keeps code for some sets of flags, the newest ones', () => {
+    const keptFor = (port: number) => kept().find((file) => new RegExp(`inspect=${port}\\D`).test(file));
+    for (let port = 101; port <= 125; port++) {
+      keepCompiled(bundle, run(), { ...env, NODE_OPTIONS: `--inspect=${port}` });
+      const time = Date.now() / 1000 - 200 + port;
+      utimesSync(keptFor(port)!, time, time);
+    }
+    keepCompiled(bundle, run(), env);
+    expect(kept()).toHaveLength(20);
+    expect([keptFor(106), keptFor(107)]).toEqual([undefined, expect.any(String)]);
+  });
+
   it('removes code that was kept long ago', () => {
     keepCompiled(bundle, run(), env);
     const old = join(directory, 'cache', 'quarterdeck', 'earlier.js.v20.0.0-x64.code');

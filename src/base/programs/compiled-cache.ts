@@ -20,6 +20,8 @@ import { basename, dirname, join } from 'node:path';
 /** Code that was written longer ago is removed when other code is written. A release that is still used writes it again. */
 const KEPT_DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** The newest files that stay, of 3 to 5 MB each: a flag may be another one in every process, such as the port of a debugger. */
+const MAX_FILES = 20;
 const WRITABLE_BY_OTHERS = 0o022;
 /** A name of a file has 255 bytes at most. Where this cuts flags, two sets of them may share a file, and replace each other's code. */
 const MAX_FLAGS_LENGTH = 120;
@@ -52,17 +54,19 @@ export function keep(bundle: string, code: Buffer, env: Environment): void {
     const next = `${file}.${process.pid}`;
     writeFileSync(next, code, { mode: 0o600 });
     renameSync(next, file);
-    removeBefore(file);
+    removeOld(file);
   } catch {}
 }
 
-/** Removes what is much older than a file that was just written. */
-function removeBefore(written: string): void {
+/** Removes what is much older than a file that was just written, and what is too much. */
+function removeOld(written: string): void {
+  const folder = dirname(written);
+  const files = readdirSync(folder)
+    .filter((name) => name.includes(SUFFIX))
+    .map((name) => ({ file: join(folder, name), time: statSync(join(folder, name)).mtimeMs }))
+    .sort((a, b) => b.time - a.time);
   const oldest = statSync(written).mtimeMs - KEPT_DAYS * DAY_MS;
-  for (const name of readdirSync(dirname(written))) {
-    const file = join(dirname(written), name);
-    if (name.includes(SUFFIX) && statSync(file).mtimeMs < oldest) rmSync(file);
-  }
+  for (const [index, { file, time }] of files.entries()) if (index >= MAX_FILES || time < oldest) rmSync(file);
 }
 
 function fileOf(bundle: string, env: Environment): string {
