@@ -49,7 +49,9 @@ function overUdp(clock: Clock, { server, message, timeoutMs, ...asked }: Exchang
       if (response) finish(() => resolve(response));
     });
     // Connected: the kernel drops datagrams from other addresses, and reports a closed port at once.
-    socket.connect(server.port, server.address, () => socket.send(message));
+    // By event: a callback of `connect` is also called with the error of a connection that failed.
+    socket.once('connect', () => socket.send(message));
+    socket.connect(server.port, server.address);
   });
 }
 
