@@ -108,6 +108,17 @@ describe('a log', () => {
     );
   });
 
+  it('has no more than the last lines when the container writes meanwhile', async () => {
+    const texts = Array.from({ length: 2_000 }, (_, index) => `line ${index}`);
+    await writeFile(path, texts.map((text, index) => line(index, text)).join(''));
+    const reading = readLog({ path, ended: ENDED }, { ...ALL, tailLines: 1_000 });
+    const parts = [(await reading.next()).value as Buffer];
+    await appendFile(path, line(2_000, 'a later line'));
+    for await (const part of reading) parts.push(part);
+    expect(Buffer.concat(parts).toString()).toBe(`${texts.slice(1_000).join('\n')}\n`);
+    expect(parts.length).toBeGreaterThan(1);
+  });
+
   it('that is large is read from where it matters, in any place', async () => {
     const count = 20_000;
     const text = (index: number) => `line ${index} ${'x'.repeat(index % 50)}`;

@@ -27,6 +27,8 @@ const CHUNK_BYTES = 256 * 1024;
 /** Of somebody who waits for the next line. */
 const FIRST_CHUNK_BYTES = 16 * 1024;
 
+const WHOLE_FILE = { position: 0, end: Number.POSITIVE_INFINITY };
+
 /** Reads a log as it is consumed. A file that is not there has no lines. */
 export async function* readLog(source: LogSource, selection: LogSelection): AsyncGenerator<Buffer> {
   const { limitBytes, follow } = selection;
@@ -55,14 +57,14 @@ async function* entries(
   let chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
   let file = await openFile(path);
   try {
-    let position = file ? await startOf(file, selection) : 0;
+    let { position, end } = file ? await rangeOf(file, selection) : WHOLE_FILE;
     for (;;) {
       if (signal?.aborted) return;
       // Known before the rest is read: what a container writes at its end must not be missed.
       const isEnded = changes?.isEnded ?? true;
       changes?.clear();
       while (file) {
-        const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+        const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, end - position), position);
         if (bytesRead === 0) break;
         position += bytesRead;
         const isFull = bytesRead === chunk.length;
@@ -76,7 +78,7 @@ async function* entries(
       if (next) {
         await file?.close();
         file = next;
-        position = 0;
+        ({ position, end } = WHOLE_FILE);
       } else if (isEnded || !changes) return;
       else {
         chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
@@ -88,10 +90,12 @@ async function* entries(
   }
 }
 
-async function startOf(file: FileHandle, { since, tailLines }: LogSelection): Promise<number> {
+/** Where to read. Without `follow`, lines that are written meanwhile are left out: they would add to the last lines. */
+async function rangeOf(file: FileHandle, { since, tailLines, follow }: LogSelection): Promise<typeof WHOLE_FILE> {
   const { size } = await file.stat();
   const first = since === undefined ? 0 : await sinceOffset(file, size, since);
-  return tailLines === undefined ? first : Math.max(first, await tailOffset(file, size, tailLines));
+  const position = tailLines === undefined ? first : Math.max(first, await tailOffset(file, size, tailLines));
+  return { position, end: follow ? WHOLE_FILE.end : size };
 }
 
 /** The file that has taken the place of the one that is read; undefined as long as there is none. */
