@@ -87,6 +87,11 @@ describe('create', () => {
     await expect(api.create('configmaps', [1])).rejects.toMatchObject({ code: 400 });
   });
 
+  it('takes a kind and an apiVersion of null as left out', async () => {
+    const body = { kind: null, apiVersion: null, metadata: { name: 'a' } };
+    expect(await api.create('configmaps', body)).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
+  });
+
   it('stores nothing in a dry run', async () => {
     const made = await api.create('configmaps', map('a'), { options: { dryRun: ['All'] } });
     expect(made.metadata.uid).toBeDefined();

@@ -59,11 +59,13 @@ export function decodeBody(
       summary,
     );
   }
-  const { kind = '', apiVersion = '' } = body as Partial<KubeObject>;
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
+  // Left out, empty and null mean the same: what the path takes.
+  const { kind, apiVersion } = body as { readonly [field: string]: unknown };
+  const given = { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion };
+  if (typeof given.kind !== 'string' || typeof given.apiVersion !== 'string') {
     throw unrecognized(expected, 'kind and apiVersion must be strings', '');
   }
-  checkType(expected, { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion }, registry);
+  checkType(expected, { kind: given.kind, apiVersion: given.apiVersion }, registry);
   try {
     const unknown: string[] | undefined = validatesFields(sent) ? [] : undefined;
     const note = unknown && ((path: string) => void unknown.push(path));

@@ -53,8 +53,7 @@ export const eviction: Subresource<'eviction'> = {
 function readEviction(core: Core, { call, notes }: ApiRequest): Eviction {
   const named = (call.body as { apiVersion?: unknown } | undefined)?.apiVersion;
   const apiVersion = named === OLDER_VERSION ? OLDER_VERSION : BODY.apiVersion;
-  const body = typeof call.body === 'object' && call.body ? { ...call.body, apiVersion } : call.body;
-  const sent = decodeBody({ ...BODY, apiVersion }, { call: { ...call, body }, notes }, core.registry) as Eviction;
+  const sent = decodeBody({ ...BODY, apiVersion }, { call, notes }, core.registry) as Eviction;
   const { name } = sent.metadata;
   if (name && name !== call.name) throw badRequest('name in URL does not match name in Eviction object');
   return sent;
