@@ -25,11 +25,12 @@ const OF_OPERATIONS = ['operationId', 'tags', 'x-kubernetes-action', 'x-kubernet
 export function compareOperations(ours: Tree, theirs: Tree): string[] {
   const common = Object.keys(ours).filter((path) => theirs[path]);
   return common.flatMap((path) => {
-    const methods = Object.keys(ours[path]).filter((method) => method !== 'parameters');
-    return methods.flatMap((method) => {
+    const methods = new Set([...Object.keys(ours[path]), ...Object.keys(theirs[path])]);
+    methods.delete('parameters');
+    return [...methods].flatMap((method) => {
       const place = `${method} ${path}`;
       const [mine, other] = [ours[path][method], theirs[path][method]];
-      if (!other) return [`${place}: published nowhere`];
+      if (!mine || !other) return [`${place}: ${mine ? 'published nowhere' : 'missing'}`];
       return OF_OPERATIONS.flatMap((word) => difference(place, word, [mine[word], other[word]]));
     });
   });

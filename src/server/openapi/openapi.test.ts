@@ -138,6 +138,17 @@ describe('OpenAPI 2', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
+  it('names every method that the proxy passes on', async () => {
+    const { paths } = await read(
+      new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources))),
+      '/openapi/v2',
+    );
+    const { parameters: _, ...operations } = paths['/api/v1/namespaces/{namespace}/pods/{name}/proxy/{path}'];
+    const methods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'];
+    expect(Object.keys(operations).sort()).toEqual(methods);
+    expect(operations.head.operationId).toBe('connectCoreV1HeadNamespacedPodProxyWithPath');
+  });
+
   it.each([
     [undefined, 'application/json'],
     ['*/*', 'application/json'],

@@ -22,7 +22,7 @@ import {
 } from './parameters.ts';
 import { WatchEvent } from './shapes.ts';
 
-type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
+type Method = 'get' | 'put' | 'post' | 'delete' | 'patch' | 'options' | 'head';
 
 export interface Operation {
   readonly method: Method;
@@ -219,10 +219,18 @@ class Paths {
   }
 
   #subresource(subresource: ServedSubresource, suffix = ''): Operation[] {
-    return subresource.verbs.map((verb) => this.#subresourceOperation(verb, subresource, suffix));
+    const operations = subresource.verbs.map((verb) => this.#subresourceOperation(verb, subresource, suffix));
+    // What is proxied also has these methods, for which the right to get suffices.
+    const others = takesPath(subresource) ? (['options', 'head'] as const) : [];
+    return [...operations, ...others.map((method) => this.#subresourceOperation('get', subresource, suffix, method))];
   }
 
-  #subresourceOperation(verb: Verb, subresource: ServedSubresource, suffix: string): Operation {
+  #subresourceOperation(
+    verb: Verb,
+    subresource: ServedSubresource,
+    suffix: string,
+    method: Method = METHODS[verb],
+  ): Operation {
     const { name, descriptor, body } = subresource;
     const { kind } = this.#resource.kind;
     const word = this.#scoped() + capitalized(name) + suffix;
@@ -232,9 +240,9 @@ class Paths {
     const description = `${WORDS[verb]} ${name} of the specified ${kind}`;
     switch (descriptor.content.type) {
       case 'connection': {
-        const id = `connect${this.#infix}${capitalized(METHODS[verb])}${word}`;
+        const id = `connect${this.#infix}${capitalized(method)}${word}`;
         const streams = { answer: undefined, consumes: ANYTHING, produces: ANYTHING };
-        return { ...own, ...streams, id, action: 'connect', description: `connect to the ${kind}` };
+        return { ...own, ...streams, method, id, action: 'connect', description: `connect to the ${kind}` };
       }
       case 'text':
         return { ...own, description, answer: undefined, produces: TEXT };
