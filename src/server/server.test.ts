@@ -90,6 +90,9 @@ describe('create', () => {
   it('takes a kind and an apiVersion of null as left out', async () => {
     const body = { kind: null, apiVersion: null, metadata: { name: 'a' } };
     expect(await api.create('configmaps', body)).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
+    for (const wrong of [{ kind: 0 }, { apiVersion: false }]) {
+      await expect(api.create('configmaps', { ...body, ...wrong })).rejects.toMatchObject({ code: 400 });
+    }
   });
 
   it('stores nothing in a dry run', async () => {

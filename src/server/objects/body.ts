@@ -60,12 +60,12 @@ export function decodeBody(
     );
   }
   // Left out, empty and null mean the same: what the path takes.
-  const { kind, apiVersion } = body as { readonly [field: string]: unknown };
-  const given = { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion };
-  if (typeof given.kind !== 'string' || typeof given.apiVersion !== 'string') {
+  const kind = (body as { kind?: unknown }).kind ?? '';
+  const apiVersion = (body as { apiVersion?: unknown }).apiVersion ?? '';
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
     throw unrecognized(expected, 'kind and apiVersion must be strings', '');
   }
-  checkType(expected, { kind: given.kind, apiVersion: given.apiVersion }, registry);
+  checkType(expected, { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion }, registry);
   try {
     const unknown: string[] | undefined = validatesFields(sent) ? [] : undefined;
     const note = unknown && ((path: string) => void unknown.push(path));
