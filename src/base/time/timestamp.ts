@@ -1,4 +1,5 @@
-/** Later times cannot be written in RFC 3339. */
+/** Earlier and later times cannot be written in RFC 3339. */
+export const MIN_TIME = Date.parse('0001-01-01T00:00:00Z');
 export const MAX_TIME = Date.parse('9999-12-31T23:59:59Z');
 
 let second = Number.NaN;

@@ -18,6 +18,9 @@ export interface ImageFile {
 const FORMAT = 'quarterdeck-test-cluster';
 const VERSION = 1;
 const BINARY = 'base64';
+/** Leaves numbers for the revisions that follow. */
+const MAX_REVISION = 2 ** 52;
+const MAX_SHOWN_CHARACTERS = 40;
 
 export async function writeImage(file: string, { image, about }: ImageFile): Promise<void> {
   const { revision, rows } = image;
@@ -33,11 +36,20 @@ export function readImage(file: string): ImageFile {
   const [first = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
   const { snapshot, format, revision, about, objects = lines.length } = headerOf(first);
   if (snapshot !== FORMAT) throw new Error(`${file} is not a snapshot of a test cluster`);
-  if (format !== VERSION) throw new Error(`${file} has format ${format}, and this release reads format ${VERSION}`);
-  if (!isRevision(revision)) throw new Error(`${file} is damaged: line 1 has no revision`);
+  if (format !== VERSION) {
+    throw new Error(`${file} has format ${shown(format)}, and this release reads format ${VERSION}`);
+  }
+  if (!isRevision(revision)) throw damagedHeader(file, 'revision must be a whole number, at most 2^52');
+  if (!isRevision(objects)) throw damagedHeader(file, 'objects must be the number of objects');
+  if (!isMap(about)) throw damagedHeader(file, 'about must be a map');
   const rows = lines.map((line, index) => {
     const row = rowOf(line);
     if (!row) throw new Error(`${file} is damaged: line ${index + 2} cannot be read`);
+    if (row.revision > revision) {
+      throw new Error(
+        `${file} is damaged: line ${index + 2} is of revision ${row.revision}, and line 1 of ${revision}`,
+      );
+    }
     return row;
   });
   if (rows.length !== objects) throw new Error(`${file} is damaged: it has ${rows.length} of ${objects} objects`);
@@ -45,8 +57,11 @@ export function readImage(file: string): ImageFile {
   if (misplaced > 0) {
     throw new Error(`${file} is damaged: the keys of lines ${misplaced + 1} and ${misplaced + 2} are not in order`);
   }
-  return { image: { revision, rows }, about: about as ImageFile['about'] };
+  return { image: { revision, rows }, about };
 }
+
+/** The error about a field of the first line. */
+export const damagedHeader = (file: string, problem: string) => new Error(`${file} is damaged: line 1: ${problem}`);
 
 /** Most values are JSON; others are not even text. */
 function lineOf({ key, revision, value }: Row): string {
@@ -65,7 +80,14 @@ function rowOf(line: string): Row | undefined {
   return { key, revision, value: Buffer.from(value, encoding) };
 }
 
-const isRevision = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isRevision = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_REVISION;
+
+const isMap = (value: unknown): value is ImageFile['about'] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value of the file in an error. */
+const shown = (value: unknown) => (JSON.stringify(value) ?? 'none').slice(0, MAX_SHOWN_CHARACTERS);
 
 function listIn(line: string): readonly unknown[] {
   try {

@@ -20,9 +20,8 @@ import { ADMIN } from '../objects/client.ts';
 import { startControllers, startNodes, startScheduler } from './components.ts';
 import { DEFAULT_START, type InitialState, initialImage } from './initial-image.ts';
 import { type ClusterKeys, clusterKeys, TOKEN_ISSUER } from './keys.ts';
-import { ClusterSnapshot, type ClusterState } from './snapshot.ts';
+import { ClusterSnapshot, type ClusterState, isTime, MAX_SEED } from './snapshot.ts';
 
-const MAX_SEED = 2 ** 32;
 const DAY_MS = 86_400_000;
 const MAX_CERTIFICATE_MS = 365 * DAY_MS;
 
@@ -163,7 +162,7 @@ function seedOf(seed: number | string | undefined): number {
 
 function timeOf(time: ClusterOptions['now'] = DEFAULT_START): number {
   const value = typeof time === 'number' ? time : new Date(time).getTime();
-  if (!Number.isFinite(value)) throw new TypeError(`${time} is not a time`);
+  if (!isTime(value)) throw new TypeError(`${time} is not a time from the year 1 to 9999`);
   return value;
 }
 
