@@ -11,9 +11,11 @@ import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { hasPinnedKey, pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
+import { certificates, fromFile } from '../flags/file-content.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
+import { checkWritableDirectory } from '../process/writable.ts';
 import { startServices } from '../up/components/services.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion } from '../version.ts';
@@ -34,6 +36,8 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const { server, nodeName: node, dataDir: directory } = flags;
   if (server === undefined) throw new CliError('--server is needed: qd token create prints the command');
   const log = createLogger('info');
+  if (flags.caFile !== undefined) await authorityOf(flags, server);
+  await checkWritableDirectory('--data-dir', directory);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await checkNodeFlags(flags);
   const runtime = await runtimeOf(flags);
@@ -162,7 +166,7 @@ function addressOf(server: string): { host: string; port: number } {
  * hash stands for is kept: an agent starts also while the server does not answer.
  */
 async function authorityOf({ caFile, caHash, dataDir }: AgentFlags, server: string): Promise<string> {
-  if (caFile !== undefined) return readFile(caFile, 'utf8');
+  if (caFile !== undefined) return fromFile('--ca-file', caFile, certificates);
   if (caHash === undefined) throw new CliError('--ca-hash or --ca-file is needed: qd token create prints the command');
   const kept = join(dataDir, 'pki', 'ca.crt');
   try {

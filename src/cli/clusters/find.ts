@@ -54,7 +54,7 @@ export async function findCluster(directory: string, home: string): Promise<Clus
       ...(start && { version: start.version, nodes: start.nodes }),
     };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     return { name: own ?? basename(directory), directory, state: 'unreadable', problem: explain(error) };
   }
 }

@@ -1,10 +1,10 @@
 /** Opens the DNS provider that flags name. */
-import { readFile } from 'node:fs/promises';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { DnsError, type DnsProvider } from '../../federation/dns/provider.ts';
 import { DNS_PROVIDERS } from '../../federation/dns/provider-names.ts';
 import { dnsProviders } from '../../federation/dns/providers/drivers.ts';
+import { fromFile } from '../flags/file-content.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** Connects to nothing. Throws an error that names the flag when there is no such provider, or its configuration is wrong. */
@@ -21,7 +21,5 @@ export function openDnsProvider(name: string, zone: string, config: string | und
 }
 
 export function readDnsConfig(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: Error) => {
-    throw new CliError(`--dns-provider-config ${file} cannot be read: ${cause.message}`, { cause });
-  });
+  return fromFile('--dns-provider-config', file, (text) => text);
 }

@@ -13,7 +13,10 @@ export const connectionFlags = [
 export type ConnectionFlags = ValuesOf<typeof connectionFlags>;
 
 export async function connectionFor({ kubeconfig, context }: ConnectionFlags): Promise<Connection> {
-  return connectionOf(await loadKubeconfig(existingFiles(kubeconfig, process.env)), context);
+  const files = existingFiles(kubeconfig, process.env);
+  const config = await loadKubeconfig(files);
+  if (config.contexts.size === 0) throw new CliError(`${files.join(', ')} has no contexts: it names no cluster`);
+  return connectionOf(config, context);
 }
 
 /** Of several files, those that are missing are skipped, as kubectl does; at least one must exist. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildImage } from '../../node/images/build/build-image.ts';
 import { CliError } from '../output/cli-error.ts';
+import { checkNewFile } from '../process/writable.ts';
 import { version } from '../version.ts';
 import type { BuildFlags } from './flags.ts';
 import { loadImages } from './image.ts';
@@ -11,6 +12,7 @@ import { NODE_PATH, ownFiles, PROGRAM_PATH } from './own-files.ts';
 
 export async function buildOwnImage(flags: BuildFlags): Promise<void> {
   const { output, image = `quarterdeck:${version}` } = flags;
+  if (output !== undefined) await checkNewFile('--output', output);
   const packageFolder = await ownPackageFolder();
   const scratch = await mkdtemp(join(output === undefined ? tmpdir() : dirname(output), '.qd-image-'));
   try {

@@ -1,5 +1,6 @@
 /** `qd image load`, `ls` and `rm`. */
 import { stat } from 'node:fs/promises';
+import { fileProblem } from '../../base/file-problem.ts';
 import { RuntimeError } from '../../node/runtime/errors.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
@@ -12,7 +13,10 @@ const MEGABYTE = 1e6;
 
 export async function loadImages(files: readonly string[], flags: ClusterFlags): Promise<void> {
   for (const file of files) {
-    if (!(await stat(file).catch(() => undefined))?.isFile()) throw new CliError(`${file} is not a file`);
+    const about = await stat(file).catch((cause: unknown) => {
+      throw new CliError(`${file} cannot be read: ${fileProblem(cause)}`, { cause });
+    });
+    if (!about.isFile()) throw new CliError(`${file} is not a file`);
   }
   await withNodeImages(flags, async (nodes) => {
     for (const file of files) {

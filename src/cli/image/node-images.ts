@@ -33,6 +33,9 @@ export async function withNodeImages(
       `${dataDirectory} does not exist: there is no such cluster; choose one with --name or --data-dir`,
     );
   }
+  if (!(await stat(dataDirectory)).isDirectory()) {
+    throw new CliError(`${dataDirectory} is not a directory; choose another with --data-dir`);
+  }
   const nodes: (NodeImages & OpenImages)[] = [];
   try {
     for (const { directory, file } of await nodesIn(dataDirectory)) {

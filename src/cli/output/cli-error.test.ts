@@ -9,6 +9,9 @@ test.each([
   [system('EACCES', '/root/x'), 'no permission to write /root/x (EACCES)'],
   [system('EROFS', '/proc/x'), 'no permission to write /proc/x (EROFS)'],
   [system('ENOSPC', '/full/x'), 'no space left on the disk for /full/x'],
+  [system('ENOENT', '/none/x'), '/none/x cannot be used: it does not exist'],
+  [system('ENOTDIR', '/etc/passwd/x'), '/etc/passwd/x cannot be used: a part of its path is not a directory'],
+  [system('EISDIR'), 'EISDIR: something'],
   [new Error('what\never'), 'what ever'],
   ['a thrown text', 'a thrown text'],
 ])('%s', (error, line) => {

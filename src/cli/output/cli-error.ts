@@ -1,3 +1,5 @@
+import { fileProblem } from '../../base/file-problem.ts';
+
 /** A failure that one line explains to the user; the program prints it and exits with code 1. */
 export class CliError extends Error {
   override readonly name = 'CliError';
@@ -14,6 +16,10 @@ export function explain(error: unknown): string {
       return `no permission to write ${path ?? 'to the data directory'} (${code}); choose another with --data-dir or --kubeconfig`;
     case 'ENOSPC':
       return `no space left on the disk${path ? ` for ${path}` : ''}`;
+    case 'ENOENT':
+    case 'EISDIR':
+    case 'ENOTDIR':
+      return path === undefined ? oneLine(message) : `${path} cannot be used: ${fileProblem(error)}`;
     default:
       return oneLine(message ?? String(error));
   }

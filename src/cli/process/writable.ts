@@ -14,6 +14,13 @@ export async function checkWritableDirectory(flag: string, directory: string): P
   await check(flag, resolve(directory), 'directory');
 }
 
+/** Throws when the file could not be created or replaced in its folder, which must exist. `what` names the file. */
+export async function checkNewFile(what: string, file: string): Promise<void> {
+  await checkWritableFile(what, file);
+  const folder = dirname(resolve(file));
+  if (!(await statIfThere(folder))) throw new CliError(`${what} ${file} cannot be written: ${folder} does not exist`);
+}
+
 async function check(flag: string, path: string, expected: 'file' | 'directory'): Promise<void> {
   const refuse = (why: string) => new CliError(`${flag} ${path} cannot be written: ${why}`);
   const found = await statIfThere(path);

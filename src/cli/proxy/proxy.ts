@@ -1,8 +1,10 @@
 /** `qd proxy`: a local reverse proxy that authenticates for plain HTTP clients. */
 import { rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { fileProblem } from '../../base/file-problem.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { connectionFor } from '../flags/connection.ts';
+import { CliError } from '../output/cli-error.ts';
 import { explainListening } from '../process/listen.ts';
 import { untilStopSignal } from '../process/signals.ts';
 import { isAccepted } from './filter.ts';
@@ -14,6 +16,9 @@ export async function proxy(flags: ProxyFlags): Promise<void> {
   const { appendServerPath = false, keepalive } = flags;
   const forwarder = createForwarder({ connection: await connectionFor(flags), appendServerPath, keepalive });
   const server = createProxy(flags, forwarder);
+  if (flags.www !== undefined && !(await stat(flags.www).catch(() => undefined))?.isDirectory()) {
+    process.stderr.write(`qd: --www ${flags.www} is not a directory: its files are not found\n`);
+  }
   const endpoint = await listen(server, flags);
   if (flags.disableFilter) {
     process.stderr.write('qd: requests are not filtered: every web page in a browser on this machine can act as you\n');
@@ -90,6 +95,19 @@ function answer(outgoing: ServerResponse, code: number, text: string): void {
   outgoing.end(`${text}\n`);
 }
 
+function socketProblem(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return 'it already exists, and is not a socket';
+    case 'ENOENT':
+      return 'its directory does not exist';
+    case 'EACCES':
+      return 'no permission to write to its directory';
+    default:
+      return fileProblem(error);
+  }
+}
+
 async function listen(server: Server, { unixSocket, address, port }: ProxyFlags): Promise<string> {
   const listening = (options: object) =>
     new Promise<void>((resolve, reject) => {
@@ -100,7 +118,11 @@ async function listen(server: Server, { unixSocket, address, port }: ProxyFlags)
     // Removes a socket that another run left behind, and no other file.
     if ((await stat(unixSocket).catch(() => undefined))?.isSocket()) await rm(unixSocket);
     const before = process.umask(0o077);
-    await listening({ path: unixSocket }).finally(() => process.umask(before));
+    await listening({ path: unixSocket })
+      .catch((cause: unknown) => {
+        throw new CliError(`--unix-socket ${unixSocket} cannot be created: ${socketProblem(cause)}`, { cause });
+      })
+      .finally(() => process.umask(before));
     return unixSocket;
   }
   await explainListening({ host: address, port, hostFlag: '--address' }, () => listening({ host: address, port }));

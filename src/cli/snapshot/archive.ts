@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
+import { fileProblem } from '../../base/file-problem.ts';
 import { CliError } from '../output/cli-error.ts';
 
 export interface SnapshotInfo {
@@ -70,8 +71,11 @@ export async function unpack(file: string, start: number, target: FileHandle): P
 
 /** Returns what a snapshot says about itself, and where its data begins. */
 export async function readHeader(file: string): Promise<{ contents: SnapshotInfo; start: number }> {
-  const handle = await open(file, 'r');
+  const handle = await open(file, 'r').catch((cause: unknown) => {
+    throw new CliError(`${file} cannot be read: ${fileProblem(cause)}`, { cause });
+  });
   try {
+    if (!(await handle.stat()).isFile()) throw new CliError(`${file} is not a file that qd snapshot save wrote`);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, 0);
     const end = buffer.subarray(0, bytesRead).indexOf(NEWLINE);
     const header = parse(buffer.toString('utf8', 0, Math.max(end, 0)));

@@ -6,6 +6,7 @@ import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { explainDamage } from '../output/store-damage.ts';
 import { withCluster } from '../process/cluster-process.ts';
+import { checkNewFile } from '../process/writable.ts';
 import { checkArchive, unpack, writeArchive } from './archive.ts';
 import { checkIntact } from './damage.ts';
 import type { RestoreFlags } from './flags.ts';
@@ -20,6 +21,7 @@ export async function saveSnapshot(file: string, flags: ClusterFlags): Promise<v
   if (!(await exists(source))) {
     throw new CliError(`${source} does not exist: there is no cluster to save; choose one with --name or --data-dir`);
   }
+  await checkNewFile('the snapshot', file);
   const target = resolve(file);
   // On the file system of the file, which needs room for it anyway.
   const scratch = await mkdtemp(join(dirname(target), '.snapshot-'));

@@ -5,6 +5,7 @@
 import { mkdir, open, readFile, realpath, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { fileProblem } from '../../base/file-problem.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 
@@ -104,7 +105,7 @@ async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
   try {
     const text = await readFile(target, 'utf8').catch((error) => {
       if (error.code === 'ENOENT') return undefined;
-      throw new KubeconfigError(`cannot read ${file}: ${error.message}`, { cause: error });
+      throw new KubeconfigError(`cannot read ${file}: ${fileProblem(error)}`, { cause: error });
     });
     const config = parseDocument(text?.trim() ? text : EMPTY_KUBECONFIG, { version: '1.1' });
     const [broken] = config.errors;

@@ -86,7 +86,7 @@ describe('reading', () => {
     ['an unknown cluster', config({ context: { cluster: 'k' } }), 'cluster "k" of context "x" does not exist'],
     ['an unknown user', config({ context: { user: 'v' } }), 'user "v" of context "x" does not exist'],
     ['a cluster without a server', config({ cluster: { server: '' } }), 'cluster "c" has no server'],
-    ['a missing file', config({ user: { 'client-key': '/none' } }), 'cannot read client-key /none: ENOENT'],
+    ['a missing file', config({ user: { 'client-key': '/none' } }), 'cannot read client-key /none: it does not exist'],
   ])('says what is wrong with %s', async (_, text, message) => {
     await expect(connectionOf(parseKubeconfig(text, 'config'))).rejects.toThrow(message);
   });

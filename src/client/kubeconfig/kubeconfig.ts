@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { fileProblem } from '../../base/file-problem.ts';
 
 /** The address of a cluster and the client's credentials, as the HTTPS transport needs them. */
 export interface Connection {
@@ -51,7 +52,7 @@ export async function loadKubeconfig(files: readonly string[]): Promise<Kubeconf
   for (const file of files) {
     const text = await readFile(file, 'utf8').catch((error) => {
       if (error.code === 'ENOENT') return undefined;
-      throw new KubeconfigError(`cannot read ${file}: ${error.message}`, { cause: error });
+      throw new KubeconfigError(`cannot read ${file}: ${fileProblem(error)}`, { cause: error });
     });
     if (text !== undefined) configs.push(parseKubeconfig(text, file));
   }
@@ -179,7 +180,7 @@ async function contentOf(entry: Entry, field: string): Promise<string | undefine
   const path = textOf(entry, field);
   if (!path) return undefined;
   return readFile(path, 'utf8').catch((error) => {
-    throw new KubeconfigError(`cannot read ${field} ${path}: ${error.message}`, { cause: error });
+    throw new KubeconfigError(`cannot read ${field} ${path}: ${fileProblem(error)}`, { cause: error });
   });
 }
 

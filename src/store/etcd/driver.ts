@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { fileProblem } from '../../base/file-problem.ts';
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
 import type { TlsOptions } from '../../base/grpc/client.ts';
 import { defineStore, type StoreContext, type StoredValue } from '../driver.ts';
@@ -91,11 +92,11 @@ async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdSettings): P
 
 async function contentOf(name: string, file: string | undefined): Promise<Buffer | undefined> {
   if (file === undefined) return undefined;
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new FlagError(`${name} ${file} cannot be read: ${(cause as Error).message}`, { cause });
-  }
+  const content = await readFile(file).catch((cause: unknown) => {
+    throw new FlagError(`${name} ${file} cannot be read: ${fileProblem(cause)}`, { cause });
+  });
+  if (!content.includes('-----BEGIN ')) throw new FlagError(`${name} ${file} cannot be used: it is not PEM`);
+  return content;
 }
 
 /** The data directory keeps the path, and the next start may be from another working directory. */

@@ -1,5 +1,6 @@
 /** The API server of a federation: the kinds of a federation, over a store of its own, behind TLS. */
-import { readFile } from 'node:fs/promises';
+import { createPrivateKey } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -11,6 +12,7 @@ import { createHttpServer } from '../../../server/http/server.ts';
 import { createServer } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/index.ts';
+import { certificates, fromFile } from '../../flags/file-content.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { explainListening } from '../../process/listen.ts';
@@ -81,17 +83,28 @@ async function tlsOf({ tlsCertFile, tlsPrivateKeyFile, clientCaFile }: Federatio
     throw new CliError('--tls-cert-file and --tls-private-key-file are required');
   }
   const [cert, key, ca] = await Promise.all([
-    contentOf('--tls-cert-file', tlsCertFile),
-    contentOf('--tls-private-key-file', tlsPrivateKeyFile),
+    fromFile('--tls-cert-file', tlsCertFile, certificates),
+    fromFile('--tls-private-key-file', tlsPrivateKeyFile, privateKey),
     clientAuthorities('', clientCaFile),
   ]);
+  try {
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    const problem = (cause as Error).message;
+    throw new CliError(`--tls-cert-file ${tlsCertFile} cannot be used with ${tlsPrivateKeyFile}: ${problem}`, {
+      cause,
+    });
+  }
   return { cert, key, ca };
 }
 
-async function contentOf(flag: string, file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: Error) => {
-    throw new CliError(`${flag} ${file} cannot be used: ${cause.message}`, { cause });
-  });
+function privateKey(text: string): string {
+  try {
+    createPrivateKey(text);
+  } catch (cause) {
+    throw new Error('it has no PEM private key without a passphrase', { cause });
+  }
+  return text;
 }
 
 interface OpenedStore {

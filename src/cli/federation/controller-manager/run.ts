@@ -3,9 +3,9 @@
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
-import { connectionOf, loadKubeconfig } from '../../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../../client/transport/https-transport.ts';
 import { runFederation } from '../../../federation/controllers/run.ts';
+import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
 import { untilStopSignal } from '../../process/signals.ts';
@@ -26,7 +26,7 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
   const dns = await dnsPublication(flags);
   const log = createLogger(flags.logLevel);
   const { POD_NAMESPACE: namespace = DEFAULT_NAMESPACE } = process.env;
-  const connection = await connectionOf(await loadKubeconfig([kubeconfig]));
+  const connection = await namedKubeconfig('--kubeconfig', kubeconfig);
   const federation = httpsTransport({ ...connection, ...(master ? { server: master } : {}) });
   const hostTransport = httpsTransport(await hostConnection(process.env));
   const host = createClient(hostTransport);

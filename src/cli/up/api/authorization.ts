@@ -1,6 +1,6 @@
 import type { AuthorizationMode } from '../../../server/authz/modes.ts';
 import type { PostReview } from '../../../server/authz/webhook/webhook.ts';
-import { webhookConnection } from '../../flags/webhook-connection.ts';
+import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ApiFlags } from './flags.ts';
 
@@ -29,7 +29,7 @@ function withNodes(modes: readonly AuthorizationMode[]): readonly AuthorizationM
 
 async function createPost(file: string): Promise<PostReview> {
   const [connection, { createPostReview }] = await Promise.all([
-    webhookConnection(FILE_FLAG, file),
+    namedKubeconfig(FILE_FLAG, file),
     import('../../../server/authz/webhook/post.ts'),
   ]);
   try {

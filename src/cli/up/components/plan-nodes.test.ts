@@ -45,7 +45,7 @@ test('rules are read, and a file that cannot be used is named', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'qd-rules-'));
   const file = join(folder, 'rules.yaml');
   try {
-    await expect(plan({ simulation: file })).rejects.toThrow(`--simulation ${file} cannot be used: ENOENT`);
+    await expect(plan({ simulation: file })).rejects.toThrow(`--simulation ${file} cannot be used: it does not exist`);
     await writeFile(file, 'nodes: [{ labels: { a: b } }]');
     expect((await plan({ simulation: file })).rules.nodes).toHaveLength(1);
     expect((await plan({ simulation: '' })).rules.nodes).toEqual([]);

@@ -1,5 +1,6 @@
 /** Which nodes a start runs, and how. Reads the rules, and creates nothing. */
 import { readFile, stat } from 'node:fs/promises';
+import { fileProblem } from '../../../base/file-problem.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
@@ -119,7 +120,7 @@ async function rulesOf(file: string | undefined): Promise<Rules> {
     return readRules(parse(await readFile(file, 'utf8')));
   } catch (cause) {
     throw new CliError(
-      `--simulation ${file} cannot be used: ${(cause as Error).message}; --simulation "" starts without rules`,
+      `--simulation ${file} cannot be used: ${fileProblem(cause)}; --simulation "" starts without rules`,
       { cause },
     );
   }

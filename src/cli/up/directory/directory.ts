@@ -73,12 +73,16 @@ async function namesIn(path: string): Promise<readonly string[] | undefined> {
   try {
     return await readdir(path);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    if (code !== 'ENOTDIR') throw cause;
-    throw new CliError(`${path} is not a directory; choose another with --data-dir`, { cause });
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw isFile(cause) ? notADirectory(path, cause) : cause;
   }
 }
+
+/** Whether an error says that a file, or something below one, was taken for a directory. */
+const isFile = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOTDIR';
+
+const notADirectory = (path: string, cause: unknown) =>
+  new CliError(`${path} is not a directory; choose another with --data-dir`, { cause });
 
 /** In the root of a file system. */
 const LOST_AND_FOUND = 'lost+found';
@@ -105,7 +109,11 @@ async function makePrivate(path: string): Promise<void> {
 
 /** Reads the remembered settings of a directory, also while a process uses it; empty when there is no cluster. */
 export async function rememberedIn(path: string): Promise<Remembered> {
-  return (await readCluster(join(path, 'cluster.json'))) ?? {};
+  try {
+    return (await readCluster(join(path, 'cluster.json'))) ?? {};
+  } catch (error) {
+    throw isFile(error) ? notADirectory(path, error) : error;
+  }
 }
 
 /** Reads the remembered settings of the other clusters below `home` and in further directories: their ports and ranges are taken. */

@@ -1,10 +1,10 @@
 /** The files that authentication flags name, read and checked before anything is created. */
-import { readFile } from 'node:fs/promises';
 import { longName, propertyOf } from '../../../base/flag.ts';
 import type { TokenSource } from '../../../server/authn/authenticator.ts';
 import type { OidcOptions } from '../../../server/authn/oidc.ts';
 import { passwordFile } from '../../../server/authn/password-file.ts';
 import { tokenFile } from '../../../server/authn/token-file.ts';
+import { certificates, fromFile } from '../../flags/file-content.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type IdentityFlags, identityFlags } from './flags.ts';
 import { issuersOf } from './service-account-tokens.ts';
@@ -33,13 +33,13 @@ export async function readAuthenticationFiles(settings: IdentityFlags): Promise<
 
 /** Reads the file of a flag; undefined when it is not given. */
 export const authenticationFile = {
-  tokens: (file: string | undefined) => fromFile(file, '--token-auth-file', tokenFile),
-  passwords: (file: string | undefined) => fromFile(file, '--basic-auth-file', passwordFile),
+  tokens: (file: string | undefined) => ifNamed('--token-auth-file', file, tokenFile),
+  passwords: (file: string | undefined) => ifNamed('--basic-auth-file', file, passwordFile),
 };
 
 /** Authorities that sign client certificates: the cluster's own, and those of the file. */
 export async function clientAuthorities(own: string, file: string | undefined): Promise<string> {
-  const given = await fromFile(file, '--client-ca-file', certificates);
+  const given = await ifNamed('--client-ca-file', file, certificates);
   return given === undefined ? own : `${own}${given}`;
 }
 
@@ -47,7 +47,7 @@ export async function clientAuthorities(own: string, file: string | undefined): 
 export async function proxyAuthorities(settings: IdentityFlags): Promise<string | undefined> {
   const { requestheaderClientCaFile: file } = settings;
   if (file === undefined) refuseWithout('--requestheader-client-ca-file', '--requestheader-', settings);
-  return fromFile(file, '--requestheader-client-ca-file', certificates);
+  return ifNamed('--requestheader-client-ca-file', file, certificates);
 }
 
 /** Undefined when there is no issuer. */
@@ -74,7 +74,7 @@ async function oidcSettings(settings: IdentityFlags): Promise<OidcSettings | und
     groupsPrefix: settings.oidcGroupsPrefix === '-' ? '' : settings.oidcGroupsPrefix,
     requiredClaims: settings.oidcRequiredClaim ?? new Map(),
     algorithms: settings.oidcSigningAlgs,
-    ca: await fromFile(settings.oidcCaFile, '--oidc-ca-file', certificates),
+    ca: await ifNamed('--oidc-ca-file', settings.oidcCaFile, certificates),
   };
 }
 
@@ -88,16 +88,6 @@ function refuseWithout(needed: string, prefix: string, settings: IdentityFlags):
   if (flag) throw new CliError(`${longName(flag)} needs ${needed}`);
 }
 
-function certificates(text: string): string {
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no PEM certificate');
-  return text;
-}
-
-async function fromFile<T>(file: string | undefined, flag: string, parse: (text: string) => T): Promise<T | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return parse(await readFile(file, 'utf8'));
-  } catch (cause) {
-    throw new CliError(`${flag} ${file} cannot be used: ${(cause as Error).message}`, { cause });
-  }
+async function ifNamed<T>(flag: string, file: string | undefined, parse: (text: string) => T): Promise<T | undefined> {
+  return file === undefined ? undefined : fromFile(flag, file, parse);
 }

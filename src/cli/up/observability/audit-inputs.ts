@@ -1,5 +1,6 @@
 /** The policy and the webhook of the audit flags, read and checked before anything is created. */
 import { readFile } from 'node:fs/promises';
+import { fileProblem } from '../../../base/file-problem.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
 import { defaultPolicy } from '../../../server/audit/default-policy.ts';
 import { type Policy, PolicyError, parsePolicy } from '../../../server/audit/policy.ts';
@@ -31,6 +32,6 @@ async function readPolicy(file: string): Promise<Policy> {
     return parsePolicy(parse(text));
   } catch (cause) {
     const what = cause instanceof PolicyError ? 'is not an audit policy' : 'cannot be read';
-    throw new CliError(`--audit-policy-file ${file} ${what}: ${(cause as Error).message}`, { cause });
+    throw new CliError(`--audit-policy-file ${file} ${what}: ${fileProblem(cause)}`, { cause });
   }
 }

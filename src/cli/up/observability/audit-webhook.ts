@@ -5,7 +5,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
 import type { Webhook } from '../../../server/audit/webhook.ts';
-import { webhookConnection } from '../../flags/webhook-connection.ts';
+import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { AuditFlags } from './flags.ts';
 
@@ -24,7 +24,7 @@ export async function auditWebhookConnection(settings: AuditFlags): Promise<Conn
       '--audit-webhook-truncate-max-batch-size must not be less than --audit-webhook-truncate-max-event-size',
     );
   }
-  return webhookConnection('--audit-webhook-config-file', file);
+  return namedKubeconfig('--audit-webhook-config-file', file);
 }
 
 export async function auditWebhook(

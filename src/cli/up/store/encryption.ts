@@ -1,6 +1,7 @@
 /** Encrypts Secrets before they reach the store, with keys from a file that only its owner may read. */
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileProblem } from '../../../base/file-problem.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { EncryptedStore } from '../../../store/encryption/encrypted-store.ts';
@@ -121,7 +122,9 @@ export async function checkKeyFile(file: string): Promise<void> {
 }
 
 export async function readKeys(file: string): Promise<Keyring> {
-  const text = await readIfThere(file);
+  const text = await readIfThere(file).catch((cause: unknown) => {
+    throw new CliError(`${file} cannot be read: ${fileProblem(cause)}`, { cause });
+  });
   if (text === undefined) throw new CliError(`${file} does not exist: Secrets cannot be decrypted without it`);
   const { mode } = await stat(file);
   if (mode & 0o077) throw new CliError(`${file} is readable by other users; run chmod 600 on it`);

@@ -1,4 +1,5 @@
 /** Fills an empty store with the objects of a saved test cluster. */
+import { fileProblem } from '../../../base/file-problem.ts';
 import { readImage } from '../../../store/memory/image-file.ts';
 import type { StoreImage } from '../../../store/memory/memory-store.ts';
 import type { Row, Store } from '../../../store/store.ts';
@@ -18,7 +19,7 @@ export async function readRestore({ restore: file }: Pick<TestingFlags, 'restore
     const { revision, rows } = readImage(file).image;
     return { revision, rows: rows.filter((row) => !isTokenSecret(row)) };
   } catch (cause) {
-    throw new CliError(`--restore ${file} cannot be used: ${(cause as Error).message}`, { cause });
+    throw new CliError(`--restore ${file} cannot be used: ${fileProblem(cause)}`, { cause });
   }
 }
 

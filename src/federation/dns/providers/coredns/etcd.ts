@@ -1,5 +1,6 @@
 /** The few calls of etcd that the provider needs, through the JSON gateway that every etcd since 3.4 has. */
 import { readFile } from 'node:fs/promises';
+import { fileProblem } from '../../../../base/file-problem.ts';
 import { DnsError } from '../../provider.ts';
 import { type HttpReply, httpCall } from '../http.ts';
 
@@ -99,7 +100,7 @@ export class Etcd {
     if (caFile === undefined && certFile === undefined) return undefined;
     const read = (file: string) =>
       readFile(file).catch((cause: Error) => {
-        throw new DnsError('Invalid', `${file} cannot be read: ${cause.message}`, { cause });
+        throw new DnsError('Invalid', `${file} cannot be read: ${fileProblem(cause)}`, { cause });
       });
     return {
       ...(caFile === undefined ? {} : { ca: await read(caFile) }),

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { CliError } from '../output/cli-error.ts';
 
-/** Reads the kubeconfig of a webhook, which `flag` names. */
-export async function webhookConnection(flag: string, file: string): Promise<Connection> {
+/** Reads a kubeconfig that `flag` names, of a webhook or of another server. */
+export async function namedKubeconfig(flag: string, file: string): Promise<Connection> {
   const { connectionOf, loadKubeconfig } = await import('../../client/kubeconfig/kubeconfig.ts');
   if (!existsSync(file)) throw new CliError(`${flag} ${file} cannot be used: it does not exist`);
   try {
