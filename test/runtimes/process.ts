@@ -31,7 +31,7 @@ export async function prepareProcess(
     directory: join(directory, 'images'),
     clock: systemClock,
     log: silent,
-    source: new Registry({ mirrors: {}, insecure: [] }),
+    source: new Registry({ mirrors: {}, insecure: [] }, systemClock),
     platform: platformOf(process.arch),
     isRoot: process.getuid?.() === 0,
   });

@@ -90,7 +90,7 @@ export async function openImageStore(
   ]);
   return DirectoryImageStore.open({
     ...{ directory: join(directory, 'images'), clock, log, isRoot: process.getuid?.() === 0 },
-    source: new Registry(registries),
+    source: new Registry(registries, clock),
     platform: { os: 'linux', architecture: architectureOf(process.arch) },
   });
 }

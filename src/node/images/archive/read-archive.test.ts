@@ -1,4 +1,5 @@
 /** Archives with more names and descriptors than any image has. */
+import { tmpdir } from 'node:os';
 import { expect, it } from 'vitest';
 import { digestOf } from '../content/digest.ts';
 import { OCI_CONFIG, OCI_INDEX, OCI_MANIFEST } from '../content/media-types.ts';
@@ -10,6 +11,7 @@ const platform = { os: 'linux', architecture: 'amd64' };
 
 /** Keeps blobs in memory, and counts how often one is read. */
 class MemoryIngest {
+  readonly directory = tmpdir();
   readonly #blobs = new Map<string, Buffer>();
   reads = 0;
 

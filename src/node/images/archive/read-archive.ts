@@ -5,6 +5,7 @@ import { RuntimeError } from '../../runtime/errors.ts';
 import { decompressed } from '../content/decompress.ts';
 import type { Descriptor, Platform } from '../content/descriptor.ts';
 import { checkDigest } from '../content/digest.ts';
+import { withinRoom } from '../content/disk-room.ts';
 import { isObject, type Manifest, parseList, parseManifest } from '../content/documents.ts';
 import { OCI_CONFIG, OCI_LAYER, OCI_MANIFEST } from '../content/media-types.ts';
 import { choosePlatform } from '../content/platform.ts';
@@ -69,7 +70,9 @@ export async function readArchive(
 
 async function readFiles(ingest: Ingest, source: AsyncIterable<Uint8Array>): Promise<ArchivedFiles> {
   const files = new ArchivedFiles();
-  for await (const { type, path, linkTarget, content } of readTar(decompressed(source))) {
+  for await (const { type, path, linkTarget, content } of readTar(
+    withinRoom(decompressed(source), ingest.directory, 'the archive'),
+  )) {
     if (type === 'hardlink') files.add(path, { link: linkTarget });
     else if (type === 'symlink') files.add(path, { link: posix.join(posix.dirname(path), linkTarget) });
     else if (type === 'file') {

@@ -18,6 +18,7 @@ interface TokenRequest {
   readonly isInsecure: boolean;
   /** Whether the registry was asked over TLS and has to be: then its tokens are, too. */
   readonly hasTls: boolean;
+  readonly signal: AbortSignal;
 }
 
 const MAX_TOKEN_BYTES = 256 * 1024;
@@ -54,7 +55,7 @@ async function fetchToken(request: TokenRequest): Promise<string> {
     throw new RuntimeError('Unknown', `the registry wants its credentials sent to ${realm} without TLS`);
   }
   const { response } = await send(request.credentials?.identityToken ? refresh(request) : ask(request));
-  const body = await readBody(response, MAX_TOKEN_BYTES);
+  const body = await readBody(response, { maxBytes: MAX_TOKEN_BYTES, signal: request.signal });
   if (response.statusCode !== OK) {
     throw new RuntimeError(
       'Unknown',
@@ -68,21 +69,21 @@ async function fetchToken(request: TokenRequest): Promise<string> {
   return token;
 }
 
-function ask({ challenge, repository, credentials, isInsecure }: TokenRequest): HttpRequest {
+function ask({ challenge, repository, credentials, isInsecure, signal }: TokenRequest): HttpRequest {
   const url = new URL(challenge.parameters.realm!);
   const { service, scope } = scopeOf(challenge, repository);
   if (service !== undefined) url.searchParams.set('service', service);
   url.searchParams.set('scope', scope);
-  return { url: url.href, headers: credentials ? { Authorization: basic(credentials) } : {}, isInsecure };
+  return { url: url.href, headers: credentials ? { Authorization: basic(credentials) } : {}, isInsecure, signal };
 }
 
 /** A refresh token stands for the password. */
-function refresh({ challenge, repository, credentials, isInsecure }: TokenRequest): HttpRequest {
+function refresh({ challenge, repository, credentials, isInsecure, signal }: TokenRequest): HttpRequest {
   const { service = '', scope } = scopeOf(challenge, repository);
   const form = { grant_type: 'refresh_token', service, scope, client_id: CLIENT_ID };
   const body = new URLSearchParams({ ...form, refresh_token: credentials!.identityToken! }).toString();
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  return { url: challenge.parameters.realm!, method: 'POST', headers, body, isInsecure };
+  return { url: challenge.parameters.realm!, method: 'POST', headers, body, isInsecure, signal };
 }
 
 function scopeOf({ parameters }: Challenge, repository: string) {

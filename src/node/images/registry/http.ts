@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly body?: string;
   /** Whether any certificate is good enough. */
   readonly isInsecure: boolean;
+  /** Ends the request, and its response while it is read. */
+  readonly signal: AbortSignal;
 }
 
 /** How long a registry may send nothing. */
@@ -61,12 +63,16 @@ function redirected(request: HttpRequest, location: string): HttpRequest {
 
 const hostOf = ({ url }: HttpRequest) => new URL(url).host;
 
-function sendOnce({ url, method = 'GET', headers, body, isInsecure }: HttpRequest): Promise<IncomingMessage> {
+function sendOnce({ url, method = 'GET', headers, body, isInsecure, signal }: HttpRequest): Promise<IncomingMessage> {
   const target = new URL(url);
-  const options = { method, headers: { 'User-Agent': USER_AGENT, ...headers }, timeout: IDLE_TIMEOUT_MS };
+  const options = { method, headers: { 'User-Agent': USER_AGENT, ...headers }, timeout: IDLE_TIMEOUT_MS, signal };
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
-      reject(new RuntimeError('RegistryUnavailable', `${method} ${url}: ${error.message}`, { cause: error }));
+      reject(
+        signal.aborted
+          ? signal.reason
+          : new RuntimeError('RegistryUnavailable', `${method} ${url}: ${error.message}`, { cause: error }),
+      );
     const outgoing =
       target.protocol === 'https:'
         ? requestHttps(target, { ...options, rejectUnauthorized: !isInsecure }, resolve)
@@ -79,13 +85,21 @@ function sendOnce({ url, method = 'GET', headers, body, isInsecure }: HttpReques
 }
 
 /** Reads a body that is known to be small. */
-export async function readBody(response: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+export async function readBody(
+  response: AsyncIterable<Buffer>,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of response) {
-    size += part.length;
-    if (size > maxBytes) throw new RuntimeError('RegistryUnavailable', `the registry sent more than ${maxBytes} bytes`);
-    parts.push(part);
+  try {
+    for await (const part of response) {
+      size += part.length;
+      if (size > maxBytes)
+        throw new RuntimeError('RegistryUnavailable', `the registry sent more than ${maxBytes} bytes`);
+      parts.push(part);
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
   }
   return Buffer.concat(parts);
 }

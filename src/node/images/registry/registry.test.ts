@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silent } from '../../../base/log.ts';
-import { systemClock } from '../../../base/time/clock.ts';
+import { type Clock, ControlledClock, systemClock } from '../../../base/time/clock.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import { digestOf } from '../content/digest.ts';
 import { platformOf } from '../content/platform.ts';
@@ -15,6 +15,7 @@ import { DirectoryImageStore } from '../store/directory-store.ts';
 import { writeTar } from '../tar/write-tar.ts';
 import { parseChallenge } from './authorization.ts';
 import { hostsOf, type RegistrySettings } from './hosts.ts';
+import { PROGRESS_WINDOW_MS } from './pull-progress.ts';
 import { Registry } from './registry.ts';
 
 const OCI = 'application/vnd.oci.image';
@@ -94,12 +95,12 @@ function contentOf(path: string): Buffer | undefined {
 
 const NO_SETTINGS: RegistrySettings = { mirrors: {}, insecure: [] };
 
-function open(settings = NO_SETTINGS): Promise<DirectoryImageStore> {
+function open(settings = NO_SETTINGS, clock: Clock = systemClock): Promise<DirectoryImageStore> {
   return DirectoryImageStore.open({
     directory: join(directory, 'images'),
     clock: systemClock,
     log: silent,
-    source: new Registry(settings),
+    source: new Registry(settings, clock),
     platform: platformOf(process.arch),
     isRoot: false,
   });
@@ -182,6 +183,50 @@ test.each([
   };
   await expect(pull()).rejects.toThrow('is damaged');
   expect(await (await open()).list()).toEqual([]);
+});
+
+/** Lets the time of one window pass when the registry has been asked for the layer so many times. */
+async function pullSlowly(
+  answerLayer: (response: ServerResponse, request: IncomingMessage) => void,
+  requestsBefore: number,
+): Promise<void> {
+  const clock = new ControlledClock();
+  const store = await open(NO_SETTINGS, clock);
+  let count = 0;
+  intercept = (request, response) => {
+    if (request.url !== layerPath()) return false;
+    answerLayer(response, request);
+    if (++count === requestsBefore) void clock.advance(PROGRESS_WINDOW_MS);
+    return true;
+  };
+  await store.pull(`${address}/team/app:1`, undefined);
+}
+
+const TOO_SLOW = { code: 'RegistryUnavailable', message: expect.stringContaining('bytes of the image in 5 minutes') };
+
+test.each<[string, number, (response: ServerResponse, request: IncomingMessage) => void]>([
+  ['sends nothing', 1, () => {}],
+  ['sends a byte now and then', 1, (response) => void response.writeHead(200).write('x')],
+  ['sends its headers a byte at a time', 1, ({ socket }) => void socket!.write('HTTP/1.1 200 OK\r\nX: ')],
+  [
+    'breaks off after each byte',
+    10,
+    (response, { headers }) => {
+      const [, from = 0] = /bytes=(\d+)/.exec(headers.range ?? '') ?? [];
+      response.writeHead(206, { 'Content-Length': image.layer.length - Number(from) });
+      response.write(image.layer.subarray(Number(from), Number(from) + 1), () => response.destroy());
+    },
+  ],
+])('a registry that %s is given up', async (_, requestsBefore, answerLayer) => {
+  await expect(pullSlowly(answerLayer, requestsBefore)).rejects.toMatchObject(TOO_SLOW);
+});
+
+test('an image that the disk has no room for is not fetched', async () => {
+  const manifest = JSON.parse(image.manifest.toString());
+  manifest.layers[0].size = 2 ** 52;
+  image.index = json(manifest);
+  await expect(pull()).rejects.toThrow(/the image needs more space than the disk of .* has to spare/);
+  expect(pathsOf('/blobs/')).toEqual([]);
 });
 
 test('a tag that does not exist is ImageNotFound, in the words of containerd', async () => {

@@ -1,11 +1,14 @@
 /** Pulls images from registries. */
+import type { Clock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Descriptor, Platform } from '../content/descriptor.ts';
+import { checkRoom } from '../content/disk-room.ts';
 import { type Manifest, parseManifest } from '../content/documents.ts';
 import { choosePlatform } from '../content/platform.ts';
 import { fullName } from '../reference.ts';
 import type { ImageSource, PullRequest } from '../store/directory-store.ts';
 import { hostsOf, type RegistrySettings } from './hosts.ts';
+import { PullProgress } from './pull-progress.ts';
 import { RegistrySession } from './session.ts';
 
 /** As many as containerd fetches at a time. */
@@ -18,8 +21,11 @@ type Pulled = Awaited<ReturnType<ImageSource['pull']>>;
 export class Registry implements ImageSource {
   readonly #settings: RegistrySettings;
 
-  constructor(settings: RegistrySettings) {
+  readonly #clock: Clock;
+
+  constructor(settings: RegistrySettings, clock: Clock) {
     this.#settings = settings;
+    this.#clock = clock;
   }
 
   /** Asks mirrors first. The error is that of the last host: the registry itself. */
@@ -29,17 +35,21 @@ export class Registry implements ImageSource {
     const mirrors = this.#settings.mirrors[reference.registry]?.length ?? 0;
     for (const [position, host] of hosts.entries()) {
       const isMirror = position < mirrors;
+      const progress = new PullProgress(this.#clock);
       const session = new RegistrySession({
         host,
         repository: reference.repository,
         // They are not a mirror's business.
         credentials: isMirror ? undefined : request.credentials,
         mirrorOf: isMirror ? reference.registry : undefined,
+        progress,
       });
       try {
         return await pullFrom(session, request);
       } catch (error) {
         if (position === hosts.length - 1) throw explained(fullName(reference), error);
+      } finally {
+        progress.end();
       }
     }
     throw new Error('a registry has at least one host');
@@ -72,11 +82,19 @@ async function resolve(
 
 async function fetchBlobs(session: RegistrySession, blobs: readonly Descriptor[], { ingest, has }: PullRequest) {
   // Layers may occur twice.
-  const queue = [...new Map(blobs.map((blob) => [blob.digest, blob])).values()];
+  const queue: Descriptor[] = [];
+  for (const blob of new Map(blobs.map((each) => [each.digest, each])).values()) {
+    if (!(await has(blob.digest))) queue.push(blob);
+  }
+  await checkRoom(
+    ingest.directory,
+    'the image',
+    queue.reduce((sum, { size }) => sum + size, 0),
+  );
   const work = async () => {
     try {
       for (let blob = queue.shift(); blob; blob = queue.shift()) {
-        if (!(await has(blob.digest))) await ingest.add(session.blob(blob), blob);
+        await ingest.add(session.blob(blob), blob);
       }
     } finally {
       queue.length = 0;

@@ -9,6 +9,7 @@ import { MANIFEST_TYPES } from '../content/media-types.ts';
 import { answer, parseChallenge } from './authorization.ts';
 import type { RegistryHost } from './hosts.ts';
 import { type Answered, readBody, send } from './http.ts';
+import type { PullProgress } from './pull-progress.ts';
 
 export interface SessionOptions {
   readonly host: RegistryHost;
@@ -16,6 +17,7 @@ export interface SessionOptions {
   readonly credentials: RegistryCredentials | undefined;
   /** Asked with `?ns=`: a mirror has to know whose images are meant. */
   readonly mirrorOf: string | undefined;
+  readonly progress: PullProgress;
 }
 
 const OK = 200;
@@ -40,7 +42,7 @@ export class RegistrySession {
   /** `reference` is a tag or a digest. */
   async manifest(reference: string): Promise<{ readonly digest: string; readonly bytes: Buffer }> {
     const response = await this.#get(`manifests/${reference}`, { Accept: MANIFEST_TYPES.join(', ') });
-    const bytes = await readBody(response, MAX_DOCUMENT_BYTES);
+    const bytes = await this.#read(response, MAX_DOCUMENT_BYTES);
     const digest = digestOf(bytes);
     if (isDigest(reference)) checkDigest(`the manifest of ${this.#options.repository}`, digest, reference);
     return { digest, bytes };
@@ -48,6 +50,7 @@ export class RegistrySession {
 
   /** The content of a blob, which continues where a connection broke. Its digest is not checked here. */
   async *blob({ digest, size }: Descriptor): AsyncGenerator<Buffer> {
+    const { progress } = this.#options;
     let position = 0;
     for (let fruitless = 0; ; ) {
       const before = position;
@@ -60,11 +63,13 @@ export class RegistrySession {
           skipped -= part.length - fresh.length;
           if (fresh.length === 0) continue;
           position += fresh.length;
+          progress.add(fresh.length);
           yield fresh;
         }
         if (position >= size) return;
         throw new RuntimeError('RegistryUnavailable', `blob ${digest} ended after ${position} of ${size} bytes`);
       } catch (error) {
+        progress.signal.throwIfAborted();
         if (error instanceof RuntimeError && error.code !== 'RegistryUnavailable') throw error;
         fruitless = position > before ? 0 : fruitless + 1;
         if (fruitless >= MAX_FRUITLESS_ATTEMPTS) throw unavailable(error);
@@ -78,26 +83,33 @@ export class RegistrySession {
     if (response.statusCode !== UNAUTHORIZED || !isOwn) return this.#checked(path, response);
     const challenge = parseChallenge(response.headers['www-authenticate'] ?? '');
     response.destroy();
-    const { repository, credentials, host } = this.#options;
+    const { repository, credentials, host, progress } = this.#options;
     const hasTls = host.url.startsWith('https:') && !host.isInsecure;
-    this.#authorization = await answer({ challenge, repository, credentials, isInsecure: host.isInsecure, hasTls });
+    const { isInsecure } = host;
+    const { signal } = progress;
+    this.#authorization = await answer({ challenge, repository, credentials, isInsecure, hasTls, signal });
     return this.#checked(path, (await this.#send(path, headers)).response);
   }
 
   #send(path: string, headers: Record<string, string>): Promise<Answered> {
-    const { host, repository, mirrorOf } = this.#options;
+    const { host, repository, mirrorOf, progress } = this.#options;
     const query = mirrorOf === undefined ? '' : `?ns=${encodeURIComponent(mirrorOf)}`;
     return send({
       url: `${host.url}/v2/${repository}/${path}${query}`,
       headers: { ...headers, ...(this.#authorization !== undefined && { Authorization: this.#authorization }) },
       isInsecure: host.isInsecure,
+      signal: progress.signal,
     });
+  }
+
+  #read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+    return readBody(response, { maxBytes, signal: this.#options.progress.signal });
   }
 
   async #checked(path: string, response: IncomingMessage): Promise<IncomingMessage> {
     const { statusCode = 0, statusMessage } = response;
     if (statusCode === OK || statusCode === PARTIAL_CONTENT) return response;
-    const said = messageOf(await readBody(response, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0)));
+    const said = messageOf(await this.#read(response, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0)));
     const { repository, host } = this.#options;
     if (statusCode === NOT_FOUND)
       throw new RuntimeError('ImageNotFound', `${host.url}/v2/${repository}/${path}: not found`);

@@ -6,6 +6,7 @@ import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { removeTree } from '../../../base/remove-tree.ts';
 import { decompressed } from '../content/decompress.ts';
 import { checkDigest, Digester } from '../content/digest.ts';
+import { withinRoom } from '../content/disk-room.ts';
 import { applyDeletions, applyLayer, type UnpackOptions } from '../unpack/apply-layer.ts';
 import { listIfThere, readIfThere, writeWhole } from './files.ts';
 import { Ingest } from './ingest.ts';
@@ -71,9 +72,10 @@ export class UnpackedRoots {
     let bytes = 0;
     for (const [position, { digest, diffId }] of layers.entries()) {
       const blob = this.#layout.blob(digest);
-      if (position > 0) await applyDeletions(files, decompressed(createReadStream(blob)));
+      const content = () => withinRoom(decompressed(createReadStream(blob)), files, `layer ${digest}`);
+      if (position > 0) await applyDeletions(files, content());
       const digester = new Digester();
-      bytes += await applyLayer(files, digested(decompressed(createReadStream(blob)), digester), this.#options);
+      bytes += await applyLayer(files, digested(content(), digester), this.#options);
       checkDigest(`layer ${digest}`, digester.digest(), diffId);
     }
     return bytes;
