@@ -96,6 +96,60 @@ describe('a mutating webhook', () => {
     expect(map.metadata.uid).not.toBe('mine');
   });
 
+  describe('changes no more of an object than the request may:', () => {
+    const apps: Asked = { apiVersion: 'apps/v1' };
+    const status: Asked = { ...apps, subresource: 'status' };
+    const labels = { app: 'd' };
+    const deployment = {
+      metadata: { name: 'd' },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podNamed('').spec } },
+    };
+    const seen = ({ spec, status: { replicas } = {} }: any) => ({ wanted: spec.replicas, observed: replicas });
+
+    /** Every write is changed in both parts. */
+    beforeEach(async () => {
+      const everything = { operations: ['*'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['*/*'] };
+      const changes = [
+        { op: 'add', path: '/spec/replicas', value: 5 },
+        { op: 'add', path: '/status', value: { replicas: 5 } },
+      ];
+      await api.create('deployments', deployment, apps);
+      await register('Mutating', () => jsonPatch(...changes), { rules: [everything] });
+    });
+
+    it.each<[string, () => Promise<unknown>, object]>([
+      [
+        'a new object',
+        () => api.create('deployments', { ...deployment, metadata: { name: 'e' } }, apps),
+        { wanted: 5 },
+      ],
+      [
+        'an update',
+        async () => api.update('deployments', await api.get('deployments', 'd', apps), apps),
+        { wanted: 5 },
+      ],
+      ['a patch', () => api.patch('deployments', 'd', { metadata: { labels } }, apps), { wanted: 5 }],
+      [
+        'an update of the status',
+        async () => api.update('deployments', await api.get('deployments', 'd', apps), status),
+        { wanted: 1, observed: 5 },
+      ],
+      [
+        'a patch of the status',
+        () => api.patch('deployments', 'd', { status: { replicas: 3 } }, status),
+        { wanted: 1, observed: 5 },
+      ],
+      [
+        'a patch of the scale',
+        () => api.patch('deployments', 'd', { spec: { replicas: 2 } }, { ...apps, subresource: 'scale' }),
+        { wanted: 5 },
+      ],
+    ])('%s', async (what, write, expected) => {
+      await write();
+      expect(seen(await api.get('deployments', what === 'a new object' ? 'e' : 'd', apps))).toEqual(expected);
+    });
+  });
+
   it('is asked in the order of the names, and again when another one has changed the object after it', async () => {
     const told: string[] = [];
     const telling = (name: string, change?: object) => (request: any) => {
