@@ -25,6 +25,11 @@ export interface ObjectList<T> {
   readonly items: readonly DeepReadonly<T>[];
 }
 
+export interface ListAllOptions<T> extends Omit<ListOptions, 'continue'> {
+  /** Called with the objects of each page as it arrives; the first one begins the list, perhaps anew. It ends the list by throwing. */
+  readonly onPage?: (items: readonly DeepReadonly<T>[], isFirst: boolean) => void;
+}
+
 export interface Scale {
   readonly replicas: number;
   readonly observed: number;
@@ -81,10 +86,11 @@ export class Resource<T> {
   /**
    * Returns all objects, read page by page at one version. When the continue token expires, they are read in one request.
    */
-  async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ObjectList<T>> {
-    const { limit = this.#transport.pageSize ?? PAGE_SIZE, ...rest } = options;
+  async listAll(options: ListAllOptions<T> = {}): Promise<ObjectList<T>> {
+    const { limit = this.#transport.pageSize ?? PAGE_SIZE, onPage, ...rest } = options;
     const { maxListBytes = Number.POSITIVE_INFINITY } = this.#transport;
     const first = await this.#page({ limit, ...rest });
+    onPage?.(first.items, true);
     const items = [...first.items];
     let { bytes } = first;
     let next = first.metadata.continue;
@@ -95,11 +101,14 @@ export class Resource<T> {
         const page = await this.#page({ limit, continue: next, ...unversioned });
         bytes += page.bytes;
         if (bytes > maxListBytes) throw tooLarge(this.#target.plural, maxListBytes);
+        onPage?.(page.items, false);
         for (const item of page.items) items.push(item);
         next = page.metadata.continue;
       } catch (error) {
-        if (isApiError(error, 'Expired', 'Gone')) return this.list(unversioned);
-        throw error;
+        if (!isApiError(error, 'Expired', 'Gone')) throw error;
+        const whole = await this.list(unversioned);
+        onPage?.(whole.items, true);
+        return whole;
       }
     }
     return { metadata: { resourceVersion: first.metadata.resourceVersion }, items };

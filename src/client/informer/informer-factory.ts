@@ -8,7 +8,9 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Client } from '../client.ts';
 import type { KindRef } from '../object-types.ts';
+import type { CacheLimit } from './cache-limit.ts';
 import { Informer } from './informer.ts';
+import type { Source } from './reflector.ts';
 
 /** Selects objects of a kind. */
 export interface InformerSelection {
@@ -28,6 +30,8 @@ export interface InformerFactoryOptions {
    * Limits the duration of watches, in seconds, so that a dead network connection is noticed. Leave it out for direct calls.
    */
   readonly watchSeconds?: number;
+  /** Limits what all informers keep together. Default: no limit. */
+  readonly limit?: CacheLimit;
 }
 
 interface Running {
@@ -76,7 +80,7 @@ export class InformerFactory {
   }
 
   #start<T extends KubeObject>(kind: KindRef<T>, selection: InformerSelection): Running {
-    const { client, signal, clock, random, watchSeconds } = this.#options;
+    const { client, signal, clock, random, watchSeconds, limit } = this.#options;
     const log = this.#options.log.with({ kind: kind.kind, ...selection });
     const { namespace, ...selectors } = selection;
     const resource = client.of(kind).in(namespace);
@@ -84,10 +88,11 @@ export class InformerFactory {
     const stop = () => own.abort(signal.reason);
     if (signal.aborted) stop();
     const informer = new Informer<T>(log, this.#budget);
-    const source = {
+    const all: Source<T> = {
       listAll: (options: object) => resource.listAll(extended(selectors, options)),
       watch: (options: object) => resource.watch(extended(selectors, options)),
     };
+    const source = limit?.follow(informer, all, own.signal) ?? all;
     const done = informer.run(source, { clock, random, log, signal: own.signal, watchSeconds });
     return { informer, stop, done };
   }

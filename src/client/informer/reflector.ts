@@ -9,14 +9,14 @@ import type { Random } from '../../base/random.ts';
 import { Backoff } from '../../base/time/backoff.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { ListOptions, WatchOptions } from '../request-options.ts';
-import type { ObjectList } from '../resource.ts';
+import type { WatchOptions } from '../request-options.ts';
+import type { ListAllOptions, ObjectList } from '../resource.ts';
 import type { Watch, WatchEvent } from '../watch.ts';
 
 /** A resource of the client, with its selectors applied. */
 export interface Source<T> {
-  listAll(options: Pick<ListOptions, 'signal'>): Promise<ObjectList<T>>;
-  watch(options: WatchOptions): Promise<Watch<T>>;
+  listAll(options: Pick<ListAllOptions<T>, 'signal' | 'onPage'>): Promise<ObjectList<T>>;
+  watch(options: WatchOptions): Promise<Pick<Watch<T>, 'batches'>>;
 }
 
 /** Receives lists and events, in the order of the server. */
@@ -95,7 +95,7 @@ export async function reflect<T extends KubeObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (isLost(error)) {
-        log.info('the version is too old, listing again', { reason: (error as Error).message });
+        log.info('the watch cannot be resumed, listing again', { reason: (error as Error).message });
         version = undefined;
         if (progress) {
           progress = false;

@@ -4,8 +4,10 @@ import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Node } from '../../kinds/groups/core/node/node.ts';
 import type { Cluster } from '../../kinds/groups/federation/cluster.ts';
 
-/** The nodes of the cluster, or why it did not answer. */
-export type Probe = { readonly nodes: readonly DeepReadonly<Node>[] } | { readonly error: Error };
+/** The nodes of the cluster, or why it did not answer, or why its objects cannot be read although it does. */
+export type Probe =
+  | { readonly nodes: readonly DeepReadonly<Node>[] }
+  | { readonly error: Error; readonly isReachable?: boolean };
 
 type Status = DeepReadonly<Cluster['status']>;
 type Condition = NonNullable<Status['conditions']>[number];
@@ -21,14 +23,17 @@ export function clusterStatus(old: Status, probe: Probe, now: number): Status {
   return summary(next) === summary(old) ? old : next;
 }
 
+const REACHABLE = {
+  ...{ type: 'Offline', status: 'False', reason: 'ClusterReachable', message: 'cluster is reachable' },
+} as const;
+
 function conditionsAfter(probe: Probe): readonly Condition[] {
   if ('nodes' in probe) {
-    return [
-      { type: 'Ready', status: 'True', reason: 'ClusterReady', message: 'the API server of the cluster answers' },
-      { type: 'Offline', status: 'False', reason: 'ClusterReachable', message: 'cluster is reachable' },
-    ];
+    const message = 'the API server of the cluster answers';
+    return [{ type: 'Ready', status: 'True', reason: 'ClusterReady', message }, REACHABLE];
   }
   const { message } = probe.error;
+  if (probe.isReachable) return [{ type: 'Ready', status: 'False', reason: 'ClusterTooLarge', message }, REACHABLE];
   return [
     { type: 'Ready', status: 'False', reason: 'ClusterNotReachable', message },
     { type: 'Offline', status: 'True', reason: 'ClusterNotReachable', message: 'cluster is not reachable' },

@@ -8,6 +8,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
+import { CacheLimit } from '../../client/informer/cache-limit.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import type { AnyObject, DeepReadonly, KindRef } from '../../client/object-types.ts';
@@ -36,6 +37,8 @@ export interface MembersOptions {
   readonly downAfterMs: number;
   /** Limits watches of members, so that dead connections are noticed. */
   readonly watchSeconds?: number;
+  /** How much memory the objects of a member may take; default: 512 MiB. One that has more is not ready. */
+  readonly maxCacheBytes?: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -47,6 +50,8 @@ type MemberListener = (member: Member) => void;
 
 /** How many nodes are read to find the zones of a cluster. */
 const MAX_NODES = 500;
+/** Several times what a large cluster has of the kinds that are propagated. */
+const MAX_CACHE_BYTES = 512 * 1024 * 1024;
 
 export class Members {
   readonly #options: MembersOptions;
@@ -128,6 +133,7 @@ export class Member {
   readonly #changed: () => void;
   readonly #end = new AbortController();
   readonly #since: number;
+  readonly #limit: CacheLimit;
   #connection: MemberConnection | undefined;
   #informers: InformerFactory | undefined;
   #isAnswering = false;
@@ -139,6 +145,7 @@ export class Member {
     this.#options = options;
     this.#changed = changed;
     this.#since = options.clock.now();
+    this.#limit = new CacheLimit(options.maxCacheBytes ?? MAX_CACHE_BYTES);
   }
 
   get name(): string {
@@ -197,7 +204,7 @@ export class Member {
         if (ended.aborted) break;
         this.#isAnswering = 'nodes' in probe;
         if (this.#isAnswering) this.#answeredAt = clock.now();
-        else if (health === 'ready') log.warn('a cluster does not answer', { cluster: this.name, ...probe });
+        else if (health === 'ready') log.warn('a cluster is not ready', { cluster: this.name, ...probe });
         if (this.health !== health) this.#changed();
         health = this.health;
         await this.#writeStatus(probe, ended);
@@ -214,7 +221,7 @@ export class Member {
     }
   }
 
-  /** A list of nodes shows that the cluster answers and accepts the credentials. */
+  /** A list of nodes shows that the cluster answers and accepts the credentials. Its objects must be known, too. */
   async #probe(ended: AbortSignal): Promise<Probe> {
     const { clock, timeoutMs } = this.#options;
     const limit = new AbortController();
@@ -222,7 +229,9 @@ export class Member {
     const signal = AbortSignal.any([ended, limit.signal]);
     try {
       this.#connection ??= await this.#connect(signal);
-      return { nodes: (await this.#connection.client.of(Node).list({ limit: MAX_NODES, signal })).items };
+      const { items: nodes } = await this.#connection.client.of(Node).list({ limit: MAX_NODES, signal });
+      if (!this.#limit.takeExceeded()) return { nodes };
+      return { error: new Error(this.#limit.message), isReachable: true };
     } catch (error) {
       return { error: (limit.signal.aborted ? limit.signal.reason : error) as Error };
     } finally {
@@ -236,6 +245,7 @@ export class Member {
     this.#informers = new InformerFactory({
       ...{ client: connection.client, clock, random, log: log.with({ cluster: this.name }), signal: this.#end.signal },
       ...(watchSeconds === undefined ? {} : { watchSeconds }),
+      limit: this.#limit,
     });
     return connection;
   }

@@ -46,10 +46,16 @@ export interface TestFederation {
   stop(): Promise<void>;
 }
 
+interface TestFederationOptions {
+  readonly extraKinds?: readonly Kind[];
+  readonly dns?: DnsPublication;
+  readonly maxCacheBytes?: number;
+}
+
 /** With a namespace `x`, which is propagated. Members have `extraKinds`, too; with `dns`, names of services are published. */
 export async function startFederation(
   names: readonly string[],
-  { extraKinds = [], dns }: { extraKinds?: readonly Kind[]; dns?: DnsPublication } = {},
+  { extraKinds = [], dns, maxCacheBytes }: TestFederationOptions = {},
 ): Promise<TestFederation> {
   const clock = new ControlledClock();
   const servers: { server: Server; store: MemoryStore }[] = [];
@@ -70,6 +76,7 @@ export async function startFederation(
       ...{ client, clock, random: systemRandom, log: silent, signal: stop.signal },
       ...{ periodMs: PERIOD_MS, timeoutMs: 500, downAfterMs: DOWN_AFTER_MS, unschedulableAfterMs: 10_000 },
       ...(dns ? { dns } : {}),
+      ...(maxCacheBytes === undefined ? {} : { maxCacheBytes }),
       connect: async ({ metadata }) => ({
         client: createClient(members.get(metadata.name ?? '')!.transport),
         close: () => undefined,

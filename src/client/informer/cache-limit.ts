@@ -1,0 +1,127 @@
+/**
+ * Limits what the informers of one server keep together, for a server that is not trusted. Informers know nothing of it: it follows
+ * their changes, and stands between them and what they read. An informer that would exceed the limit cannot read, and lists
+ * again with back-off until everything fits.
+ */
+import { ApiError } from '../../base/errors.ts';
+import { memoryOf } from '../../base/json/memory.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { DeepReadonly } from '../object-types.ts';
+import type { Informer } from './informer.ts';
+import { keyOf } from './object-cache.ts';
+import type { Source } from './reflector.ts';
+
+/** What one informer keeps. */
+interface Account {
+  readonly bytesByKey: Map<string, number>;
+  keptBytes: number;
+  /** Of the list that is being read, or has not been applied yet. */
+  listedBytes: number;
+  isRefused: boolean;
+}
+
+/** Keys, and the maps that objects are in. */
+const OVERHEAD_BYTES = 256;
+
+export class CacheLimit {
+  readonly #maxBytes: number;
+  readonly #accounts = new Set<Account>();
+  #wasExceeded = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether an informer cannot read because of the limit, or could not at some time since the last call. */
+  takeExceeded(): boolean {
+    const isExceeded = this.#wasExceeded || [...this.#accounts].some(({ isRefused }) => isRefused);
+    this.#wasExceeded = false;
+    return isExceeded;
+  }
+
+  /** Returns what the informer may read instead of the source, until the signal is aborted. */
+  follow<T extends KubeObject>(
+    informer: Pick<Informer<T>, 'onChange'>,
+    source: Source<T>,
+    signal: AbortSignal,
+  ): Source<T> {
+    const account: Account = { bytesByKey: new Map(), keptBytes: 0, listedBytes: 0, isRefused: false };
+    this.#accounts.add(account);
+    signal.addEventListener('abort', () => this.#accounts.delete(account), { once: true });
+    informer.onChange(({ type, object }) => keep(account, keyOf(object), type === 'delete' ? 0 : sizeOf(object)));
+    return {
+      listAll: (options) => this.#list(account, source, options),
+      watch: async (options) => {
+        account.listedBytes = 0;
+        this.#checkWatch(account);
+        const watch = await source.watch(options);
+        return { batches: () => this.#batches(account, watch.batches()) };
+      },
+    };
+  }
+
+  async #list<T>(account: Account, source: Source<T>, options: Parameters<Source<T>['listAll']>[0]) {
+    account.listedBytes = 0;
+    this.#checkList(account);
+    try {
+      const list = await source.listAll({
+        ...options,
+        onPage: (items, isFirst) => {
+          if (isFirst) account.listedBytes = 0;
+          for (const item of items) account.listedBytes += sizeOf(item);
+          this.#checkList(account);
+        },
+      });
+      account.isRefused = false;
+      return list;
+    } catch (error) {
+      account.listedBytes = 0;
+      throw error;
+    }
+  }
+
+  async *#batches<B>(account: Account, batches: AsyncIterable<B>): AsyncGenerator<B, void, undefined> {
+    for await (const batch of batches) {
+      yield batch;
+      this.#checkWatch(account);
+    }
+  }
+
+  /** A list replaces what the informer keeps: what it has now does not count. */
+  #checkList(account: Account): void {
+    const others = [...this.#accounts].filter((each) => each !== account);
+    if (total(others) + account.listedBytes > this.#maxBytes) throw this.#refusal(account, 'RequestEntityTooLarge');
+  }
+
+  /** What follows a change that was not read cannot be applied: after it, the informer must list. */
+  #checkWatch(account: Account): void {
+    if (total(this.#accounts) > this.#maxBytes) throw this.#refusal(account, 'Expired');
+  }
+
+  #refusal(account: Account, reason: 'RequestEntityTooLarge' | 'Expired'): ApiError {
+    account.isRefused = true;
+    this.#wasExceeded = true;
+    return new ApiError(reason, this.message);
+  }
+
+  get message(): string {
+    return `the objects of the cluster take more than ${Math.round(this.#maxBytes / 1024 / 1024)} MiB of memory`;
+  }
+}
+
+function sizeOf(object: DeepReadonly<unknown>): number {
+  return OVERHEAD_BYTES + memoryOf(object);
+}
+
+function keep(account: Account, key: string, bytes: number): void {
+  account.keptBytes += bytes - (account.bytesByKey.get(key) ?? 0);
+  if (bytes > 0) account.bytesByKey.set(key, bytes);
+  else account.bytesByKey.delete(key);
+}
+
+/** A list that is applied takes the place of what was kept. */
+function total(accounts: Iterable<Account>): number {
+  let sum = 0;
+  for (const { keptBytes, listedBytes } of accounts) sum += Math.max(keptBytes, listedBytes);
+  return sum;
+}
