@@ -15,7 +15,7 @@ export type Forward = (request: HttpRequest & { readonly signal: AbortSignal }) 
 
 const PEER = 'the aggregated API server';
 const TIMEOUT_MS = 60_000;
-const LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 100 };
+const LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 100, maxParts: 2_000_000 };
 /** Of the metadata of all objects of a kind, which is what is asked for. */
 const MAX_LIST_BYTES = 256 * 1024 * 1024;
 

@@ -1,10 +1,11 @@
 /** What the response to a request of the client means. */
 import type { Readable } from 'node:stream';
 import type { ApiError, Status } from '../../base/errors.ts';
-import { isShallow } from '../../base/json/size.ts';
+import { exceeded } from '../../base/json/size.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { errorOfCode, errorOfStatus } from '../status-error.ts';
 import type { Answer, ListMeta, RawEvent, Request } from './transport.ts';
+import type { UnparsedBytes } from './unparsed-bytes.ts';
 
 /** The head of a response, and its body as it arrives. */
 export type HttpResponse = Readable & { readonly statusCode?: number | undefined };
@@ -13,6 +14,10 @@ export type HttpResponse = Readable & { readonly statusCode?: number | undefined
 export interface JsonLimits {
   readonly maxBytes: number;
   readonly maxDepth: number;
+  /** Of fields, list items, objects and lists together: many small ones take much more memory than their text. */
+  readonly maxParts: number;
+  /** Limits all responses of the server together. Default: each has its own limit. */
+  readonly unparsed?: UnparsedBytes;
 }
 
 export interface Body {
@@ -22,26 +27,37 @@ export interface Body {
 
 export async function bodyOf(response: HttpResponse, limits?: JsonLimits): Promise<Body> {
   const chunks: Buffer[] = [];
+  const part = limits?.unparsed?.open();
   let bytes = 0;
-  for await (const chunk of response) {
-    bytes += (chunk as Buffer).length;
-    if (limits && bytes > limits.maxBytes) throw new Error(`the response is larger than ${limits.maxBytes} bytes`);
-    chunks.push(chunk as Buffer);
+  try {
+    for await (const chunk of response) {
+      bytes += (chunk as Buffer).length;
+      if (limits && bytes > limits.maxBytes) throw new Error(`the response is larger than ${limits.maxBytes} bytes`);
+      part?.hold(bytes);
+      chunks.push(chunk as Buffer);
+    }
+  } finally {
+    part?.release();
   }
   const text = Buffer.concat(chunks).toString('utf8');
-  checkDepth(text, limits);
+  checkShape(text, limits);
   return { code: response.statusCode ?? 0, text };
 }
 
 /** One line of a watch. */
 export function parseEvent(line: string, limits?: JsonLimits): RawEvent {
-  checkDepth(line, limits);
+  checkShape(line, limits);
   return JSON.parse(line);
 }
 
-function checkDepth(text: string, limits: JsonLimits | undefined): void {
-  if (!limits || isShallow(text, limits.maxDepth)) return;
-  throw new Error(`the response is nested deeper than ${limits.maxDepth} levels`);
+function checkShape(text: string, limits: JsonLimits | undefined): void {
+  switch (limits && exceeded(text, limits)) {
+    case 'depth':
+      throw new Error(`the response is nested deeper than ${limits!.maxDepth} levels`);
+    case 'parts':
+      throw new Error(`the response has more than ${limits!.maxParts} parts`);
+    case undefined:
+  }
 }
 
 /** What a successful response says. */

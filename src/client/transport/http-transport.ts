@@ -96,14 +96,17 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
     if (signal?.aborted) close();
     async function* batches() {
       const lines = new LineSplitter(limits?.maxBytes);
+      const part = limits?.unparsed?.open();
       try {
         for await (const chunk of response) {
           const batch = lines.push(chunk as Buffer).map((line) => parseEvent(line, limits));
+          part?.hold(lines.unfinishedBytes);
           if (batch.length > 0) yield batch;
         }
       } catch (error) {
         if (!closed) throw unreachable(error);
       } finally {
+        part?.release();
         close();
       }
     }

@@ -6,6 +6,7 @@ import { ApiError, notFound } from '../../base/errors.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { type HttpsTransport, type HttpsTransportOptions, httpsTransport } from './https-transport.ts';
 import type { Request } from './transport.ts';
+import { UnparsedBytes } from './unparsed-bytes.ts';
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse, body: string) => void;
 
@@ -39,6 +40,7 @@ const json = (response: http.ServerResponse, value: unknown, code = 200) => {
   response.end(JSON.stringify(value));
 };
 
+const LIMITS = { maxBytes: 100_000, maxDepth: 10, maxParts: 1_000 };
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', resourceVersion: '7' } };
 const request: Request = { verb: 'get', apiVersion: 'v1', plural: 'pods', namespace: 'x', name: 'a' };
 const line = (name: string) => `${JSON.stringify({ type: 'ADDED', object: { ...pod, metadata: { name } } })}\n`;
@@ -149,10 +151,39 @@ describe('calls', () => {
     const endless = (response: http.ServerResponse) => {
       if (!response.destroyed) response.write('x'.repeat(1_000), () => endless(response));
     };
-    const limits = { maxBytes: 100_000, maxDepth: 10 };
-    const { transport } = await serve((_, response) => endless(response), { limits });
+    const { transport } = await serve((_, response) => endless(response), { limits: LIMITS });
     await expect(transport.call(request)).rejects.toThrow('the response is larger than 100000 bytes');
     await expect(read(transport)).rejects.toThrow('a line is larger than 100000 bytes');
+  });
+
+  it('fails when an answer of a server that is not trusted has many small parts, which take much memory', async () => {
+    const parts = `[${'{},'.repeat(600)}{}]`;
+    const { transport } = await serve((_, response) => response.end(`${parts}\n`), { limits: LIMITS });
+    await expect(transport.call(request)).rejects.toThrow('the response has more than 1000 parts');
+    await expect(read(transport)).rejects.toThrow('the response has more than 1000 parts');
+  });
+
+  it('fails when many answers of a server that is not trusted do not end, and large ones one by one do not', async () => {
+    let isHonest = false;
+    const limits = { ...LIMITS, unparsed: new UnparsedBytes(100_000) };
+    const { transport } = await serve(
+      (_, response) => {
+        if (isHonest) json(response, { ...pod, data: 'x'.repeat(70_000) });
+        else response.write('x'.repeat(30_000));
+      },
+      { limits },
+    );
+    const end = new AbortController();
+    const { signal } = end;
+    const pending = [
+      ...[1, 2].map(() => transport.call({ ...request, signal })),
+      ...[1, 2].map(() => read(transport, { signal })),
+    ].map((each) => each.catch((error: Error) => error.message));
+    expect(await Promise.race(pending)).toContain('unfinished responses are larger than 100000 bytes together');
+    end.abort();
+    await Promise.all(pending);
+    isHonest = true;
+    for (let i = 0; i < 3; i++) await transport.call(request);
   });
 
   it('fails when the server switches protocols', async () => {

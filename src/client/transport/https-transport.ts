@@ -19,7 +19,7 @@ export interface HttpsTransportOptions extends Connection {
 }
 
 /** For the servers of other clusters: larger than the lists of a large cluster, and than the deepest object. */
-export const FOREIGN_LIMITS: JsonLimits = { maxBytes: 256 * 1024 * 1024, maxDepth: 1_050 };
+export const FOREIGN_LIMITS: JsonLimits = { maxBytes: 256 * 1024 * 1024, maxDepth: 1_050, maxParts: 4_000_000 };
 
 export interface HttpsTransport extends HttpTransport {
   /** Shows another client certificate from the next connection on. */

@@ -11,6 +11,11 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
+  /** Of the line that has not ended yet. */
+  get unfinishedBytes(): number {
+    return this.#bytes;
+  }
+
   /** Returns the lines that end in this chunk, without line breaks and empty lines. */
   push(chunk: Buffer): string[] {
     const lines: string[] = [];

@@ -7,6 +7,7 @@ import type { DeepReadonly } from '../../../client/object-types.ts';
 import { foreignTransport } from '../../../client/transport/foreign-transport.ts';
 import { FOREIGN_LIMITS, httpsTransport } from '../../../client/transport/https-transport.ts';
 import type { Transport } from '../../../client/transport/transport.ts';
+import { UnparsedBytes } from '../../../client/transport/unparsed-bytes.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { Cluster } from '../../../kinds/groups/federation/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
@@ -47,7 +48,8 @@ export function openMember(
   connection: Connection,
   options: { readonly timeout?: number } = {},
 ): { readonly transport: Transport; close(): void } {
-  const https = httpsTransport({ ...connection, ...options, limits: FOREIGN_LIMITS });
+  const unparsed = new UnparsedBytes(FOREIGN_LIMITS.maxBytes);
+  const https = httpsTransport({ ...connection, ...options, limits: { ...FOREIGN_LIMITS, unparsed } });
   const { host: peer } = new URL(connection.server);
   return {
     transport: foreignTransport(https, { peer, maxListBytes: FOREIGN_LIMITS.maxBytes }),
