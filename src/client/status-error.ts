@@ -1,11 +1,24 @@
-import { ApiError, type Reason, reasons, type Status } from '../base/errors.ts';
+import { ApiError, type Reason, reasons, type Status, type StatusDetails } from '../base/errors.ts';
+import { isTree, type Tree } from '../base/json/tree.ts';
 
-/** Turns a Status into the error that was thrown in the server. */
-export function errorOfStatus(status: Partial<Status>): ApiError {
-  return new ApiError(reasonOf(status), status.message ?? 'the server gave no reason', {
-    ...(status.details ? { details: status.details } : {}),
-    ...(status.metadata ? { metadata: status.metadata } : {}),
-  });
+/** Turns a Status into the error that was thrown in the server. It comes from the network: what has a wrong type is left out. */
+export function errorOfStatus(status: unknown): ApiError {
+  const { message, reason, code, details, metadata } = isTree(status) ? status : ({} as Tree);
+  return new ApiError(
+    reasonOf({
+      ...(typeof reason === 'string' ? { reason } : {}),
+      ...(typeof code === 'number' ? { code } : {}),
+    }),
+    typeof message === 'string' ? message : 'the server gave no reason',
+    {
+      ...(isTree(details) ? { details: detailsOf(details) } : {}),
+      ...(isTree(metadata) ? { metadata } : {}),
+    },
+  );
+}
+
+function detailsOf({ causes, ...rest }: Tree): StatusDetails {
+  return { ...rest, ...(Array.isArray(causes) ? { causes: causes.filter(isTree) } : {}) };
 }
 
 /** For a response without a Status, for example from a proxy. */

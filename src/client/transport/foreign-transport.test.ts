@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../base/errors.ts';
+import { silent } from '../../base/log.ts';
+import { SeededRandom } from '../../base/random.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { createClient } from '../client.ts';
+import { InformerFactory } from '../informer/informer-factory.ts';
+import { errorOfStatus } from '../status-error.ts';
 import { foreignTransport } from './foreign-transport.ts';
-import type { Answer, Transport } from './transport.ts';
+import type { Answer, RawEvent, Transport } from './transport.ts';
 
 const FOREIGN = { peer: 'east:6443', maxListBytes: 1_000 };
 
@@ -30,3 +35,60 @@ it('long messages are shortened, and keep their reason', async () => {
     ...{ reason: 'Forbidden', message: `${'a'.repeat(2_000)} ...` },
   });
 });
+
+const BROKEN_STATUSES: readonly unknown[] = [
+  ...[null, 5, 'x', [], {}],
+  ...[{ message: {} }, { reason: {}, code: 'x' }, { details: 'x' }, { details: { causes: 'x' } }],
+  ...[{ details: { causes: [null] } }, { details: { causes: {} } }, { metadata: 5, details: [] }],
+  { reason: 'Expired', message: 'a'.repeat(1_000_000) },
+];
+
+it.each(BROKEN_STATUSES.map((status) => [JSON.stringify(status).slice(0, 50), status]))(
+  'an informer goes on after the failure %s, and logs little',
+  async (_, status) => {
+    const clock = new ControlledClock();
+    const stop = new AbortController();
+    let lists = 0;
+    let watches = 0;
+    let logged = '';
+    const log = {
+      ...silent,
+      info: (...all: unknown[]) => (logged += JSON.stringify(all)),
+      warn: (...all: unknown[]) => (logged += JSON.stringify(all)),
+    };
+    const events = [{ type: 'ERROR', object: status } as RawEvent];
+    const transport = foreignTransport(
+      {
+        call: async () => {
+          if (lists++ % 2 === 0) return { type: 'status', status: Object(status) } as Answer;
+          return { type: 'list', metadata: { resourceVersion: '1' }, items: [] };
+        },
+        watch: async () => {
+          if (watches++ % 2 === 0) throw errorOfStatus(status);
+          return {
+            [Symbol.asyncIterator]: async function* () {
+              yield events;
+            },
+            close: () => {},
+          };
+        },
+      },
+      FOREIGN,
+    );
+    const informers = new InformerFactory({
+      ...{
+        client: createClient(transport),
+        clock,
+        random: new SeededRandom(1),
+        log: { ...log, with: () => log } as never,
+        signal: stop.signal,
+      },
+    });
+    informers.of(ConfigMap);
+    for (let i = 0; i < 100 && watches < 4; i++) await clock.advance(10_000);
+    expect(watches).toBeGreaterThan(3);
+    expect(logged.length).toBeLessThan(50_000);
+    stop.abort();
+    await informers.stopped();
+  },
+);

@@ -1,5 +1,6 @@
 /** What other people's servers answer, checked: nothing is certain about the types of metadata, nor that a list or a message ends. */
 import { ApiError } from '../../base/errors.ts';
+import { errorOfStatus } from '../status-error.ts';
 import { checkMetadata, checkVersion } from './foreign-metadata.ts';
 import type { Answer, RawEvent, Transport, WatchStream } from './transport.ts';
 
@@ -25,10 +26,17 @@ async function withShortMessage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ApiError) || error.message.length <= MAX_MESSAGE_LENGTH) throw error;
-    throw new ApiError(error.reason, `${error.message.slice(0, MAX_MESSAGE_LENGTH)} ...`);
+    throw error instanceof ApiError ? shortened(error) : error;
   }
 }
+
+function shortened(error: ApiError): ApiError {
+  if (error.message.length <= MAX_MESSAGE_LENGTH) return error;
+  return new ApiError(error.reason, `${error.message.slice(0, MAX_MESSAGE_LENGTH)} ...`);
+}
+
+/** The status of a failure, as far as it can be understood. */
+const shortStatus = (status: unknown) => shortened(errorOfStatus(status)).toStatus();
 
 function checkedAnswer(answer: Answer, peer: string): Answer {
   switch (answer.type) {
@@ -39,15 +47,14 @@ function checkedAnswer(answer: Answer, peer: string): Answer {
       for (const item of answer.items) checkMetadata(item, peer);
       return { ...answer, metadata: checkVersion(answer.metadata) };
     case 'status':
-      return answer;
+      return answer.status.status === 'Failure' ? { ...answer, status: shortStatus(answer.status) } : answer;
   }
 }
 
 function checkedStream(stream: WatchStream, peer: string): WatchStream {
   async function* batches() {
     for await (const batch of stream) {
-      for (const event of batch) checkEvent(event, peer);
-      yield batch;
+      yield batch.map((event) => checkedEvent(event, peer));
     }
   }
   return { [Symbol.asyncIterator]: batches, close: () => stream.close() };
@@ -55,7 +62,9 @@ function checkedStream(stream: WatchStream, peer: string): WatchStream {
 
 const EVENTS: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
 
-function checkEvent(event: RawEvent, peer: string): void {
+function checkedEvent(event: RawEvent, peer: string): RawEvent {
   if (!EVENTS.has(event?.type)) throw new ApiError('InternalError', `${peer} sent an unknown event`);
-  if (event.type !== 'ERROR') checkMetadata(event.object, peer);
+  if (event.type === 'ERROR') return { type: 'ERROR', object: shortStatus(event.object) };
+  checkMetadata(event.object, peer);
+  return event;
 }
