@@ -1,4 +1,5 @@
 /** What a federated service is in the members: where it can be reached, and whether it is healthy there. Pure. */
+import { isTree, type Tree } from '../../../base/json/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import type { Service } from '../../../kinds/groups/core/service/service.ts';
@@ -18,10 +19,14 @@ export interface MemberService {
 /** What the first federation wrote on services: the addresses of the clusters where the service is healthy. */
 export const SERVICE_INGRESSES = 'federation.kubernetes.io/service-ingresses';
 
+/** More addresses of one cluster are not published: nobody needs them, and all clusters share the record. */
+const MAX_ADDRESSES = 100;
+const MAX_HOSTNAME_LENGTH = 253;
+
 /** A cluster that has been silent for a short time keeps its records: it is likely to be back before others have noticed. */
 function isHealthy({ health, service, endpoints }: MemberService): boolean {
   const isReachable = health === 'ready' || health === 'away';
-  const hasEndpoints = endpoints?.subsets?.some(({ addresses }) => (addresses?.length ?? 0) > 0) === true;
+  const hasEndpoints = listOf(endpoints?.subsets).some(({ addresses }) => listOf(addresses).length > 0);
   return isReachable && service !== undefined && !service.metadata.deletionTimestamp && hasEndpoints;
 }
 
@@ -38,7 +43,7 @@ export function shardOf(member: MemberService, resolved: ReadonlyMap<string, rea
     zones: zones.flatMap((zone) => domainPart(zone) ?? []),
     region: region === undefined ? undefined : domainPart(region),
     healthy: isHealthy(member),
-    addresses: addresses.flatMap((address) => canonicalAddress(address) ?? []),
+    addresses: addresses.flatMap((address) => canonicalAddress(address) ?? []).slice(0, MAX_ADDRESSES),
   };
 }
 
@@ -52,9 +57,17 @@ export function serviceIngresses(members: readonly MemberService[]): string | un
 }
 
 function ingressOf({ service }: MemberService): readonly { readonly ip?: string; readonly hostname?: string }[] {
-  return (service?.status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) =>
-    ip || hostname ? [{ ...(ip ? { ip } : {}), ...(hostname ? { hostname } : {}) }] : [],
-  );
+  const balancers = listOf(service?.status?.loadBalancer?.ingress).slice(0, MAX_ADDRESSES);
+  return balancers.flatMap(({ ip, hostname }) => {
+    const isName = typeof hostname === 'string' && hostname !== '' && hostname.length <= MAX_HOSTNAME_LENGTH;
+    const isAddress = typeof ip === 'string' && canonicalAddress(ip) !== undefined;
+    return isAddress || isName ? [{ ...(isAddress ? { ip } : {}), ...(isName ? { hostname } : {}) }] : [];
+  });
+}
+
+/** The objects of a list, as a member sent it: nothing is certain about its types. */
+function listOf(value: unknown): readonly Tree[] {
+  return Array.isArray(value) ? value.filter(isTree) : [];
 }
 
 /** A label of a node as part of a domain name; undefined when it cannot be one. */

@@ -36,6 +36,8 @@ export function updates(zone: string, { remove, ensure }: RecordChanges, nextId:
   for (const part of parts) {
     const size = part.reduce((sum, record) => sum + record.length, 0);
     if (bytes + size > MAX_UPDATE_BYTES) flush();
+    if (size > MAX_UPDATE_BYTES)
+      throw new DnsError('Invalid', `a name has ${part.length - 1} records, which are too many`);
     records.push(...part);
     bytes += size;
   }
