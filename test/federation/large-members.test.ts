@@ -34,7 +34,8 @@ async function fill(client: Client, { maps = 0, secrets = 0 }: { maps?: number; 
 }
 
 async function empty(client: Client): Promise<void> {
-  for (const kind of [ConfigMap, Secret]) await client.of(kind).in('default').deleteCollection();
+  await client.of(ConfigMap).in('default').deleteCollection();
+  await client.of(Secret).in('default').deleteCollection();
 }
 
 const propagated = async (client: Client, name: string) =>

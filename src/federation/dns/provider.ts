@@ -70,12 +70,15 @@ export type DnsErrorReason =
   /** The service cannot be reached, or is overloaded. */
   | 'Unavailable';
 
+/** Messages quote servers, and end up in logs and events. */
+const MAX_MESSAGE_LENGTH = 1_000;
+
 export class DnsError extends Error {
   override readonly name = 'DnsError';
   readonly reason: DnsErrorReason;
 
   constructor(reason: DnsErrorReason, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(message.slice(0, MAX_MESSAGE_LENGTH), options);
     this.reason = reason;
   }
 }

@@ -22,16 +22,27 @@ export class Route53Api {
     this.#options = options;
   }
 
-  get(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<XmlElement> {
+  /** `size` is called with the size of the answer. */
+  get(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    { signal, size }: { readonly signal: AbortSignal; readonly size?: (bytes: number) => void },
+  ): Promise<XmlElement> {
     const search = new URLSearchParams(query).toString();
-    return this.#call('GET', `${path}${search ? `?${search}` : ''}`, '', signal);
+    return this.#call('GET', `${path}${search ? `?${search}` : ''}`, '', signal, size);
   }
 
   post(path: string, body: string, signal: AbortSignal): Promise<XmlElement> {
     return this.#call('POST', path, body, signal);
   }
 
-  async #call(method: 'GET' | 'POST', path: string, body: string, signal: AbortSignal): Promise<XmlElement> {
+  async #call(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string,
+    signal: AbortSignal,
+    size?: (bytes: number) => void,
+  ): Promise<XmlElement> {
     const { endpoint, region, credentials, now } = this.#options;
     const url = `${endpoint.replace(/\/$/, '')}/${VERSION}/${path}`;
     const own: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': 'text/xml' } : {};
@@ -42,13 +53,15 @@ export class Route53Api {
       now: now(),
     });
     const reply = await httpCall({ url, method, headers, ...(method === 'POST' ? { body } : {}), signal });
+    size?.(reply.body.length);
     let root: XmlElement | undefined;
     try {
       root = parseXml(reply.body);
     } catch {
       // The status says what is wrong.
     }
-    if (reply.status === 200 && root) return root;
+    // Something on the way may answer with a page of its own.
+    if (reply.status === 200 && root?.name.endsWith('Response')) return root;
     throw failure(reply.status, root, reply.body);
   }
 }

@@ -1,6 +1,6 @@
 /** Keys of AWS: those of the configuration, or those of the role of the machine (IMDSv2). */
 import { DnsError } from '../../provider.ts';
-import { httpCall } from '../http.ts';
+import { httpCall, jsonObject } from '../http.ts';
 import type { AwsKeys } from './signature.ts';
 
 export interface AwsCredentials {
@@ -12,6 +12,8 @@ const TOKEN_SECONDS = 300;
 /** Keys are renewed this long before they end. */
 const EARLY_MS = 300_000;
 const ROLES = '/latest/meta-data/iam/security-credentials/';
+
+const isText = (value: unknown) => typeof value === 'string';
 
 export function machineCredentials(metadataUrl: string, now: () => number): AwsCredentials {
   let current: { readonly keys: AwsKeys; readonly until: number } | undefined;
@@ -33,11 +35,19 @@ export function machineCredentials(metadataUrl: string, now: () => number): AwsC
       });
       const headers = { 'x-aws-ec2-metadata-token': session };
       const [role] = (await read(ROLES, 'GET', headers)).split('\n');
-      const found = JSON.parse(await read(`${ROLES}${role}`, 'GET', headers)) as Readonly<Record<string, string>>;
-      const { AccessKeyId: accessKeyId = '', SecretAccessKey: secretAccessKey = '', Token: sessionToken } = found;
+      const found = jsonObject(await read(`${ROLES}${role}`, 'GET', headers)) ?? {};
+      const {
+        AccessKeyId: accessKeyId,
+        SecretAccessKey: secretAccessKey,
+        Token: sessionToken,
+        Expiration: end,
+      } = found;
+      if (!isText(accessKeyId) || !isText(secretAccessKey) || (sessionToken !== undefined && !isText(sessionToken))) {
+        throw new DnsError('Unavailable', `the metadata server has no keys for the role ${role} of the machine`);
+      }
       current = {
         keys: { accessKeyId, secretAccessKey, sessionToken },
-        until: Date.parse(found.Expiration ?? '') - EARLY_MS || 0,
+        until: Date.parse(isText(end) ? end : '') - EARLY_MS || 0,
       };
       return current.keys;
     },

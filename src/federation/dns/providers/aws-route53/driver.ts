@@ -10,6 +10,7 @@ import {
 } from '../../provider.ts';
 import { globalSection, required } from '../ini.ts';
 import { checkNames } from '../zone-names.ts';
+import { zoneSize } from '../zone-size.ts';
 import { Route53Api } from './api.ts';
 import { type AwsCredentials, machineCredentials } from './credentials.ts';
 import { all, escapeXml, tag, textAt, type XmlElement } from './xml.ts';
@@ -40,7 +41,7 @@ export const awsRoute53: ProviderDriver = {
     return {
       async zone(name, signal) {
         // They are sorted by name, from this one on; private zones can have the name of a public one.
-        const page = await api.get('hostedzonesbyname', { dnsname: name, maxitems: '100' }, signal);
+        const page = await api.get('hostedzonesbyname', { dnsname: name, maxitems: '100' }, { signal });
         const zones = all(page, 'HostedZones', 'HostedZone').filter((each) => textAt(each, 'Name') === name);
         const idOf = (zone: XmlElement) => (textAt(zone, 'Id') ?? '').replace(/^\/hostedzone\//, '');
         const found = wanted
@@ -83,8 +84,9 @@ class HostedZone implements DnsZone {
   async list(signal: AbortSignal): Promise<readonly RecordSet[]> {
     const found: RecordSet[] = [];
     let start: Readonly<Record<string, string>> | undefined = {};
+    const size = zoneSize('page');
     while (start) {
-      const page = await this.#api.get(this.#path, { ...start, maxitems: PAGE_RECORDS }, signal);
+      const page = await this.#api.get(this.#path, { ...start, maxitems: PAGE_RECORDS }, { signal, size });
       for (const record of recordsOf(page)) if (record.name !== this.name) found.push(record);
       start = nextPage(page);
     }
@@ -113,7 +115,7 @@ class HostedZone implements DnsZone {
     const pages: RecordSet[] = [];
     // One after the other: Route 53 takes five requests a second.
     for (const { name, type } of wanted) {
-      pages.push(...recordsOf(await this.#api.get(this.#path, { name, type, maxitems: '1' }, signal)));
+      pages.push(...recordsOf(await this.#api.get(this.#path, { name, type, maxitems: '1' }, { signal })));
     }
     return pages.filter((each) => keys.delete(recordKey(each)));
   }

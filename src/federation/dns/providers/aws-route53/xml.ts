@@ -7,8 +7,6 @@ export interface XmlElement {
   readonly children: readonly XmlElement[];
 }
 
-const TOKEN =
-  /<!\[CDATA\[([\s\S]*?)\]\]>|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<\/([^\s>]+)\s*>|<([^\s/>]+)([^>]*?)(\/?)>|([^<]+)/y;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 interface OpenElement {
@@ -17,32 +15,66 @@ interface OpenElement {
   readonly children: XmlElement[];
 }
 
-/** The root element. Throws when the text is no XML. */
+/** Far more than a page of records has. */
+const MAX_ELEMENTS = 100_000;
+/** What has an end of its own, and no elements inside. */
+const SPECIAL = [
+  ['<![CDATA[', ']]>'],
+  ['<!--', '-->'],
+  ['<?', '?>'],
+] as const;
+
+/** The root element. Throws when the text is no XML. Takes time in proportion to its length. */
 export function parseXml(text: string): XmlElement {
   const root: OpenElement = { name: '', text: '', children: [] };
   const open = [root];
   const source = text.replace(/^\uFEFF/, '');
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < source.length) {
-    const match = TOKEN.exec(source);
-    if (!match) throw new Error('the response is not XML');
-    const [, data, closed, opened, , isEmpty, plain] = match;
+  let elements = 0;
+  let position = 0;
+  const upTo = (end: string) => {
+    const at = source.indexOf(end, position);
+    if (at < 0) throw new Error('the response is not XML: it is incomplete');
+    return at;
+  };
+  while (position < source.length) {
     const current = open.at(-1)!;
-    if (data !== undefined) current.text += data;
-    else if (plain !== undefined) current.text += plain.replace(/&(#x?)?(\w+);/g, entity);
-    else if (opened !== undefined) {
-      const element: OpenElement = { name: opened, text: '', children: [] };
-      current.children.push(element);
-      if (!isEmpty) open.push(element);
-    } else if (closed !== undefined) {
-      if (open.length === 1 || current.name !== closed)
-        throw new Error(`the response is not XML: </${closed}> closes nothing`);
-      open.pop();
+    const special = SPECIAL.find(([start]) => source.startsWith(start, position));
+    if (special) {
+      const end = upTo(special[1]);
+      if (special[0] === '<![CDATA[') current.text += source.slice(position + special[0].length, end);
+      position = end + special[1].length;
+    } else if (source[position] !== '<') {
+      const next = source.indexOf('<', position);
+      const end = next < 0 ? source.length : next;
+      current.text += source.slice(position, end).replace(/&(#x?)?(\w+);/g, entity);
+      position = end;
+    } else {
+      const end = upTo('>');
+      const tagged = source.slice(position + 1, end);
+      position = end + 1;
+      if (++elements > MAX_ELEMENTS) throw new Error(`the response has more than ${MAX_ELEMENTS} elements`);
+      if (tagged.startsWith('/')) close(open, tagged.slice(1).trimEnd());
+      else begin(open, tagged);
     }
   }
   const [first] = root.children;
   if (!first || open.length > 1) throw new Error('the response is not XML: it is incomplete');
   return first;
+}
+
+function begin(open: OpenElement[], tagged: string): void {
+  const name = /^[^\s/<]+/.exec(tagged)?.[0];
+  if (name === undefined) throw new Error('the response is not XML: an element has no name');
+  const element: OpenElement = { name, text: '', children: [] };
+  open.at(-1)!.children.push(element);
+  if (!tagged.endsWith('/')) open.push(element);
+}
+
+function close(open: OpenElement[], name: string): void {
+  if (open.length === 1 || open.at(-1)!.name !== name) {
+    throw new Error(`the response is not XML: </${name.slice(0, 100)}> closes nothing`);
+  }
+  open.pop();
 }
 
 function entity(all: string, number: string | undefined, name: string): string {

@@ -1,8 +1,10 @@
 /** The few calls of etcd that the provider needs, through the JSON gateway that every etcd since 3.4 has. */
 import { readFile } from 'node:fs/promises';
 import { fileProblem } from '../../../../base/file-problem.ts';
+import { isTree, type Tree } from '../../../../base/json/tree.ts';
 import { DnsError } from '../../provider.ts';
-import { type HttpReply, httpCall } from '../http.ts';
+import { type HttpReply, httpCall, jsonObject } from '../http.ts';
+import { zoneSize } from '../zone-size.ts';
 
 export interface EtcdOptions {
   readonly endpoints: readonly string[];
@@ -20,12 +22,6 @@ export interface KeyValue {
 export interface EtcdChanges {
   readonly put: ReadonlyMap<string, string>;
   readonly remove: Iterable<string>;
-}
-
-interface RangeReply {
-  readonly header: { readonly revision: string };
-  readonly kvs?: readonly KeyValue[];
-  readonly more?: boolean;
 }
 
 const PAGE_KEYS = 1_000;
@@ -47,24 +43,29 @@ export class Etcd {
   async list(prefix: string, signal: AbortSignal): Promise<readonly KeyValue[]> {
     const found: KeyValue[] = [];
     const end = encode(`${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`);
+    const size = zoneSize('page');
     let start = prefix;
     let revision: string | undefined;
     for (;;) {
-      const page: RangeReply = await this.#call<RangeReply>(
+      const page = await this.#call(
         'kv/range',
         { key: encode(start), range_end: end, limit: PAGE_KEYS, ...(revision === undefined ? {} : { revision }) },
         signal,
       );
-      for (const { key, value } of page.kvs ?? []) found.push({ key: decode(key), value: decode(value) });
-      if (!page.more) return found;
-      revision = page.header.revision;
-      start = `${found.at(-1)!.key}\0`;
+      size(page.bytes);
+      const pairs = pairsOf(page);
+      for (const pair of pairs) found.push(pair);
+      if (page.reply.more !== true) return found;
+      const last = pairs.at(-1)?.key ?? '';
+      if (last < start) throw new DnsError('Unavailable', `${page.endpoint} answers with the same keys again`);
+      revision = String(page.reply.header.revision);
+      start = `${last}\0`;
     }
   }
 
   async get(key: string, signal: AbortSignal): Promise<KeyValue | undefined> {
-    const { kvs } = await this.#call<RangeReply>('kv/range', { key: encode(key) }, signal);
-    return kvs?.[0] && { key, value: decode(kvs[0].value) };
+    const [found] = pairsOf(await this.#call('kv/range', { key: encode(key) }, signal));
+    return found && { key, value: found.value };
   }
 
   /** Makes all changes in one transaction. No key may be in both. */
@@ -73,18 +74,20 @@ export class Etcd {
       ...[...remove].map((key) => ({ request_delete_range: { key: encode(key) } })),
       ...[...put].map(([key, value]) => ({ request_put: { key: encode(key), value: encode(value) } })),
     ];
-    if (success.length > 0) await this.#call('kv/txn', { success }, signal);
+    if (success.length === 0) return;
+    const { reply, endpoint } = await this.#call('kv/txn', { success }, signal);
+    if (reply.succeeded !== true) throw new DnsError('Unavailable', `${endpoint} has not made the changes`);
   }
 
   /** Asks the endpoints in turn until one answers. */
-  async #call<T>(method: string, body: object, signal: AbortSignal): Promise<T> {
+  async #call(method: string, body: object, signal: AbortSignal): Promise<Accepted> {
     const tls = await this.#tls();
     const failures: string[] = [];
     for (const endpoint of [...this.#endpoints]) {
       try {
         const url = `${endpoint.replace(/\/$/, '')}/v3/${method}`;
         const call = { url, method: 'POST', body: JSON.stringify(body), ...(tls ? { tls } : {}), signal } as const;
-        return accepted<T>(endpoint, await httpCall(call));
+        return accepted(endpoint, await httpCall(call));
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof DnsError) || error.reason !== 'Unavailable') throw error;
@@ -110,14 +113,17 @@ export class Etcd {
   }
 }
 
-function accepted<T>(endpoint: string, { status, body }: HttpReply): T {
-  let reply: { readonly code?: number; readonly message?: string; readonly error?: string } | undefined;
-  try {
-    reply = JSON.parse(body);
-  } catch {
-    reply = undefined;
-  }
-  if (status === 200 && reply) return reply as T;
+interface Accepted {
+  readonly endpoint: string;
+  readonly reply: Tree & { readonly header: Tree };
+  readonly bytes: number;
+}
+
+/** Every answer of etcd has a header; what has none is from another program. */
+function accepted(endpoint: string, { status, body }: HttpReply): Accepted {
+  const reply = jsonObject(body);
+  if (status === 200 && isTree(reply?.header))
+    return { endpoint, reply: reply as Accepted['reply'], bytes: body.length };
   const code = reply?.code;
   const reason =
     code === PERMISSION_DENIED || code === UNAUTHENTICATED || status === 401 || status === 403
@@ -125,10 +131,17 @@ function accepted<T>(endpoint: string, { status, body }: HttpReply): T {
       : code === INVALID_ARGUMENT
         ? 'Invalid'
         : 'Unavailable';
-  throw new DnsError(
-    reason,
-    `${endpoint} answers with ${status}: ${reply?.message ?? reply?.error ?? body.slice(0, 200)}`,
-  );
+  const message = [reply?.message, reply?.error].find((each) => typeof each === 'string') ?? body.slice(0, 200);
+  throw new DnsError(reason, `${endpoint} answers with ${status}: ${message}`);
+}
+
+function pairsOf({ reply: { kvs = [] }, endpoint }: Accepted): readonly KeyValue[] {
+  const isPair = (each: unknown) =>
+    isTree(each) && typeof each.key === 'string' && (each.value === undefined || typeof each.value === 'string');
+  if (!Array.isArray(kvs) || !kvs.every(isPair)) {
+    throw new DnsError('Unavailable', `${endpoint} answers with keys and values that cannot be read`);
+  }
+  return kvs.map(({ key, value }) => ({ key: decode(key), value: decode(value) }));
 }
 
 const encode = (text: string) => Buffer.from(text).toString('base64');

@@ -1,7 +1,7 @@
 /** Access tokens of Google: for a service account, or for the account of the machine. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { DnsError } from '../../provider.ts';
-import { httpCall } from '../http.ts';
+import { httpCall, jsonObject } from '../http.ts';
 import { signedToken } from './jwt.ts';
 
 export interface ServiceAccount {
@@ -90,13 +90,7 @@ interface Token {
 }
 
 function tokenOf({ status, body }: { readonly status: number; readonly body: string }): Token {
-  let reply: Readonly<Record<string, unknown>> = {};
-  try {
-    reply = JSON.parse(body);
-  } catch {
-    // The status says what is wrong.
-  }
-  const { access_token, expires_in, error, error_description } = reply;
+  const { access_token, expires_in, error, error_description } = jsonObject(body) ?? {};
   if (status === 200 && typeof access_token === 'string') {
     return { token: access_token, lifetimeSeconds: typeof expires_in === 'number' ? expires_in : LIFETIME_SECONDS };
   }

@@ -1,4 +1,5 @@
 /** The provider `google-clouddns`. */
+import { isTree, type Tree } from '../../../../base/json/tree.ts';
 import {
   DnsError,
   type DnsProvider,
@@ -8,9 +9,10 @@ import {
   type RecordSet,
   recordKey,
 } from '../../provider.ts';
-import { httpCall } from '../http.ts';
+import { httpCall, jsonObject } from '../http.ts';
 import { globalSection } from '../ini.ts';
 import { checkNames } from '../zone-names.ts';
+import { zoneSize } from '../zone-size.ts';
 import {
   type AccessTokens,
   machineProject,
@@ -27,7 +29,7 @@ const PAGE_RECORDS = 1_000;
 const MAX_CHANGES = 500;
 /** For changes of more record sets, the zone is read once. */
 const MAX_LOOKUPS = 10;
-const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME']);
+const TYPES: ReadonlySet<unknown> = new Set(['A', 'AAAA', 'CNAME']);
 
 /** The configuration is an INI file, or the key of a service account as Google hands it out. */
 export const googleCloudDns: ProviderDriver = {
@@ -46,9 +48,8 @@ export const googleCloudDns: ProviderDriver = {
     });
     return {
       async zone(name, signal) {
-        const zones = (await api.list<ManagedZone>('managedZones', { dnsName: name }, signal)).filter(
-          (each) => each.dnsName === name,
-        );
+        const isItem = (each: Tree) => each.dnsName === name && typeof each.name === 'string';
+        const zones = await api.list<ManagedZone>('managedZones', { dnsName: name }, { isItem, signal });
         const wanted = values.get('managed-zone');
         // A private zone may have the name of a public one.
         const found = wanted
@@ -91,25 +92,38 @@ class CloudDnsApi {
     this.#project = options.project;
   }
 
-  /** All items of a collection, from all its pages. */
-  async list<T>(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly T[]> {
+  /** All items of a collection, from all its pages; without those that `isItem` does not accept. */
+  async list<T>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    { isItem, signal }: { readonly isItem: (item: Tree) => boolean; readonly signal: AbortSignal },
+  ): Promise<readonly T[]> {
     const items: T[] = [];
     let pageToken: string | undefined;
     const field = path.split('/').at(-1)!;
+    const size = zoneSize('page');
     do {
       const search = new URLSearchParams({
         ...{ ...query, maxResults: String(PAGE_RECORDS) },
         ...(pageToken === undefined ? {} : { pageToken }),
       });
-      const page = await this.call(`${path}?${search}`, undefined, signal);
-      for (const item of (page[field] ?? []) as readonly T[]) items.push(item);
-      pageToken = page.nextPageToken as string | undefined;
+      const { reply, bytes } = await this.call(`${path}?${search}`, undefined, signal);
+      size(bytes);
+      const found = reply[field] ?? [];
+      if (!Array.isArray(found))
+        throw new DnsError('Unavailable', `Google Cloud DNS answers with ${field} that are no list`);
+      for (const item of found) if (isTree(item) && isItem(item)) items.push(item as T);
+      pageToken = typeof reply.nextPageToken === 'string' ? reply.nextPageToken : undefined;
     } while (pageToken);
     return items;
   }
 
   /** A POST when there is a body. */
-  async call(path: string, body: object | undefined, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+  async call(
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly reply: Tree; readonly bytes: number }> {
     const { endpoint, findProject, tokens } = this.#options;
     this.#project ??= await findProject(signal);
     const headers = { authorization: `Bearer ${await tokens.get(signal)}`, accept: 'application/json' };
@@ -120,30 +134,23 @@ class CloudDnsApi {
         : { headers }),
       signal,
     });
-    let parsed: Readonly<Record<string, unknown>> = {};
-    try {
-      parsed = JSON.parse(reply.body);
-    } catch {
-      // The status says what is wrong.
-    }
-    if (reply.status >= 200 && reply.status < 300) return parsed;
-    const error = parsed.error as ApiFailure | undefined;
-    const message = error?.message ?? reply.body.slice(0, 200);
-    throw new DnsError(reasonOf(reply.status, error), `Google Cloud DNS answers with ${reply.status}: ${message}`);
+    const parsed = jsonObject(reply.body);
+    const isSuccess = reply.status >= 200 && reply.status < 300;
+    if (isSuccess && parsed) return { reply: parsed, bytes: reply.body.length };
+    const error = isTree(parsed?.error) ? parsed.error : {};
+    const message = typeof error.message === 'string' ? error.message : reply.body.slice(0, 200);
+    const reason = isSuccess ? 'Unavailable' : reasonOf(reply.status, error);
+    throw new DnsError(reason, `Google Cloud DNS answers with ${reply.status}: ${message}`);
   }
-}
-
-interface ApiFailure {
-  readonly message?: string;
-  readonly errors?: readonly { readonly reason?: string }[];
 }
 
 /** Somebody else's change of the same records is seen when the call is repeated. */
 const RACES = new Set([404, 409, 412]);
-const QUOTA_REASONS = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded']);
+const QUOTA_REASONS: ReadonlySet<unknown> = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded']);
 
-function reasonOf(status: number, error: ApiFailure | undefined): DnsError['reason'] {
-  if (error?.errors?.some(({ reason }) => QUOTA_REASONS.has(reason ?? ''))) return 'Unavailable';
+function reasonOf(status: number, { errors }: Tree): DnsError['reason'] {
+  const reasons = Array.isArray(errors) ? errors.filter(isTree).map(({ reason }) => reason) : [];
+  if (reasons.some((reason) => QUOTA_REASONS.has(reason))) return 'Unavailable';
   if (status === 401 || status === 403) return 'Forbidden';
   return status >= 500 || status === 429 || RACES.has(status) ? 'Unavailable' : 'Invalid';
 }
@@ -210,9 +217,14 @@ class CloudDnsZone implements DnsZone {
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<readonly ResourceRecordSet[]> {
-    const found = await this.#api.list<ResourceRecordSet>(`${this.#path}/rrsets`, query, signal);
-    return found.filter(({ type, rrdatas, routingPolicy }) => TYPES.has(type) && rrdatas && !routingPolicy);
+    return this.#api.list<ResourceRecordSet>(`${this.#path}/rrsets`, query, { isItem: isRecordSet, signal });
   }
+}
+
+function isRecordSet({ name, type, ttl, rrdatas, routingPolicy }: Tree): boolean {
+  const hasValues = Array.isArray(rrdatas) && rrdatas.every((each) => typeof each === 'string');
+  const isTyped = typeof name === 'string' && TYPES.has(type) && (ttl === undefined || typeof ttl === 'number');
+  return isTyped && hasValues && !routingPolicy;
 }
 
 /** The changes of a name stay together: an alias replaces addresses in one change. */

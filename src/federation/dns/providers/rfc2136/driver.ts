@@ -17,6 +17,7 @@ import {
 } from '../../provider.ts';
 import { globalSection, required } from '../ini.ts';
 import { absoluteName, checkNames } from '../zone-names.ts';
+import { zoneSize } from '../zone-size.ts';
 import { converse, type DnsAddress } from './connection.ts';
 import { type Reply, readReply } from './reply.ts';
 import { AXFR, question, TYPE_NUMBERS, updates } from './requests.ts';
@@ -26,6 +27,8 @@ const KEYS = ['server', 'tsig-key-name', 'tsig-secret', 'tsig-algorithm'];
 const DEFAULT_ALGORITHM = 'hmac-sha256';
 const DNS_PORT = 53;
 const MAX_ID = 65_536;
+/** What a record takes in memory, besides its data. */
+const RECORD_BYTES = 300;
 /** Response codes of updates (RFC 2136, section 2.2). */
 const NOTAUTH = 9;
 const NOTZONE = 10;
@@ -131,11 +134,13 @@ class Peer {
     const { message, mac } = key ? signed(request, key, now()) : { message: request, mac: undefined };
     const verifier = key && mac && new TsigVerifier(key, mac);
     const id = request.readUInt16BE(0);
+    const size = zoneSize('message');
     await converse(
       server,
       message,
       (bytes) => {
         const reply = readBytes(bytes);
+        size(bytes.length + reply.answers.length * RECORD_BYTES);
         if (reply.id !== id || (reply.flags & Flag.RESPONSE) === 0) return false;
         verifier?.add(bytes, reply, now());
         const isLast = receive(reply);
@@ -206,8 +211,13 @@ class DynamicZone implements DnsZone {
 
 const TYPES = ['A', 'AAAA', 'CNAME'] as const;
 
+const ADDRESS_BYTES = { A: 4, AAAA: 16 } as const;
+
 function textOf(type: RecordSet['type'], data: Buffer): string {
   if (type === 'CNAME') return `${names.read(data, 0)}.`;
+  if (data.length !== ADDRESS_BYTES[type]) {
+    throw new DnsError('Unavailable', `the zone has an ${type} record of ${data.length} bytes`);
+  }
   if (type === 'A') return [...data].join('.');
   const groups = Array.from({ length: 8 }, (_, index) => data.readUInt16BE(index * 2).toString(16));
   return canonicalAddress(groups.join(':'))!;

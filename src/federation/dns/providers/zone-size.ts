@@ -1,0 +1,17 @@
+/** Limits what is read of a zone: a server that is broken may send pages or records without an end. */
+import { DnsError } from '../provider.ts';
+
+/** Several hundred thousand records: far more than the zones that a federation publishes to. */
+const MAX_ZONE_BYTES = 256 * 1024 * 1024;
+/** What a page or a message counts at least: also the empty ones end. */
+const MIN_BYTES = { page: 64 * 1024, message: 512 } as const;
+
+/** Returns what is called with the size of each part as it arrives. It throws a DnsError when they are too large together. */
+export function zoneSize(part: keyof typeof MIN_BYTES): (bytes: number) => void {
+  let total = 0;
+  return (bytes) => {
+    total += Math.max(bytes, MIN_BYTES[part]);
+    if (total <= MAX_ZONE_BYTES) return;
+    throw new DnsError('Unavailable', `the zone has no end: it is larger than ${MAX_ZONE_BYTES} bytes`);
+  };
+}
