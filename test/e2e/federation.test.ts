@@ -132,8 +132,8 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
       '--dns-provider x is unknown; known: coredns, rfc2136, google-clouddns',
     ],
     [
-      [...CHECKED, ...HOST, '--dns-provider', 'coredns'],
-      '--dns-provider-config (none was given): the key "zones" of the section [Global] is required',
+      [...CHECKED, ...HOST, '--dns-provider', 'rfc2136'],
+      '--dns-provider-config (none was given): the key "server" of the section [Global] is required',
     ],
     [
       [...INIT, ...HOST, '--dns-provider-config', 'package.json'],
@@ -154,6 +154,11 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     expect(
       (await (await clientOf('host')).of(Namespace).list()).items.map(({ metadata }) => metadata.name),
     ).not.toContain('federation-system');
+  });
+
+  test('CoreDNS needs no configuration: the flags that init requires suffice', async () => {
+    const { code, stderr } = await qdfed(...CHECKED, ...HOST, '--dns-provider', 'coredns', '--dry-run');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
   test('a dry run prints the objects, and creates nothing', async () => {
@@ -252,7 +257,7 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
 
     expect((await qdfed('federate', 'boats.example.com', ...HOST)).stderr).toContain('has no kind boats.example.com');
     const federated = await qdfed('federate', 'statefulsets.apps', ...HOST);
-    expect(federated).toMatchObject({ code: 0, stdout: expect.stringContaining('w has no context: add statefulsets') });
+    expect(federated).toMatchObject({ code: 0, stdout: expect.stringContaining('statefulsets.apps in w') });
 
     const set = { serviceName: 'a', replicas: 4, selector: { matchLabels: labels }, template };
     await federation.of(StatefulSet).create({ metadata: { name: 'db', namespace: 'default' }, spec: set });
@@ -261,9 +266,17 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
 
     const dns = async () => (await clientOf('west')).of(ConfigMap).in('kube-system').get('kube-dns');
     expect((await dns()).data).toEqual({ federations: 'fed=example.com' });
-    expect(await qdfed('unjoin', 'w', '--cluster-context', 'west', ...HOST)).toMatchObject({ code: 0 });
+    // The context that it joined with is known.
+    expect(await qdfed('unjoin', 'w', ...HOST)).toMatchObject({ code: 0, stdout: expect.stringContaining('in west') });
     expect((await dns()).data ?? {}).toEqual({});
-    expect((await qdfed('unjoin', 'w', '--cluster-context', 'west', ...HOST)).stderr).toContain('is not a member');
+    expect((await qdfed('unjoin', 'w', ...HOST)).stderr).toContain('is not a member');
+
+    expect(await qdfed('join', 'w', '--cluster-context', 'west', ...HOST)).toMatchObject({ code: 0 });
+    await federation.of(Cluster).patch('w', { type: 'merge', changes: { metadata: { annotations: null } } });
+    expect((await qdfed('unjoin', 'w', '--cluster-context', 'none', ...HOST)).stderr).toContain('no context "none"');
+    const left = await qdfed('unjoin', 'w', ...HOST);
+    expect(left).toMatchObject({ code: 0, stdout: expect.stringContaining('no context leads to the cluster') });
+    expect((await federation.of(Cluster).list()).items.map(({ metadata }) => metadata.name)).toEqual(['east']);
 
     await host.of(Namespace).delete('federation-system');
     await clusters.get('host')!.untilGone('/api/v1/namespaces', 'federation-system');

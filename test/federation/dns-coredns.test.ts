@@ -97,6 +97,15 @@ it.each([
   expect(() => open(config)).toThrow(message);
 });
 
+it.each([undefined, '[Global]\netcd-endpoints = http://etcd:2379'])(
+  'with %j, which names no zones, CoreDNS serves the zone that will be asked for',
+  async (config) => {
+    const provider = coredns.open({ config, zone: 'a.test.', now: () => 0, random: systemRandom });
+    expect(await provider.zone('a.test.', signal)).toMatchObject({ name: 'a.test.' });
+    expect(await provider.zone('b.test.', signal)).toBeUndefined();
+  },
+);
+
 it('a zone that CoreDNS does not serve is refused', () => {
   const options = { config: '[Global]\nzones = a.test', now: () => 0, random: systemRandom };
   expect(() => coredns.open({ ...options, zone: 'b.test.' })).toThrow('the zone b.test. is not among them (a.test.)');

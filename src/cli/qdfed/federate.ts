@@ -8,11 +8,11 @@ import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createSteps } from '../output/steps.ts';
-import type { ClusterAccess, Contexts } from './contexts.ts';
-import { loadContexts } from './contexts.ts';
+import { type ClusterAccess, loadContexts } from './contexts.ts';
 import { ensure } from './ensure.ts';
 import { openFederation } from './federation.ts';
 import type { FederateFlags } from './flags.ts';
+import { openMemberContext } from './member-context.ts';
 import { printObjects } from './print.ts';
 
 export async function federate(name: string, flags: FederateFlags): Promise<void> {
@@ -37,13 +37,14 @@ export async function federate(name: string, flags: FederateFlags): Promise<void
       say(`${name}${isNew ? '' : ' (exists)'} in the federation ${opened.federationName}`);
     });
     const kinds = await federatedTypes(opened.federation);
-    for (const { metadata, spec } of (await opened.federation.client.of(Cluster).list()).items) {
+    for (const each of (await opened.federation.client.of(Cluster).list()).items) {
+      const { metadata, spec } = each;
       const cluster = metadata.name ?? '';
       const { federationName: federation, namespace } = opened;
       const membership = { cluster, federation, namespace, secret: spec.secretRef?.name ?? cluster };
       await steps.run('rights', async (say) => {
         const role = accountObjects(membership, kinds).find((each) => each.kind.kind === 'ClusterRole')!;
-        const member = await memberOf(contexts, cluster);
+        const member = await openMemberContext(contexts, each);
         if (!member)
           return say(`${cluster} has no context: add ${name} to its ClusterRole ${role.object.metadata.name}`);
         await ensure(member.client, role);
@@ -73,8 +74,4 @@ export async function federatedTypes({ client }: Pick<ClusterAccess, 'client'>):
       return [];
     }
   });
-}
-
-async function memberOf(contexts: Contexts, cluster: string): Promise<ClusterAccess | undefined> {
-  return contexts.config.contexts.has(cluster) ? contexts.open(cluster, 'the name of the cluster') : undefined;
 }

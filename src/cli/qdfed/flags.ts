@@ -91,14 +91,10 @@ export const federationFlags = [
 
 export type FederationFlags = ValuesOf<typeof federationFlags>;
 
-const member = [
+export const joinFlags = [
   ...federationFlags,
   dryRun,
   flag('--cluster-context <name>', { help: 'context of the cluster', defaultText: 'the name of the cluster' }),
-] as const;
-
-export const joinFlags = [
-  ...member,
   flag('--secret-name <name>', {
     help: 'secret on the host cluster for the credentials of the cluster',
     defaultText: 'the name of the cluster',
@@ -107,7 +103,14 @@ export const joinFlags = [
 
 export type JoinFlags = ValuesOf<typeof joinFlags>;
 
-export const unjoinFlags = member;
+export const unjoinFlags = [
+  ...federationFlags,
+  dryRun,
+  flag('--cluster-context <name>', {
+    help: 'context of the cluster',
+    defaultText: 'the one that it has joined with, or the name of the cluster',
+  }),
+] as const;
 
 export type UnjoinFlags = ValuesOf<typeof unjoinFlags>;
 

@@ -43,10 +43,11 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
     const membership: Membership = { cluster: name, federation: federationName, namespace, secret };
     const server = await reachableServer(member);
     const account = accountObjects(membership, await federatedTypes(federation));
+    const cluster = clusterObject(membership, { server, context: member.context });
     if (flags.dryRun) {
       const access = { server, ca: member.connection.ca, token: '(made at run time)' };
       const objects = [...account, credentialsSecret(membership, access)];
-      return printObjects([...objects, clusterObject(membership, server)]);
+      return printObjects([...objects, cluster]);
     }
     const steps = createSteps(process.stdout, () => performance.now());
     steps.line(`Cluster "${name}" (${release.gitVersion}) joins the federation "${federationName}"`);
@@ -66,7 +67,7 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
     });
     // Last: until the cluster is a member, the command can be run again.
     await steps.run('cluster', async (say) => {
-      await ensure(federation.client, clusterObject(membership, server));
+      await ensure(federation.client, cluster);
       say(`${name} at ${server}`);
     });
   } finally {
@@ -82,7 +83,7 @@ function checkNames(name: string, secret: string): void {
     throw new CliError(`the secret name "${secret}" is invalid: ${wrong}; choose one with --secret-name`);
 }
 
-export const clusterFlag = (given: string | undefined) =>
+const clusterFlag = (given: string | undefined) =>
   given === undefined ? 'the cluster needs a context of its name, or --cluster-context' : '--cluster-context';
 
 /** Pods of the host do not reach what listens on loopback: then the address that the cluster's own pods use counts. */

@@ -11,15 +11,18 @@ import { type ClusterAccess, loadContexts, releaseOf } from './contexts.ts';
 import { find, remove } from './ensure.ts';
 import { openFederation } from './federation.ts';
 import type { UnjoinFlags } from './flags.ts';
-import { clusterFlag } from './join.ts';
+import { openMemberContext } from './member-context.ts';
 
 export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
   const contexts = await loadContexts(flags.kubeconfig);
   try {
-    const member = await contexts.open(flags.clusterContext ?? name, clusterFlag(flags.clusterContext));
     const { host, federation, federationName } = await openFederation(contexts, flags);
     const cluster = await find(federation.client, Cluster, name);
     if (!cluster) throw new CliError(`the cluster ${name} is not a member of the federation ${federationName}`);
+    const member =
+      flags.clusterContext === undefined
+        ? await openMemberContext(contexts, cluster)
+        : await contexts.open(flags.clusterContext, '--cluster-context');
     const namespace = flags.federationSystemNamespace;
     const secret: string = cluster.spec?.secretRef?.name ?? name;
     const membership: Membership = { cluster: name, federation: federationName, namespace, secret };
@@ -40,8 +43,9 @@ export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
   }
 }
 
-/** A cluster that does not answer has left all the same; its account can do nothing without its token. */
-async function removeAccount(member: ClusterAccess, membership: Membership): Promise<string> {
+/** A cluster that cannot be reached has left all the same; its account can do nothing without its token. */
+async function removeAccount(member: ClusterAccess | undefined, membership: Membership): Promise<string> {
+  if (!member) return 'left in the cluster: no context leads to the cluster; --cluster-context names one';
   try {
     const release = await releaseOf(member);
     // The namespace may be that of a control plane.

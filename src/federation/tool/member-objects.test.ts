@@ -26,8 +26,8 @@ it('the host has the credentials, and the federation the cluster', () => {
     ...{ 'current-context': 'east', users: [{ name: 'east', user: { token: 't' } }] },
     clusters: [{ cluster: { server: access.server, 'certificate-authority-data': 'Q0E=' } }],
   });
-  expect(clusterObject(MEMBERSHIP, access.server).object).toMatchObject({
-    metadata: { name: 'east' },
+  expect(clusterObject(MEMBERSHIP, { server: access.server, context: 'kind-east' }).object).toMatchObject({
+    metadata: { name: 'east', annotations: { 'federation.kubernetes.io/cluster-context': 'kind-east' } },
     spec: { secretRef: { name: 'east-credentials' }, serverAddressByClientCIDRs: [{ serverAddress: access.server }] },
   });
 });

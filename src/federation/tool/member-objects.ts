@@ -19,6 +19,8 @@ export interface Membership {
 }
 
 const CLUSTER_NAME = 'federation.alpha.kubernetes.io/cluster-name';
+/** Annotation of a Cluster: the context of the client configuration that it has joined with. */
+export const CLUSTER_CONTEXT = 'federation.kubernetes.io/cluster-context';
 
 /** The account of the federation in the member. */
 const accountName = ({ federation, cluster }: Pick<Membership, 'federation' | 'cluster'>) => `${cluster}-${federation}`;
@@ -89,9 +91,12 @@ export function credentialsSecret(membership: Membership, { server, ca, token }:
 }
 
 /** In the federation. */
-export function clusterObject({ cluster, secret }: Membership, server: string): ObjectToCreate {
+export function clusterObject(
+  { cluster, secret }: Membership,
+  { server, context }: { readonly server: string; readonly context: string },
+): ObjectToCreate {
   return objectOf(Cluster, {
-    metadata: { name: cluster },
+    metadata: { name: cluster, annotations: { [CLUSTER_CONTEXT]: context } },
     spec: {
       serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: server }],
       secretRef: { name: secret },

@@ -14,6 +14,11 @@ it('names are published to the zone, or to a domain in it', async () => {
   expect(inside).toMatchObject({ ...published, domain: 'fed.example.com.' });
 });
 
+it('CoreDNS needs no configuration: it serves the zone', async () => {
+  const { provider } = (await dnsPublication({ ...FLAGS, dnsProvider: 'coredns' })) ?? {};
+  expect(await provider?.zone('example.com.', new AbortController().signal)).toBeDefined();
+});
+
 it.each([
   [{ zoneName: undefined }, '--dns-provider needs --zone-name and --federation-name'],
   [{ federationName: undefined }, '--dns-provider needs --zone-name and --federation-name'],

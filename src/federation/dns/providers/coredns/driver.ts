@@ -33,7 +33,8 @@ const MAX_LOOKUPS = 20;
 export const coredns: ProviderDriver = {
   open({ config, zone }): DnsProvider {
     const values = globalSection(config, KEYS);
-    const zones = new Set(listOf(values.get('zones')).map(absoluteName));
+    const named = listOf(values.get('zones')).map(absoluteName);
+    const zones = new Set(named.length === 0 && zone !== undefined ? [zone] : named);
     if (zones.size === 0) {
       throw new DnsError(
         'Invalid',
