@@ -20,7 +20,6 @@ type Pulled = Awaited<ReturnType<ImageSource['pull']>>;
 
 export class Registry implements ImageSource {
   readonly #settings: RegistrySettings;
-
   readonly #clock: Clock;
 
   constructor(settings: RegistrySettings, clock: Clock) {
