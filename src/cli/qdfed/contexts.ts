@@ -1,9 +1,10 @@
 /** The clusters that the contexts of the client configuration name. */
-import { request } from 'node:https';
-import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
+import { ApiError } from '../../base/errors.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { type Connection, connectionOf, type Kubeconfig, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
+import type { Transport } from '../../client/transport/transport.ts';
+import { openMember } from '../federation/controller-manager/host-cluster.ts';
 import { existingFiles } from '../flags/connection.ts';
 import { CliError } from '../output/cli-error.ts';
 
@@ -35,9 +36,9 @@ export async function loadContexts(kubeconfig: string | undefined): Promise<Cont
         throw new CliError(`${flag}: there is no context "${context}" in ${files.join(', ')} (contexts: ${known})`);
       }
       const connection = await connectionOf(config, context);
-      const transport = httpsTransport(connection);
-      transports.push(transport);
-      return { context, connection, client: createClient(transport) };
+      const opened = openMember(connection);
+      transports.push(opened);
+      return { context, connection, client: createClient(named(opened.transport, context)) };
     },
     close() {
       for (const transport of transports) transport.close();
@@ -52,42 +53,41 @@ export interface Release {
 }
 
 const VERSION_TIMEOUT_MS = 10_000;
-const MAX_VERSION_LENGTH = 64 * 1024;
+const VERSION_LIMITS = { maxBytes: 64 * 1024, maxDepth: 100, maxParts: 1_000 };
 
 /** What the cluster answers to `/version`. */
-export function releaseOf({ context, connection }: ClusterAccess): Promise<Release> {
-  const { server, ca, cert, key, token, tlsServerName, insecureSkipTlsVerify } = connection;
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(VERSION_TIMEOUT_MS);
-    const fail = (cause: Error) => {
-      const why = signal.aborted ? `no answer within ${VERSION_TIMEOUT_MS / 1000} s` : cause.message;
-      reject(new CliError(`the cluster of context "${context}" does not answer at ${server}: ${why}`, { cause }));
-    };
-    const call = request(
-      `${server.replace(/\/$/, '')}/version`,
-      {
-        ...{ headers, ca, cert, key, servername: tlsServerName, agent: false, signal },
-        rejectUnauthorized: !insecureSkipTlsVerify,
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-          if (text.length > MAX_VERSION_LENGTH) call.destroy(new Error('/version is too long'));
-        });
-        response.on('error', fail);
-        response.on('end', () => {
-          if (response.statusCode !== 200) return fail(new Error(`/version has the status ${response.statusCode}`));
-          try {
-            resolve(JSON.parse(text) as Release);
-          } catch (error) {
-            fail(error as Error);
-          }
-        });
-      },
-    );
-    refuseUpgrade(call);
-    call.on('error', fail).end();
-  });
+export async function releaseOf({ context, connection }: ClusterAccess): Promise<Release> {
+  const transport = httpsTransport({ ...connection, timeout: VERSION_TIMEOUT_MS, limits: VERSION_LIMITS });
+  try {
+    const { major, minor, gitVersion } = await transport.read('/version');
+    if (![major, minor, gitVersion].every((each) => typeof each === 'string'))
+      throw new Error('/version names no release');
+    return { major, minor, gitVersion };
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new CliError(`the cluster of context "${context}" does not answer at ${connection.server}: ${why}`, {
+      cause,
+    });
+  } finally {
+    transport.close();
+  }
+}
+
+/** Errors say which of several clusters they are about. */
+function named(transport: Transport, context: string): Transport {
+  const naming = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { reason, message, details, metadata } = error;
+      const options = { ...(details ? { details } : {}), metadata, cause: error };
+      throw new ApiError(reason, `the cluster of context "${context}": ${message}`, options);
+    }
+  };
+  return {
+    ...transport,
+    call: (request) => naming(transport.call(request)),
+    watch: (request) => naming(transport.watch(request)),
+  };
 }

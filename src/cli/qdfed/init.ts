@@ -5,12 +5,12 @@ import { systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { writeContext } from '../../client/kubeconfig/kubeconfig-file.ts';
-import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { type ControlPlane, FEDERATION_NAME } from '../../federation/tool/control-plane.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { dnsLabel } from '../../schema/names.ts';
+import { openMember } from '../federation/controller-manager/host-cluster.ts';
 import { openDnsProvider, readDnsConfig } from '../federation/dns-provider.ts';
 import { NODE_PATH, PROGRAM_PATH } from '../image/own-files.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -114,7 +114,7 @@ interface Program {
 /** The image of Quarterdeck itself; on nodes that run processes, the program that runs now. */
 async function programOn(host: Client, image: string | undefined): Promise<Program> {
   const { items } = await host.of(Node).list({ limit: 1 });
-  const runtime = items[0]?.status?.nodeInfo?.containerRuntimeVersion ?? '';
+  const runtime = String(items[0]?.status?.nodeInfo?.containerRuntimeVersion ?? '');
   if (image === undefined && runtime.startsWith('process://')) {
     return { image: 'host', program: [process.execPath, join(__dirname, 'qd.js')] };
   }
@@ -142,13 +142,13 @@ function planeOf(
 }
 
 async function answers(connection: Connection): Promise<string | undefined> {
-  const transport = httpsTransport({ ...connection, timeout: 5_000 });
+  const { transport, close } = openMember(connection, { timeout: 5_000 });
   try {
     await createClient(transport).of(Cluster).list({ limit: 1 });
     return undefined;
   } catch (error) {
     return (error as Error).message;
   } finally {
-    transport.close();
+    close();
   }
 }

@@ -1,5 +1,7 @@
 /** `qdfed join`: adds a cluster to a federation. */
+import { isIP } from 'node:net';
 import { systemClock } from '../../base/time/clock.ts';
+import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { FEDERATIONS, managerName } from '../../federation/tool/control-plane.ts';
 import { DNS_CONFIG, managesDns, withFederation } from '../../federation/tool/dns-config.ts';
 import {
@@ -91,9 +93,16 @@ async function reachableServer({ client, connection }: ClusterAccess): Promise<s
   const { hostname } = new URL(connection.server);
   if (!/^(?:localhost|127\.|\[::1\])/.test(hostname)) return connection.server;
   const endpoints = await find(client, Endpoints, 'kubernetes', 'default');
-  const [subset] = endpoints?.subsets ?? [];
+  return serverIn(endpoints) ?? connection.server;
+}
+
+/** The address in the endpoints of the service `kubernetes`, as the cluster sent them; undefined when there is none. */
+export function serverIn(endpoints: DeepReadonly<AnyObject> | undefined): string | undefined {
+  const subset = endpoints?.subsets?.[0];
   const [ip, port] = [subset?.addresses?.[0]?.ip, subset?.ports?.[0]?.port];
-  return ip === undefined || port === undefined ? connection.server : `https://${ip}:${port}`;
+  const family = typeof ip === 'string' ? isIP(ip) : 0;
+  if (family === 0 || !Number.isInteger(port)) return undefined;
+  return `https://${family === 6 ? `[${ip}]` : ip}:${port}`;
 }
 
 /** A controller of the cluster puts it into the secret. */
@@ -101,7 +110,7 @@ function tokenOf({ client, context }: ClusterAccess, membership: Membership): Pr
   const name = tokenSecretName(membership);
   return until({ clock: systemClock, limitMs: TOKEN_LIMIT_MS }, async () => {
     const { data } = await client.of(Secret).in(membership.namespace).get(name);
-    return data?.token === undefined
+    return typeof data?.token !== 'string'
       ? new Missing(
           `the cluster of context "${context}" has put no token into the secret ${membership.namespace}/${name}`,
         )
@@ -124,7 +133,8 @@ async function federationEntry(host: ClusterAccess, { federation, namespace }: M
 async function configureDns({ client }: ClusterAccess, entry: string): Promise<string> {
   const { namespace, name, key } = DNS_CONFIG;
   const existing = await find(client, ConfigMap, name, namespace);
-  const value = withFederation(existing?.data?.[key], entry);
+  const known: unknown = existing?.data?.[key];
+  const value = withFederation(typeof known === 'string' ? known : undefined, entry);
   const resource = client.of(ConfigMap).in(namespace);
   if (existing) await resource.patch(name, { type: 'merge', changes: { data: { [key]: value } } });
   else await resource.create({ metadata: { name, namespace }, data: { [key]: value } });

@@ -66,8 +66,9 @@ async function removeAccount(member: ClusterAccess | undefined, membership: Memb
 async function restoreDns({ client }: ClusterAccess, federation: string): Promise<void> {
   const { namespace, name, key } = DNS_CONFIG;
   const existing = await find(client, ConfigMap, name, namespace);
-  if (!existing?.data?.[key]) return;
-  const value = withoutFederation(existing.data[key], federation) ?? null;
+  const known: unknown = existing?.data?.[key];
+  if (typeof known !== 'string') return;
+  const value = withoutFederation(known, federation) ?? null;
   await client
     .of(ConfigMap)
     .in(namespace)

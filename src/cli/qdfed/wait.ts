@@ -1,4 +1,5 @@
 /** Waits until something holds. */
+import { isApiError } from '../../base/errors.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { CliError } from '../output/cli-error.ts';
 
@@ -16,11 +17,14 @@ interface UntilOptions {
   readonly say?: (missing: string) => void;
 }
 
-/** Asks until the answer is not Missing. Rejects with what is missing after `limitMs`. */
+/** Asks until the answer is not Missing. Rejects with what is missing after `limitMs`. Until then, errors that pass are waited for. */
 export async function until<T>({ clock, limitMs, say }: UntilOptions, look: () => Promise<T | Missing>): Promise<T> {
   const end = clock.now() + limitMs;
   for (;;) {
-    const found = await look();
+    const found = await look().catch((error: unknown) => {
+      if (isApiError(error) && error.retryable) return new Missing(error.message);
+      throw error;
+    });
     if (!(found instanceof Missing)) return found;
     say?.(found.what);
     if (clock.now() >= end) {
