@@ -379,3 +379,15 @@ it('a cluster that joins gets what its labels select', async () => {
   await federation.clock.advance(100);
   expect((await mapIn(north.client))?.data).toEqual({ a: '1' });
 });
+
+it('a kind whose controller is turned off is not propagated, and others are', async () => {
+  const propagates = ({ kind }: { readonly kind: { readonly plural: string } }) => kind.plural !== 'configmaps';
+  const partial = await startFederation(['north'], { propagates });
+  const north = partial.members.get('north')!.client;
+  const metadata = { name: 'a', namespace: 'x' };
+  await partial.client.of(ConfigMap).create({ metadata, data: {} });
+  await partial.client.of(Service).create({ metadata, spec: { ports: [{ port: 80 }] } } as never);
+  await partial.eventually(async () => (await found(north.of(Service).in('x').get('a'))) !== undefined);
+  expect(await found(north.of(ConfigMap).in('x').get('a'))).toBeUndefined();
+  await partial.stop();
+});

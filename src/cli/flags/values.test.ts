@@ -14,6 +14,7 @@ import {
   rangesOverlap,
   rate,
   serviceRange,
+  switches,
 } from './values.ts';
 
 const parsers = {
@@ -29,10 +30,19 @@ const parsers = {
   portRange,
   rate,
   serviceRange,
+  switches,
 };
 
 test.each<[keyof typeof parsers, string, unknown]>([
   ['port', '0', 0],
+  [
+    'switches',
+    'services=false,jobs=true',
+    new Map([
+      ['services', false],
+      ['jobs', true],
+    ]),
+  ],
   ['port', '65535', 65_535],
   ['address', '::1', '::1'],
   ['serviceRange', '10.96.0.0/16', '10.96.0.0/16'],

@@ -145,6 +145,17 @@ export function rate(text: string): number {
 }
 
 /** A parser of names separated by commas, of which all must be known. */
+/** Names that are turned on or off: `services=false,ingresses=true`. */
+export function switches(text: string): ReadonlyMap<string, boolean> {
+  return new Map(
+    list(text).map((entry) => {
+      const [, name, on] = /^([^=]+)=(true|false)$/.exec(entry) ?? [];
+      if (name === undefined) throw new FlagError(`"${entry}" is not like name=true or name=false.`);
+      return [name, on === 'true'];
+    }),
+  );
+}
+
 export function namesOf(known: readonly string[]): (text: string) => readonly string[] {
   return (text) => {
     const names = list(text);

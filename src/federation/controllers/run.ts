@@ -15,13 +15,15 @@ import { Sync } from './sync.ts';
 export interface FederationOptions extends Omit<MembersOptions, 'informers'> {
   /** How long pods wait for a node before their replicas go to other clusters. */
   readonly unschedulableAfterMs: number;
+  /** Which of the kinds that are federated by themselves are propagated; absent: all. */
+  readonly propagates?: (federated: Pick<FederatedKind, 'kind'>) => boolean;
   /** Undefined: names of services are not published. */
   readonly dns?: DnsPublication;
 }
 
 /** Runs until the signal is aborted; resolves when the last action has ended. */
 export async function runFederation(options: FederationOptions): Promise<void> {
-  const { client, clock, random, log, signal, watchSeconds } = options;
+  const { client, clock, random, log, signal, watchSeconds, propagates = () => true } = options;
   // Every request and wait listens to it; Node warns about more than ten listeners.
   setMaxListeners(0, signal);
   const informers = new InformerFactory({
@@ -44,7 +46,7 @@ export async function runFederation(options: FederationOptions): Promise<void> {
   const named = new NamedKinds({ ...common, members, propagate });
   const kinds = () => [...federationKinds, ...named.kinds];
   await Promise.all([
-    ...federatedKinds.map((kind) => propagate(kind, signal)),
+    ...federatedKinds.filter(propagates).map((kind) => propagate(kind, signal)),
     named.run(),
     ...(options.dns ? [new ServiceDns({ ...options, ...common, dns: options.dns, members, recorder }).run()] : []),
     runNamespaceContents({ ...common, kinds, queue: new WorkQueue({ clock, random }) }),

@@ -8,8 +8,7 @@ import { serveNamedKinds } from '../../../src/cli/federation/apiserver/named-kin
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import type { Answer, Transport } from '../../../src/client/transport/transport.ts';
-import { runFederation } from '../../../src/federation/controllers/run.ts';
-import type { DnsPublication } from '../../../src/federation/controllers/service-dns/service-dns.ts';
+import { type FederationOptions, runFederation } from '../../../src/federation/controllers/run.ts';
 import { federationKinds } from '../../../src/federation/kinds.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
@@ -46,16 +45,14 @@ export interface TestFederation {
   stop(): Promise<void>;
 }
 
-interface TestFederationOptions {
+interface TestFederationOptions extends Pick<FederationOptions, 'dns' | 'maxCacheBytes' | 'propagates'> {
   readonly extraKinds?: readonly Kind[];
-  readonly dns?: DnsPublication;
-  readonly maxCacheBytes?: number;
 }
 
 /** With a namespace `x`, which is propagated. Members have `extraKinds`, too; with `dns`, names of services are published. */
 export async function startFederation(
   names: readonly string[],
-  { extraKinds = [], dns, maxCacheBytes }: TestFederationOptions = {},
+  { extraKinds = [], ...options }: TestFederationOptions = {},
 ): Promise<TestFederation> {
   const clock = new ControlledClock();
   const servers: { server: Server; store: MemoryStore }[] = [];
@@ -75,8 +72,7 @@ export async function startFederation(
     runFederation({
       ...{ client, clock, random: systemRandom, log: silent, signal: stop.signal },
       ...{ periodMs: PERIOD_MS, timeoutMs: 500, downAfterMs: DOWN_AFTER_MS, unschedulableAfterMs: 10_000 },
-      ...(dns ? { dns } : {}),
-      ...(maxCacheBytes === undefined ? {} : { maxCacheBytes }),
+      ...options,
       connect: async ({ metadata }) => ({
         client: createClient(members.get(metadata.name ?? '')!.transport),
         close: () => undefined,

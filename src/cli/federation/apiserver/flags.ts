@@ -3,7 +3,7 @@ import { flag, type ValuesOf } from '../../../base/flag.ts';
 import { admissionPluginNames } from '../../../server/admission/all.ts';
 import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';
-import { levels } from '../../output/logger.ts';
+import { verbosityFlags } from '../../flags/verbosity.ts';
 
 export const federationServerFlags = [
   flag('--bind-address <ip>', { help: 'address to listen on', parse: value.address, default: '0.0.0.0' }),
@@ -42,7 +42,7 @@ export const federationServerFlags = [
     default: 400,
   }),
   ...requestLimitFlags,
-  flag('--log-level <level>', { help: 'least severe messages to log', choices: levels, default: 'info' }),
+  ...verbosityFlags,
 ] as const;
 
 export type FederationServerFlags = ValuesOf<typeof federationServerFlags>;

@@ -2,6 +2,7 @@
 
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
+import { logLevelOf } from '../../flags/verbosity.ts';
 import { createLogger } from '../../output/logger.ts';
 import { Cleanup } from '../../process/cleanup.ts';
 import { untilStopSignal } from '../../process/signals.ts';
@@ -9,7 +10,7 @@ import type { FederationServerFlags } from './flags.ts';
 import { startFederationServer } from './start.ts';
 
 export async function runFederationServer(flags: FederationServerFlags): Promise<void> {
-  const log = createLogger(flags.logLevel);
+  const log = createLogger(logLevelOf(flags));
   const cleanup = new Cleanup();
   const signalled = untilStopSignal(systemClock);
   try {

@@ -2,7 +2,7 @@
 import { flag, type ValuesOf } from '../../../base/flag.ts';
 import { DNS_PROVIDERS } from '../../../federation/dns/provider-names.ts';
 import * as value from '../../flags/values.ts';
-import { levels } from '../../output/logger.ts';
+import { verbosityFlags } from '../../flags/verbosity.ts';
 
 export const federationManagerFlags = [
   flag('--kubeconfig <file>', { help: 'kubeconfig of the federation API server; required', parse: value.file }),
@@ -36,12 +36,17 @@ export const federationManagerFlags = [
     default: 60_000,
     defaultText: '1m',
   }),
+  flag('--controllers <list>', {
+    help: 'kinds to propagate, or not to: services=false,ingresses=false',
+    parse: value.switches,
+    defaultText: 'all that are federated',
+  }),
   flag('--leader-elect [bool]', {
     help: 'run the controllers only while holding a lease of the host cluster, so that one of several managers does',
     parse: value.boolean,
     default: true,
   }),
-  flag('--log-level <level>', { help: 'least severe messages to log', choices: levels, default: 'info' }),
+  ...verbosityFlags,
 ] as const;
 
 export type FederationManagerFlags = ValuesOf<typeof federationManagerFlags>;

@@ -5,7 +5,10 @@ import { systemClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { httpsTransport } from '../../../client/transport/https-transport.ts';
 import { runFederation } from '../../../federation/controllers/run.ts';
+import type { FederatedKind } from '../../../federation/plan/federated-kind.ts';
+import { federatedKinds } from '../../../federation/plan/federated-kinds.ts';
 import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
+import { logLevelOf } from '../../flags/verbosity.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
 import { untilStopSignal } from '../../process/signals.ts';
@@ -20,11 +23,22 @@ const PROBE_TIMEOUT_MS = 5_000;
 /** Watches last this long, so that dead connections are noticed. */
 const WATCH_SECONDS = 300;
 
+/** Whether a kind is propagated, as `--controllers` says. */
+function propagation(
+  switches: ReadonlyMap<string, boolean> = new Map(),
+): (federated: Pick<FederatedKind, 'kind'>) => boolean {
+  const known = federatedKinds.map(({ kind }) => kind.plural);
+  const unknown = [...switches.keys()].find((plural) => !known.includes(plural));
+  if (unknown !== undefined) throw new CliError(`--controllers: "${unknown}" is not one of ${known.join(', ')}`);
+  return ({ kind }) => switches.get(kind.plural) ?? true;
+}
+
 export async function runFederationManager(flags: FederationManagerFlags): Promise<void> {
   const { kubeconfig, master } = flags;
   if (kubeconfig === undefined) throw new CliError('--kubeconfig is required');
+  const propagates = propagation(flags.controllers);
   const dns = await dnsPublication(flags);
-  const log = createLogger(flags.logLevel);
+  const log = createLogger(logLevelOf(flags));
   const { POD_NAMESPACE: namespace = DEFAULT_NAMESPACE } = process.env;
   const connection = await namedKubeconfig('--kubeconfig', kubeconfig);
   const federation = httpsTransport({ ...connection, ...(master ? { server: master } : {}) });
@@ -45,6 +59,7 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
       downAfterMs: flags.clusterUnavailableDelay,
       unschedulableAfterMs: flags.podUnschedulableDelay,
       watchSeconds: WATCH_SECONDS,
+      propagates,
       ...(dns ? { dns } : {}),
       connect: async (cluster, signal) => {
         const connection = await memberConnection(cluster, { host, namespace, signal });
