@@ -1,5 +1,5 @@
 /** No document names a command or a flag that does not exist. */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { documents, inlineCode, stepsOf, textOf, withoutComment } from './documents.ts';
 import { allFlags, whyUnknown } from './known-commands.ts';
 
@@ -24,6 +24,13 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
 /** A page that shows how to add a command speaks of one that does not exist yet. */
 const EXAMPLES = new Set(['docs/extending.md: qd greet']);
 
+/** Reads the help of every command once: whichever document named most of them would have waited for all, beyond its time. */
+const HELPS_MS = 120_000;
+let known: ReadonlySet<string>;
+beforeAll(() => {
+  known = allFlags();
+}, HELPS_MS);
+
 test.each(documents)('%s names only commands that exist', (document) => {
   const text = textOf(document);
   const commands = [...stepsOf(text).map(({ command }) => withoutComment(command)), ...inlineCode(text)]
@@ -36,7 +43,6 @@ test.each(documents)('%s names only commands that exist', (document) => {
 });
 
 test('the documents name only flags that exist', () => {
-  const known = allFlags();
   const named = documents.flatMap((document) =>
     inlineCode(textOf(document)).flatMap((code) => {
       const flag = /^--[a-z][a-z0-9-]*/.exec(code)?.[0];
