@@ -77,6 +77,24 @@ it('reports what is used, and what was killed for want of memory', () => {
   expect([cgroups.oomKills('/c'), cgroups.oomKills('/none')]).toEqual([1, 0]);
 });
 
+it('reports how often a limit of processor time has held it up', () => {
+  const cgroups = openCgroups(table())!;
+  const limited = 'usage_usec 12\nnr_periods 40\nnr_throttled 3\nthrottled_usec 250\n';
+  cgroup('limited', { 'memory.current': '1\n', 'memory.stat': '', 'cpu.stat': limited });
+  cgroup('free', { 'memory.current': '1\n', 'memory.stat': '', 'cpu.stat': 'usage_usec 12\nnr_periods 0\n' });
+  expect(cgroups.usage('/limited')?.throttling).toEqual({
+    ...{ periods: 40, throttledPeriods: 3, throttledNanoseconds: 250_000 },
+  });
+  expect(cgroups.usage('/free')).not.toHaveProperty('throttling');
+});
+
+it('finds a process in a cgroup', () => {
+  const cgroups = openCgroups(table())!;
+  cgroup('used', { 'cgroup.procs': '17\n18\n' });
+  cgroup('unused', { 'cgroup.procs': '' });
+  expect(['/used', '/unused', '/none'].map((path) => cgroups.process(path))).toEqual([17, undefined, undefined]);
+});
+
 it('kills everything at once', () => {
   cgroup('c', { 'cgroup.kill': '' });
   openCgroups(table())!.kill('/c');

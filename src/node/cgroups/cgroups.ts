@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
+import type { Throttling } from '../runtime/usage.ts';
 import { limitsOf } from './limits.ts';
 
 const CONTROLLERS = ['cpu', 'cpuacct', 'memory', 'pids', 'hugetlb', 'cpuset'];
@@ -20,11 +21,14 @@ const CONTROLLERS_OF_VERSION_1 = CONTROLLERS.filter((name) => name !== 'cpuset')
 const PROCESSES = 'cgroup.procs';
 const MIN_SHARES = 2;
 const MAX_WEIGHT = 10_000;
+const NANOSECONDS_PER_MICROSECOND = 1_000;
 
 export interface CgroupUsage {
   readonly cpuNanoseconds: number;
   readonly workingSet: number;
   readonly rss: number | undefined;
+  /** Present where the processor time is limited. */
+  readonly throttling?: Throttling;
 }
 
 export interface Cgroups {
@@ -35,6 +39,8 @@ export interface Cgroups {
   create(path: string, resources: ContainerResources | undefined): string[];
   update(path: string, resources: ContainerResources): void;
   usage(path: string): CgroupUsage | undefined;
+  /** A process in it; undefined if there is none. */
+  process(path: string): number | undefined;
   /** How often the kernel killed a process in it for want of memory. */
   oomKills(path: string): number;
   /** Kills everything in it. */
@@ -102,8 +108,10 @@ function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly stri
         cpuNanoseconds: numberIn(fileOf(path, 'cpuacct', 'cpuacct.usage')) ?? 0,
         workingSet: Math.max(0, used - (stat.get('total_inactive_file') ?? 0)),
         rss: stat.get('total_rss'),
+        ...throttling(pairsIn(fileOf(path, 'cpu', 'cpu.stat')), 'throttled_time', 1),
       };
     },
+    process: (path) => firstProcess(fileOf(path, 'memory', PROCESSES)),
     oomKills: (path) => pairsIn(fileOf(path, 'memory', 'memory.oom_control')).get('oom_kill') ?? 0,
     kill: (path) => killAll(fileOf(path, 'memory', PROCESSES)),
     sumShares(path) {
@@ -138,13 +146,16 @@ function version2(root: string): Cgroups {
       const folder = folderOf(path);
       const used = numberIn(join(folder, 'memory.current'));
       const stat = pairsIn(join(folder, 'memory.stat'));
+      const cpu = pairsIn(join(folder, 'cpu.stat'));
       if (used === undefined) return undefined;
       return {
-        cpuNanoseconds: (pairsIn(join(folder, 'cpu.stat')).get('usage_usec') ?? 0) * 1_000,
+        cpuNanoseconds: (cpu.get('usage_usec') ?? 0) * NANOSECONDS_PER_MICROSECOND,
         workingSet: Math.max(0, used - (stat.get('inactive_file') ?? 0)),
         rss: stat.get('anon'),
+        ...throttling(cpu, 'throttled_usec', NANOSECONDS_PER_MICROSECOND),
       };
     },
+    process: (path) => firstProcess(join(folderOf(path), PROCESSES)),
     oomKills: (path) => pairsIn(join(folderOf(path), 'memory.events')).get('oom_kill') ?? 0,
     kill(path) {
       const file = join(folderOf(path), 'cgroup.kill');
@@ -157,6 +168,27 @@ function version2(root: string): Cgroups {
     },
     remove: (path) => removeTree(folderOf(path)),
   };
+}
+
+/** The kernel counts periods only where there is a limit. */
+function throttling(
+  stat: ReadonlyMap<string, number>,
+  timeField: string,
+  nanoseconds: number,
+): Pick<CgroupUsage, 'throttling'> {
+  const periods = stat.get('nr_periods') ?? 0;
+  if (periods === 0) return {};
+  return {
+    throttling: {
+      periods,
+      throttledPeriods: stat.get('nr_throttled') ?? 0,
+      throttledNanoseconds: (stat.get(timeField) ?? 0) * nanoseconds,
+    },
+  };
+}
+
+function firstProcess(file: string): number | undefined {
+  return Number(readText(file)?.split('\n')[0]) || undefined;
 }
 
 function handDown(folder: string): void {

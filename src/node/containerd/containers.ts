@@ -173,7 +173,10 @@ export class CriContainers implements Containers {
 
   async usage(): Promise<readonly ContainerUsage[]> {
     const { stats } = await this.#connection.call(cri.usage, this.#ownFilter());
-    return stats.map(seenUsage).filter((usage) => usage !== undefined);
+    return stats
+      .map(seenUsage)
+      .filter((usage) => usage !== undefined)
+      .map((usage) => ({ ...usage, ...this.#throttling(usage.id) }));
   }
 
   /** The states of everything, for comparing. */
@@ -193,8 +196,17 @@ export class CriContainers implements Containers {
     const time = this.#clock.now();
     return [...this.#podCgroups].flatMap(([id, cgroup]): ContainerUsage[] => {
       const usage = cgroup && this.#cgroups?.usage(cgroup);
-      return usage ? [{ id, time, ...usage, writableBytes: undefined }] : [];
+      if (!usage) return [];
+      const network = this.#cgroups?.network(cgroup, id);
+      return [{ id, time, ...usage, writableBytes: undefined, ...(network && { network }) }];
     });
+  }
+
+  /** CRI does not tell it. */
+  #throttling(id: string): Pick<ContainerUsage, 'throttling'> {
+    const cgroup = this.#podCgroups.get(this.#containers.get(id)?.sandboxId ?? '');
+    const throttling = cgroup && this.#cgroups?.usageIn(cgroup, id)?.throttling;
+    return throttling ? { throttling } : {};
   }
 
   #message(config: SandboxConfig) {

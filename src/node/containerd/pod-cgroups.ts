@@ -3,8 +3,10 @@
  * the other two classes. The runtime makes those of containers in them.
  */
 import type { Cgroups, CgroupUsage } from '../cgroups/cgroups.ts';
+import { networkOf } from '../cgroups/network-usage.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import type { SandboxConfig } from '../runtime/sandbox-config.ts';
+import type { InterfaceUsage } from '../runtime/usage.ts';
 
 /** The cgroup of everything that a node runs. `name` is the node's. */
 export const nodeCgroup = (name: string) => `/quarterdeck-${name}`;
@@ -41,6 +43,17 @@ export class PodCgroups {
 
   usage(path: string): CgroupUsage | undefined {
     return this.#cgroups.usage(path);
+  }
+
+  /** Of a container or sandbox in the cgroup of a pod: the runtime names its cgroup by its id. */
+  usageIn(path: string, id: string): CgroupUsage | undefined {
+    return this.#cgroups.usage(`${path}/${id}`);
+  }
+
+  /** What the network of a sandbox has carried; undefined where it has none of its own. */
+  network(path: string, sandboxId: string): InterfaceUsage[] | undefined {
+    const pid = this.#cgroups.process(`${path}/${sandboxId}`);
+    return pid === undefined ? undefined : networkOf(pid);
   }
 
   remove(path: string): void {

@@ -4,6 +4,7 @@ import type { ProcessStreams, TerminalSize } from '../../base/programs/process-s
 import type { SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, ContainerResources } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
+import type { InterfaceUsage, Throttling } from './usage.ts';
 
 export interface Runtime extends Containers {
   /** The value of `containerRuntimeVersion` in the node's status, for example `containerd://1.6.20`. */
@@ -182,4 +183,8 @@ export interface ContainerUsage {
   readonly rss: number | undefined;
   /** Bytes of its writable layer, if the runtime can tell. */
   readonly writableBytes: number | undefined;
+  /** Present where its processor time is limited, and the runtime can tell. */
+  readonly throttling?: Throttling;
+  /** Of a sandbox with a network of its own. */
+  readonly network?: readonly InterfaceUsage[];
 }

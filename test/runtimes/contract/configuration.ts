@@ -192,6 +192,19 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     },
   );
 
+  it.skipIf(lacks['pod cgroups'])('measures how a limit holds up a container, and the traffic of its pod', async () => {
+    const resources = { ...NO_RESOURCES, cpuQuota: 5_000, cpuPeriod: 100_000 };
+    const { id, sandboxId } = await world().run('while true; do :; done', { resources });
+    const { runtime } = world();
+    await Promise.all([runtime.sandboxes(), runtime.containers()]);
+    const throttling = async () => (await runtime.usage()).find((each) => each.id === id)?.throttling;
+    await expect.poll(async () => (await throttling())?.throttledPeriods, { timeout: 10_000 }).toBeGreaterThan(0);
+    expect((await throttling())!.throttledNanoseconds).toBeGreaterThan(0);
+    const { network } = (await runtime.podUsage!()).find((each) => each.id === sandboxId)!;
+    const counters = { bytes: expect.any(Number), packets: expect.any(Number) };
+    expect(network).toMatchObject([{ interface: expect.any(String), received: counters, sent: counters }]);
+  });
+
   it.skipIf(lacks.resources)('says that a container ran out of memory', async () => {
     const resources = { ...NO_RESOURCES, memoryBytes: 16 * 2 ** 20 };
     const container = await world().run('x=$(head -c 100000000 /dev/zero | tr "\\000" x); echo "$x"', { resources });

@@ -86,15 +86,23 @@ function claimMetrics(claims: readonly ClaimStats[]): MetricFamily[] {
   );
 }
 
+const NETWORK_METRICS = [
+  ['received', 'bytes', 'receive_bytes_total', 'Cumulative count of bytes received'],
+  ['received', 'errors', 'receive_errors_total', 'Cumulative count of errors encountered while receiving'],
+  ['received', 'dropped', 'receive_packets_dropped_total', 'Cumulative count of packets dropped while receiving'],
+  ['received', 'packets', 'receive_packets_total', 'Cumulative count of packets received'],
+  ['sent', 'bytes', 'transmit_bytes_total', 'Cumulative count of bytes transmitted'],
+  ['sent', 'errors', 'transmit_errors_total', 'Cumulative count of errors encountered while transmitting'],
+  ['sent', 'dropped', 'transmit_packets_dropped_total', 'Cumulative count of packets dropped while transmitting'],
+  ['sent', 'packets', 'transmit_packets_total', 'Cumulative count of packets transmitted'],
+] as const;
+
 /** What containers use, with the names of cAdvisor. */
 export async function containerMetrics(node: EndpointNode): Promise<string> {
   const { runtime } = node;
   if (!runtime) return '';
-  const [sandboxes, containers, usages] = await Promise.all([
-    runtime.sandboxes(),
-    runtime.containers(),
-    runtime.usage(),
-  ]);
+  const [sandboxes, containers] = await Promise.all([runtime.sandboxes(), runtime.containers()]);
+  const [usages, podUsages] = await Promise.all([runtime.usage(), runtime.podUsage?.() ?? []]);
   const pods = new Map(sandboxes.map(({ id, pod }) => [id, pod]));
   const byId = new Map(containers.map((container) => [container.id, container]));
   const measured = usages.flatMap((usage) => {
@@ -107,7 +115,26 @@ export async function containerMetrics(node: EndpointNode): Promise<string> {
       const known = value(each);
       return known === undefined ? [] : [{ labels: each.labels, value: known }];
     });
+  const networks = podUsages.flatMap(({ id, network = [] }) => {
+    const pod = pods.get(id);
+    return pod ? network.map((usage) => ({ usage, labels: networkLabels(id, usage.interface, pod) })) : [];
+  });
   return metricText([
+    counter(
+      'container_cpu_cfs_periods_total',
+      'Number of elapsed enforcement period intervals.',
+      of(({ usage }) => usage.throttling?.periods),
+    ),
+    counter(
+      'container_cpu_cfs_throttled_periods_total',
+      'Number of throttled period intervals.',
+      of(({ usage }) => usage.throttling?.throttledPeriods),
+    ),
+    counter(
+      'container_cpu_cfs_throttled_seconds_total',
+      'Total time duration the container has been throttled.',
+      of(({ usage }) => usage.throttling && usage.throttling.throttledNanoseconds / NANOSECONDS),
+    ),
     counter(
       'container_cpu_usage_seconds_total',
       'Cumulative cpu time consumed in seconds.',
@@ -130,6 +157,13 @@ export async function containerMetrics(node: EndpointNode): Promise<string> {
       'container_memory_working_set_bytes',
       'Current working set in bytes.',
       of(({ usage }) => usage.workingSet),
+    ),
+    ...NETWORK_METRICS.map(([direction, counted, name, help]) =>
+      counter(
+        `container_network_${name}`,
+        help,
+        networks.map(({ usage, labels }) => ({ labels, value: usage[direction][counted] })),
+      ),
     ),
     gauge(
       'container_start_time_seconds',
@@ -178,6 +212,12 @@ export function healthMetrics(asked: number): string {
 
 function labelsOf({ name, id, image }: Container, pod: { readonly namespace: string; readonly name: string }) {
   return { container: name, id: `/${id}`, image, name: id, namespace: pod.namespace, pod: pod.name };
+}
+
+/** The network is that of the sandbox, which is no container of the pod. */
+function networkLabels(id: string, name: string, pod: { readonly namespace: string; readonly name: string }) {
+  const sandbox = { container: '', id: `/${id}`, image: '', interface: name, name: id };
+  return { ...sandbox, namespace: pod.namespace, pod: pod.name };
 }
 
 function gauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {

@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { networkOf } from '../../cgroups/network-usage.ts';
 import { usageOfTrees } from '../../cgroups/processes.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -263,7 +264,10 @@ export class Engine {
     const { cgroups, clock } = this.#context;
     return [...this.sandboxes.values()].flatMap(({ record }): ContainerUsage[] => {
       const usage = cgroups?.usage(record.cgroup);
-      return usage ? [{ id: record.id, time: clock.now(), ...usage, writableBytes: undefined }] : [];
+      if (!usage) return [];
+      const { holder, config } = record;
+      const network = holder && config.namespaces.network === 'pod' ? networkOf(holder.pid) : undefined;
+      return [{ id: record.id, time: clock.now(), ...usage, writableBytes: undefined, ...(network && { network }) }];
     });
   }
 
