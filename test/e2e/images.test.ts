@@ -45,7 +45,7 @@ test('an archive is loaded, listed and removed', async () => {
 });
 
 test.each([
-  [['load', 'nothing.tar'], 'nothing.tar is not a file'],
+  [['load', 'nothing.tar'], 'nothing.tar cannot be read: it does not exist'],
   [['rm', 'team/other'], 'no node has the image team/other; qd image ls shows those that they have'],
   [['rm', 'NOT A NAME'], /^NOT A NAME: couldn't parse image name/],
 ])('%j says what is wrong in one line', async (args, expected) => {
