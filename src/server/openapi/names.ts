@@ -70,10 +70,12 @@ export const SCALARS = {
 } as const;
 
 /** Groups whose shapes are in other packages in Kubernetes. */
-const PACKAGES: Readonly<Record<string, string>> = {
-  'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
-  'metrics.k8s.io': 'io.k8s.metrics.pkg.apis.metrics',
-};
+const PACKAGES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
+    'metrics.k8s.io': 'io.k8s.metrics.pkg.apis.metrics',
+  }),
+);
 
 /** `io.k8s.api.apps.v1.Deployment`; of a group with a domain of its own, `com.example.stable.v1.Backup`. */
 export function definitionName(home: string, shape: string): string {
@@ -81,7 +83,7 @@ export function definitionName(home: string, shape: string): string {
   const [group, version] = splitApiVersion(home);
   const own = group.includes('.') && !group.endsWith('.k8s.io');
   const usual = own ? group.split('.').reverse().join('.') : `io.k8s.api.${group.split('.')[0] || 'core'}`;
-  return `${PACKAGES[group] ?? usual}.${version}.${shape}`;
+  return `${PACKAGES.get(group) ?? usual}.${version}.${shape}`;
 }
 
 /** The part of an operation ID between verb and kind: `RbacAuthorizationV1`. */

@@ -13,6 +13,7 @@ import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Cluster } from '../../../kinds/groups/federation/cluster.ts';
+import { FederatedType } from '../../../kinds/groups/federation/federated-type.ts';
 import { Cleanup } from '../../process/cleanup.ts';
 import type { FederationServerFlags } from './flags.ts';
 import { startFederationServer } from './start.ts';
@@ -49,7 +50,7 @@ const defaults = {
 /** Runs a server while `use` does. */
 async function withServer(
   flags: Partial<FederationServerFlags>,
-  use: (client: (connection: Partial<Connection>) => Client) => Promise<void>,
+  use: (client: (connection: Partial<Connection>) => Client, server: string) => Promise<void>,
 ): Promise<void> {
   const cleanup = new Cleanup();
   const environment = { clock: systemClock, random: systemRandom, log: silent, cleanup };
@@ -62,7 +63,7 @@ async function withServer(
       const transport = httpsTransport({ server, ca: authority.ca, ...connection });
       cleanup.add(async () => transport.close());
       return createClient(transport);
-    });
+    }, server);
   } finally {
     await cleanup.run();
   }
@@ -101,6 +102,32 @@ it('accepts client certificates alone unless basic and token authentication are 
     await expect(client({ token: 'guess' }).of(Cluster).list()).rejects.toMatchObject({ reason: 'Unauthorized' });
   });
 });
+
+it('kinds may have the names of what every object of JavaScript has', () =>
+  withServer({}, async (client, server) => {
+    const types = client(admin).of(FederatedType);
+    for (const [name, kind] of [
+      ['as.example.com', 'constructor'],
+      ['bs.constructor', 'Hidden'],
+      ['valueof.example.com', 'valueOf'],
+    ] as const) {
+      await types.create({ metadata: { name }, spec: { version: 'v1', kind } });
+    }
+    const isServed = async () =>
+      (await types.list()).items.every(({ status }) => status?.conditions?.some((each) => each.status === 'True'));
+    while (!(await isServed())) await new Promise(setImmediate);
+    const transport = httpsTransport({ server, ...admin });
+    try {
+      const { definitions } = await transport.read('/openapi/v2');
+      expect(Object.keys(definitions)).toContain('com.example.v1.constructor');
+      expect(Object.keys(definitions)).toContain('io.k8s.api.constructor.v1.Hidden');
+      for (const path of ['apis/example.com/v1', 'apis/constructor/v1']) {
+        expect(await transport.read(`/openapi/v3/${path}`)).toMatchObject({ openapi: '3.0.0' });
+      }
+    } finally {
+      transport.close();
+    }
+  }));
 
 it('keeps objects in the data directory, and without one for as long as it runs', async () => {
   const created = async (flags: Partial<FederationServerFlags>) => {

@@ -30,20 +30,22 @@ const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
 const NODE_LEASE_NAMESPACE = 'kube-node-lease';
 
 /** By resource, with its group unless that is the core group. */
-const CHECKS: Readonly<Record<string, Check>> = {
-  pods: checkPod,
-  nodes: checkNode,
-  persistentvolumeclaims: checkClaim,
-  persistentvolumes: checkDirectory,
-  serviceaccounts: checkToken,
-  'leases.coordination.k8s.io': checkLease,
-  'csinodes.storage.k8s.io': (_, request, node) =>
-    checkOwnName(request, node, 'can only access CSINode with the same name as the requesting node'),
-  'resourceslices.resource.k8s.io': checkSlice,
-  'certificatesigningrequests.certificates.k8s.io': checkCertificateRequest,
-};
+const CHECKS: ReadonlyMap<string, Check> = new Map(
+  Object.entries({
+    pods: checkPod,
+    nodes: checkNode,
+    persistentvolumeclaims: checkClaim,
+    persistentvolumes: checkDirectory,
+    serviceaccounts: checkToken,
+    'leases.coordination.k8s.io': checkLease,
+    'csinodes.storage.k8s.io': (_, request, node) =>
+      checkOwnName(request, node, 'can only access CSINode with the same name as the requesting node'),
+    'resourceslices.resource.k8s.io': checkSlice,
+    'certificatesigningrequests.certificates.k8s.io': checkCertificateRequest,
+  }),
+);
 
-const checkOf = ({ group, plural }: Kind): Check | undefined => CHECKS[group ? `${plural}.${group}` : plural];
+const checkOf = ({ group, plural }: Kind): Check | undefined => CHECKS.get(group ? `${plural}.${group}` : plural);
 
 export const nodeRestriction: AdmissionPlugin = {
   name: 'NodeRestriction',
