@@ -139,7 +139,10 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
       [...INIT, ...HOST, '--dns-provider-config', 'package.json'],
       '--dns-provider-config: the service account: the file is not the key of a service account',
     ],
-    [[...INIT, ...HOST, '--dns-provider-config', '/none'], '--dns-provider-config /none cannot be read'],
+    [
+      [...INIT, ...HOST, '--dns-provider-config', '/none'],
+      '--dns-provider-config /none cannot be used: it does not exist',
+    ],
     [['init', 'host', ...INIT.slice(2), ...HOST], 'the client configuration has a context "host" already'],
     [['init', 'Fed', ...INIT.slice(2), ...HOST], 'the federation name "Fed" is invalid'],
     [['join', 'nowhere', ...HOST], 'there is no context "nowhere"'],

@@ -341,7 +341,7 @@ describe('the published schemas', () => {
   it('have every method of a connection, with and without a path', async () => {
     const { paths } = await documents('/openapi/v3/apis/robots.example.com/v1');
     const methods = (item: object) => Object.keys(item).filter((key) => key !== 'parameters');
-    const all = ['post', 'delete', 'get', 'patch', 'put'];
+    const all = ['post', 'delete', 'get', 'patch', 'put', 'options', 'head'];
     expect(methods(paths[path('tunnel')])).toEqual(all);
     expect(methods(paths[`${path('tunnel')}/{path}`])).toEqual(all);
     expect(paths[`${path('tunnel')}/{path}`].get).toMatchObject({
