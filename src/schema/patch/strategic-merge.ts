@@ -24,7 +24,7 @@ import { PatchWork } from './patch-work.ts';
  * Limit for the keys and list items that merging copies; to merge or to order an item takes as long as four keys. Merging
  * copies each part once, except where several items of a list in the patch have the same merge key.
  */
-const MAX_WORK = 600_000;
+const MAX_WORK = 400_000;
 const WORK_PER_ITEM = 4;
 
 /** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
