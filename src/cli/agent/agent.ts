@@ -36,6 +36,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
   const { server, nodeName: node, dataDir: directory } = flags;
   if (server === undefined) throw new CliError('--server is needed: qd token create prints the command');
   const log = createLogger('info');
+  // Before anything is made.
   if (flags.caFile !== undefined) await authorityOf(flags, server);
   await checkWritableDirectory('--data-dir', directory);
   await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -144,7 +144,6 @@ export function rate(text: string): number {
   return Number(text);
 }
 
-/** A parser of names separated by commas, of which all must be known. */
 /** Names that are turned on or off: `services=false,ingresses=true`. */
 export function switches(text: string): ReadonlyMap<string, boolean> {
   return new Map(
@@ -156,6 +155,7 @@ export function switches(text: string): ReadonlyMap<string, boolean> {
   );
 }
 
+/** A parser of names separated by commas, of which all must be known. */
 export function namesOf(known: readonly string[]): (text: string) => readonly string[] {
   return (text) => {
     const names = list(text);

@@ -4,7 +4,7 @@ import { type Client, createClient } from '../../client/client.ts';
 import { type Connection, connectionOf, type Kubeconfig, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import type { Transport } from '../../client/transport/transport.ts';
-import { openMember } from '../federation/controller-manager/host-cluster.ts';
+import { openCluster } from '../federation/open-cluster.ts';
 import { existingFiles } from '../flags/connection.ts';
 import { CliError } from '../output/cli-error.ts';
 
@@ -36,7 +36,7 @@ export async function loadContexts(kubeconfig: string | undefined): Promise<Cont
         throw new CliError(`${flag}: there is no context "${context}" in ${files.join(', ')} (contexts: ${known})`);
       }
       const connection = await connectionOf(config, context);
-      const opened = openMember(connection);
+      const opened = openCluster(connection);
       transports.push(opened);
       return { context, connection, client: createClient(named(opened.transport, context)) };
     },

@@ -10,8 +10,8 @@ import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { dnsLabel } from '../../schema/names.ts';
-import { openMember } from '../federation/controller-manager/host-cluster.ts';
 import { openDnsProvider, readDnsConfig } from '../federation/dns-provider.ts';
+import { openCluster } from '../federation/open-cluster.ts';
 import { NODE_PATH, PROGRAM_PATH } from '../image/own-files.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createSteps } from '../output/steps.ts';
@@ -142,7 +142,7 @@ function planeOf(
 }
 
 async function answers(connection: Connection): Promise<string | undefined> {
-  const { transport, close } = openMember(connection, { timeout: 5_000 });
+  const { transport, close } = openCluster(connection, { timeout: 5_000 });
   try {
     await createClient(transport).of(Cluster).list({ limit: 1 });
     return undefined;

@@ -1,7 +1,8 @@
 /** The members of a federation, reached with the credentials that the host cluster has. */
 import { createClient } from '../../client/client.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
-import { memberConnection, openMember } from '../federation/controller-manager/host-cluster.ts';
+import { memberConnection } from '../federation/controller-manager/host-cluster.ts';
+import { openCluster } from '../federation/open-cluster.ts';
 import type { ClusterAccess } from './contexts.ts';
 import type { Federation } from './federation.ts';
 
@@ -28,7 +29,7 @@ export async function withMembers<T>(
         const context = cluster.metadata.name ?? '';
         try {
           const connection = await memberConnection(cluster, { host: host.client, namespace, signal });
-          const opened = openMember(connection, { timeout: TIMEOUT_MS });
+          const opened = openCluster(connection, { timeout: TIMEOUT_MS });
           transports.push(opened);
           const client = createClient(opened.transport);
           return { cluster: cluster as Cluster, access: { context, connection, client } };

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { isTree } from '../../base/json/tree.ts';
 import { compareKeys } from '../keys.ts';
 import type { Row } from '../store.ts';
 import type { StoreImage } from './memory-store.ts';
@@ -41,7 +42,7 @@ export function readImage(file: string): ImageFile {
   }
   if (!isRevision(revision)) throw damagedHeader(file, 'revision must be a whole number, at most 2^52');
   if (!isRevision(objects)) throw damagedHeader(file, 'objects must be the number of objects');
-  if (!isMap(about)) throw damagedHeader(file, 'about must be a map');
+  if (!isTree(about)) throw damagedHeader(file, 'about must be a map');
   const rows = lines.map((line, index) => {
     const row = rowOf(line);
     if (!row) throw new Error(`${file} is damaged: line ${index + 2} cannot be read`);
@@ -82,9 +83,6 @@ function rowOf(line: string): Row | undefined {
 
 const isRevision = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_REVISION;
-
-const isMap = (value: unknown): value is ImageFile['about'] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value of the file in an error. */
 const shown = (value: unknown) => (JSON.stringify(value) ?? 'none').slice(0, MAX_SHOWN_CHARACTERS);

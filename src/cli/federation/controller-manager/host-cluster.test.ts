@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
 import { createClient } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
-import { hostConnection, memberConnection, openMember } from './host-cluster.ts';
+import { openCluster } from '../open-cluster.ts';
+import { hostConnection, memberConnection } from './host-cluster.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -58,7 +59,7 @@ it('what a member answers is checked', async () => {
   );
   await once(server, 'listening');
   const peer = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { transport, close } = openMember({ server: `http://${peer}` });
+  const { transport, close } = openCluster({ server: `http://${peer}` });
   await expect(createClient(transport).of(Node).list()).rejects.toThrow(
     `${peer} sent an object with malformed metadata`,
   );

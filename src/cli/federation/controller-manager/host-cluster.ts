@@ -4,10 +4,6 @@ import { join } from 'node:path';
 import type { Client } from '../../../client/client.ts';
 import { type Connection, connectionOf, parseKubeconfig } from '../../../client/kubeconfig/kubeconfig.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
-import { foreignTransport } from '../../../client/transport/foreign-transport.ts';
-import { FOREIGN_LIMITS, httpsTransport } from '../../../client/transport/https-transport.ts';
-import type { Transport } from '../../../client/transport/transport.ts';
-import { UnparsedBytes } from '../../../client/transport/unparsed-bytes.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { Cluster } from '../../../kinds/groups/federation/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
@@ -41,18 +37,4 @@ export async function memberConnection(
   const kubeconfig = data?.kubeconfig;
   if (kubeconfig === undefined) throw new Error(`the secret ${namespace}/${name} has no kubeconfig`);
   return connectionOf(parseKubeconfig(Buffer.from(kubeconfig, 'base64').toString('utf8'), `secret ${name}`));
-}
-
-/** Whoever runs a member may answer anything: it is checked, and has limits. */
-export function openMember(
-  connection: Connection,
-  options: { readonly timeout?: number } = {},
-): { readonly transport: Transport; close(): void } {
-  const unparsed = new UnparsedBytes(FOREIGN_LIMITS.maxBytes);
-  const https = httpsTransport({ ...connection, ...options, limits: { ...FOREIGN_LIMITS, unparsed } });
-  const { host: peer } = new URL(connection.server);
-  return {
-    transport: foreignTransport(https, { peer, maxListBytes: FOREIGN_LIMITS.maxBytes }),
-    close: () => https.close(),
-  };
 }

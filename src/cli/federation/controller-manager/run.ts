@@ -12,10 +12,11 @@ import { logLevelOf } from '../../flags/verbosity.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
 import { untilStopSignal } from '../../process/signals.ts';
+import { openCluster } from '../open-cluster.ts';
 import { dnsPublication } from './dns.ts';
 import { elected } from './elected.ts';
 import type { FederationManagerFlags } from './flags.ts';
-import { hostConnection, memberConnection, openMember } from './host-cluster.ts';
+import { hostConnection, memberConnection } from './host-cluster.ts';
 
 const DEFAULT_NAMESPACE = 'federation-system';
 /** A health check that takes longer has failed. */
@@ -63,7 +64,7 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
       ...(dns ? { dns } : {}),
       connect: async (cluster, signal) => {
         const connection = await memberConnection(cluster, { host, namespace, signal });
-        const { transport, close } = openMember(connection);
+        const { transport, close } = openCluster(connection);
         return { client: createClient(transport), close };
       },
     }),
