@@ -42,6 +42,9 @@ describe.skipIf(missing)('on this machine', () => {
     const parentOf = async (pid: number) =>
       Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
     const host = { image: 'host', imageId: HOST_IMAGE_ID };
+    /** On port 8080. */
+    const listening = 'while ! grep -qi ":1F90 " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done';
+    const untilListening = { command: ['/bin/sh', '-c', listening], timeoutMs: 10_000, maxBytes: 100 };
 
     it('replaces a keeper that was killed, and what runs goes on', async () => {
       const running = await world.run('i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done');
@@ -106,15 +109,33 @@ describe.skipIf(missing)('on this machine', () => {
       const port = await freePort();
       const ports = [{ protocol: 'TCP', containerPort: 8080, hostPort: port, hostIP: undefined }] as const;
       const server = await world.run('exec nc -ll -p 8080 -e /bin/echo hello', {}, world.sandbox({ ports }));
-      const listening = 'while ! grep -qi ":1F90 " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done';
-      const wait = { command: ['/bin/sh', '-c', listening], timeoutMs: 10_000, maxBytes: 100 };
-      await world.runtime.run(server.id, wait);
+      await world.runtime.run(server.id, untilListening);
       const [{ addresses } = { addresses: [] }] = await world.runtime.sandboxes();
       const client = await world.run(`nc ${addresses[0]} 8080 </dev/null`);
       expect(await client.output()).toBe('hello');
       for (const address of ['127.0.0.1', addresses[0]!]) {
         const target = { host: address, port: address === '127.0.0.1' ? port : 8080 };
         expect(await text(connect(target))).toBe('hello\n');
+      }
+    });
+
+    it('reaches its pods beside what is left of another node with the same range', async () => {
+      const range = `10.231.${process.pid % 250}.0/26`;
+      const left = new World(await prepareProcess([], range));
+      await left.start();
+      await left.run('sleep 1000');
+      await left.removeAll();
+      const beside = new World(await prepareProcess([], range));
+      await beside.start();
+      try {
+        const server = await beside.run('exec nc -ll -p 8080 -e /bin/echo hello');
+        await beside.runtime.run(server.id, untilListening);
+        const [{ addresses } = { addresses: [] }] = await beside.runtime.sandboxes();
+        expect(await text(connect({ host: addresses[0]!, port: 8080 }))).toBe('hello\n');
+      } finally {
+        await beside.removeAll();
+        await beside.stop();
+        await left.stop();
       }
     });
 

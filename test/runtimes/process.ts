@@ -24,6 +24,7 @@ let count = 0;
 /** `flags` are those of the keeper. */
 export async function prepareProcess(
   flags: readonly string[] = [],
+  podCidr = `10.232.${process.pid % 250}.${((count + 1) % 4) * 64}/26`,
 ): Promise<RuntimeUnderTest & { readonly name: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'qd-process-'));
   const name = `t${process.pid}-${++count}`;
@@ -42,7 +43,7 @@ export async function prepareProcess(
       openProcessRuntime({
         directory: join(directory, 'runtime'),
         name,
-        podCidr: `10.232.${process.pid % 250}.${(count % 4) * 64}/26`,
+        podCidr,
         images,
         keeper: [...KEEPER, ...flags],
         clock: systemClock,

@@ -31,8 +31,10 @@ export async function openMachineNetwork(network: MachineNetwork, path: string):
   const input = `addr replace ${gateway}/${prefixLength} dev ${bridge}\nlink set ${bridge} up\n`;
   await run(['ip', '-batch', '-'], { path, input });
   await run(['nft', '-f', '-'], { path, input: networkRules(network, 'machine') });
-  // The node ports of the loopback address reach pods of the further nodes, too.
-  await run(['sh', '-c', `${FORWARD}; echo 1 > /proc/sys/net/ipv4/conf/${bridge}/route_localnet`], { path });
+  const conf = `/proc/sys/net/ipv4/conf/${bridge}`;
+  // The node ports of the loopback address reach pods of the further nodes, too. A bridge that was left leaves its range to others.
+  const settings = ['route_localnet', 'ignore_routes_with_linkdown'].map((name) => `echo 1 > ${conf}/${name}`);
+  await run(['sh', '-c', [FORWARD, ...settings].join('; ')], { path });
 }
 
 /** Makes the namespace of a node, and the way to its pods. */

@@ -37,6 +37,8 @@ export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOption
   await batch(`link add ${bridge} type bridge\n`, '-force').catch(() => undefined);
   await batch(`addr replace ${range.gateway}/${range.prefixLength} dev ${bridge}\nlink set ${bridge} up\n`);
   writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
+  // Without pods, the bridge leaves the range to others that have it, too: it stays when everything is killed.
+  tryWrite(`/proc/sys/net/ipv4/conf/${bridge}/ignore_routes_with_linkdown`, '1');
   tryWrite(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, '1');
   tryWrite('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');
   const rules = (ports: readonly PublishedPort[]) =>
@@ -90,7 +92,7 @@ function tryWrite(path: string, value: string): void {
   try {
     writeFileSync(path, value);
   } catch {
-    // Only needed for ports on the loopback address of the node, and to preserve the addresses of pods.
+    // Only needed beside other nodes, for ports on the loopback address of the node, and to preserve the addresses of pods.
   }
 }
 
