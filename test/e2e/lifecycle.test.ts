@@ -195,14 +195,17 @@ describe('errors are one line, with code 1', () => {
     await expectLine(up('--port', '0'), /format 99, and this qd supports 1/);
   });
 
-  test('a directory without permission to write', async () => {
+  test('a directory without permission to write, or to read', async () => {
     const closed = join(directory, 'closed');
     await mkdir(closed);
     await chmod(closed, 0o500);
     await chmod(directory, 0o755);
     // Root may write anywhere: then the program runs as nobody.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {};
-    await expectLine(['up', '--data-dir', join(closed, 'data')], /no permission to write .*closed/, nobody);
+    await expectLine(['up', '--data-dir', join(closed, 'data')], /no permission to read or write .*closed/, nobody);
+    await chmod(closed, 0);
+    const { stderr } = await runQd(['certs', 'show', '--data-dir', join(closed, 'data')], nobody);
+    expect(stderr).toMatch(/^qd: no permission to read or write .*closed/);
   });
 
   test.each([

@@ -102,6 +102,7 @@ async function changeShared(
 async function pkiOf(flags: ClusterFlags): Promise<string> {
   const directory = join(directoryOf(flags), 'pki');
   await access(directory).catch((cause) => {
+    if (cause.code === 'EACCES') throw cause;
     throw new CliError(`${directory} does not exist: there is no cluster here; choose one with --name or --data-dir`, {
       cause,
     });

@@ -6,7 +6,7 @@ const system = (code: string, path?: string) => Object.assign(new Error(`${code}
 test.each([
   [new CliError('port 1 is taken'), 'port 1 is taken'],
   [new CliError('two\n  lines'), 'two lines'],
-  [system('EACCES', '/root/x'), 'no permission to write /root/x (EACCES)'],
+  [system('EACCES', '/root/x'), 'no permission to read or write /root/x (EACCES)'],
   [system('EROFS', '/proc/x'), 'no permission to write /proc/x (EROFS)'],
   [system('ENOSPC', '/full/x'), 'no space left on the disk for /full/x'],
   [system('ENOENT', '/none/x'), '/none/x cannot be used: it does not exist'],

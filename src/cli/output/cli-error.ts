@@ -13,7 +13,7 @@ export function explain(error: unknown): string {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `no permission to write ${path ?? 'to the data directory'} (${code}); choose another with --data-dir or --kubeconfig`;
+      return `no permission to ${code === 'EROFS' ? 'write' : 'read or write'} ${path ?? 'the data directory'} (${code}); choose another with --data-dir or --kubeconfig`;
     case 'ENOSPC':
       return `no space left on the disk${path ? ` for ${path}` : ''}`;
     case 'ENOENT':
