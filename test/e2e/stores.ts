@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import type { StoreName } from '../../src/store/drivers.ts';
 import {
   type Backend,
   backendMissing,
@@ -12,7 +13,7 @@ import { type Qd, startQd } from './program.ts';
  * Declares the tests once for every durable store, each with one server for all of them. The stores run concurrently,
  * since clients are programs that mostly wait; the tests on one store run in order.
  */
-export function onEveryStore(tests: (server: () => Qd) => void): void {
+export function onEveryStore(tests: (server: () => Qd, store: StoreName) => void): void {
   describe.concurrent.each(durableStores)('on %s', (store) => {
     const missing = backendMissing(store);
     if (missing) console.log(missing);
@@ -27,7 +28,7 @@ export function onEveryStore(tests: (server: () => Qd) => void): void {
         await qd?.stop();
         await backend?.remove();
       });
-      tests(() => qd);
+      tests(() => qd, store);
     });
   });
 }

@@ -186,7 +186,7 @@ data: { key: ${value} }
     await cluster.apply(deployment(1));
     await cluster.advance('1m');
     await cluster.apply(deployment(4));
-    const program = ['--import', 'tsx', 'src/cli/qd.ts', 'undo', 'deployment', 'web', '--yes', '--kubeconfig', file];
+    const program = ['bin/qd.cjs', 'undo', 'deployment', 'web', '--yes', '--kubeconfig', file];
     const { stdout } = await promisify(execFile)(process.execPath, program);
     expect(stdout).toContain('changed back');
     expect((await cluster.get('deployment/web')).spec.replicas).toBe(1);

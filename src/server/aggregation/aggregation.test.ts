@@ -107,7 +107,7 @@ describe('availability', () => {
     const url = `https://gauges.default.svc:443${ROOT}`;
     expect((await conditionNow()).message).toBe(`failing or missing response from ${url}: bad status from ${url}: 500`);
     backend.on(ROOT, (_, response) => response.end(JSON.stringify(RESOURCES)));
-    await later(500, async () => {
+    await later(5_000, async () => {
       expect((await conditionNow()).reason).toBe('Passed');
     });
     expect(await conditionNow()).toMatchObject({ type: 'Available', status: 'True', message: 'all checks passed' });

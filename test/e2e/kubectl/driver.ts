@@ -1,6 +1,6 @@
 /**
- * Every test of this folder runs with each kubectl that there is, on the embedded store and on etcd. One file has one
- * server for each store, and each kubectl a namespace of its own.
+ * Every test of this folder runs with each kubectl that there is, on the embedded store and on etcd, or in turn on one of them.
+ * One file has one server for each store, and each kubectl a namespace of its own.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import type { StoreName } from '../../../src/store/drivers.ts';
+import { backendMissing, durableStores } from '../../support/store/backends.ts';
 import { type Kubectl, kubectls } from '../kubectl.ts';
 import type { Qd } from '../program.ts';
 import { onEveryStore } from '../stores.ts';
@@ -137,19 +139,30 @@ function brief(args: readonly string[]): string {
 
 /** Declares the tests once for each kubectl on each store. */
 export function withEveryKubectl(tests: (kubectl: Driver) => void): void {
-  onEveryStore((server) => {
+  declare(tests, () => kubectls);
+}
+
+/** The same with each kubectl on one store: for what takes long and is the same for all stores. */
+export function withEveryKubectlOnce(tests: (kubectl: Driver) => void): void {
+  const stores = durableStores.filter((store) => backendMissing(store) === undefined);
+  declare(tests, (store) => kubectls.filter((_, index) => stores[index % stores.length] === store));
+}
+
+function declare(tests: (kubectl: Driver) => void, kubectlsOn: (store: StoreName) => readonly Kubectl[]): void {
+  onEveryStore((server, store) => {
+    const chosen = kubectlsOn(store);
     let home: string;
     beforeAll(async () => {
       home = await mkdtemp(join(tmpdir(), 'qd-kubectl-'));
     });
     afterAll(() => rm(home, { recursive: true, force: true }));
-    describe.each(kubectls)('the $name kubectl', (kubectl) => {
+    describe.each(chosen)('the $name kubectl', (kubectl) => {
       const driver = new Driver(kubectl, server, () => home);
       beforeAll(() => driver.start());
       tests(driver);
     });
     // A suite without any test is an error.
-    if (kubectls.length === 0) test.skip('there is no kubectl', () => {});
+    if (chosen.length === 0) test.skip('there is no kubectl', () => {});
   });
 }
 
