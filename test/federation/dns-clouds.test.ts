@@ -46,6 +46,19 @@ describe('google-clouddns', () => {
     expect(google.tokens).toBe(before + 2);
   });
 
+  it('asks for another token when Google refuses the one that it has', async () => {
+    const provider = open(config());
+    const zone = (await provider.zone(ZONE, signal))!;
+    const before = google.tokens;
+    google.revokeTokens();
+    const record: RecordSet = { name: `new.${ZONE}`, type: 'A', ttlSeconds: 180, values: ['192.0.2.1'] };
+    await zone.change({ remove: [], ensure: [record] }, signal);
+    google.revokeTokens();
+    expect((await Promise.all([zone.list(signal), zone.list(signal)])).flat()).toEqual([record, record]);
+    await zone.change({ remove: [record], ensure: [] }, signal);
+    expect(google.tokens - before).toBeGreaterThanOrEqual(2);
+  });
+
   it('has the account of the machine without a configuration of its own', async () => {
     const provider = open(`[Global]\napi-endpoint = ${google.url}\nmetadata-endpoint = ${google.url}`);
     expect((await provider.zone(ZONE, signal))?.name).toBe(ZONE);

@@ -11,7 +11,6 @@ interface StoredRecord {
 }
 
 const PROJECT = 'a-project';
-const TOKEN = 'ya29.token';
 
 export class FakeCloudDns {
   readonly #records = new Map<string, StoredRecord>();
@@ -21,7 +20,9 @@ export class FakeCloudDns {
   #api: ApiServer | undefined;
   /** Requests so far, as `METHOD path`. */
   readonly calls: string[] = [];
+  /** How many it has issued. */
   tokens = 0;
+  readonly #valid = new Set<string>();
   /** Most record sets in a page. */
   pageSize = 2;
 
@@ -54,12 +55,18 @@ export class FakeCloudDns {
     this.#fail = error(status, reason, `${reason} for a test`);
   }
 
+  /** Refuses all tokens that were issued so far. */
+  revokeTokens(): void {
+    this.#valid.clear();
+  }
+
   #handle(request: ApiRequest): ApiReply {
     const { method, url, headers, body } = request;
     this.calls.push(`${method} ${url.pathname}`);
-    if (url.pathname === '/token') return this.#token(body);
+    if (url.pathname === '/token') return this.#grant(body);
     if (url.pathname.startsWith('/computeMetadata/v1/')) return this.#metadata(request);
-    if (headers.authorization !== `Bearer ${TOKEN}`) return error(401, 'authError', 'Invalid Credentials');
+    const token = headers.authorization?.replace('Bearer ', '');
+    if (!token || !this.#valid.has(token)) return error(401, 'authError', 'Invalid Credentials');
     if (this.#fail) {
       const failure = this.#fail;
       this.#fail = undefined;
@@ -72,7 +79,7 @@ export class FakeCloudDns {
     return error(404, 'notFound', 'Not Found');
   }
 
-  #token(body: string): ApiReply {
+  #grant(body: string): ApiReply {
     const form = new URLSearchParams(body);
     const [header = '', payload = '', signature = ''] = (form.get('assertion') ?? '').split('.');
     const verifier = createVerify('RSA-SHA256').update(`${header}.${payload}`);
@@ -84,15 +91,19 @@ export class FakeCloudDns {
       claims.exp - claims.iat === 3_600 &&
       claims.scope.includes('clouddns');
     if (!isRight) return json(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' });
-    this.tokens++;
-    return json(200, { access_token: TOKEN, expires_in: 3_599, token_type: 'Bearer' });
+    return this.#issue();
+  }
+
+  #issue(): ApiReply {
+    const token = `ya29.token-${++this.tokens}`;
+    this.#valid.add(token);
+    return json(200, { access_token: token, expires_in: 3_599, token_type: 'Bearer' });
   }
 
   #metadata({ url, headers }: ApiRequest): ApiReply {
     if (headers['metadata-flavor'] !== 'Google') return { status: 403, body: 'Missing Metadata-Flavor:Google header.' };
     if (url.pathname.endsWith('/project/project-id')) return { status: 200, body: PROJECT };
-    this.tokens++;
-    return json(200, { access_token: TOKEN, expires_in: 3_599, token_type: 'Bearer' });
+    return this.#issue();
   }
 
   #zones(query: URLSearchParams): ApiReply {

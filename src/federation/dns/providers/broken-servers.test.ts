@@ -186,6 +186,16 @@ describe.each(Object.keys(PROVIDERS))('%s', (name) => {
   });
 });
 
+it('google-clouddns asks for one other token when all are refused', async () => {
+  let calls = 0;
+  const zone = await zoneOf('google-clouddns', (_request, response) => {
+    calls++;
+    response.writeHead(401).end('{"error":{"message":"Invalid Credentials"}}');
+  });
+  await expect(zone.list(signal)).rejects.toMatchObject({ name: 'DnsError', reason: 'Forbidden' });
+  expect(calls).toBe(2);
+});
+
 describe('rfc2136', () => {
   const NAME = nameBytes('example.com');
   const [A, SOA, AAAA] = [1, 6, 28];

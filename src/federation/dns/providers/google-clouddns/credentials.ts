@@ -13,8 +13,10 @@ export interface ServiceAccount {
 }
 
 export interface AccessTokens {
-  /** A token that is valid now. */
+  /** A token that has not expired. */
   get(signal: AbortSignal): Promise<string>;
+  /** Called with a token that was refused: it is not used again. */
+  forget(token: string): void;
 }
 
 const SCOPE = 'https://www.googleapis.com/auth/ndev.clouddns.readwrite';
@@ -106,6 +108,9 @@ function cached(now: () => number, fetchToken: (signal: AbortSignal) => Promise<
       const { token, lifetimeSeconds } = await fetchToken(signal);
       current = { token, until: now() + lifetimeSeconds * 1000 - EARLY_MS };
       return token;
+    },
+    forget(token) {
+      if (current?.token === token) current = undefined;
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   type RecordSet,
   recordKey,
 } from '../../provider.ts';
-import { httpCall, jsonObject } from '../http.ts';
+import { type HttpCall, type HttpReply, httpCall, jsonObject } from '../http.ts';
 import { globalSection } from '../ini.ts';
 import { checkNames } from '../zone-names.ts';
 import { zoneSize } from '../zone-size.ts';
@@ -124,10 +124,10 @@ class CloudDnsApi {
     body: object | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly reply: Tree; readonly bytes: number }> {
-    const { endpoint, findProject, tokens } = this.#options;
+    const { endpoint, findProject } = this.#options;
     this.#project ??= await findProject(signal);
-    const headers = { authorization: `Bearer ${await tokens.get(signal)}`, accept: 'application/json' };
-    const reply = await httpCall({
+    const headers = { accept: 'application/json' };
+    const reply = await this.#authorized({
       url: `${endpoint.replace(/\/$/, '')}/dns/v1/projects/${encodeURIComponent(this.#project)}/${path}`,
       ...(body
         ? { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
@@ -141,6 +141,16 @@ class CloudDnsApi {
     const message = typeof error.message === 'string' ? error.message : reply.body.slice(0, 200);
     const reason = isSuccess ? 'Unavailable' : reasonOf(reply.status, error);
     throw new DnsError(reason, `Google Cloud DNS answers with ${reply.status}: ${message}`);
+  }
+
+  /** A token may be revoked before it expires: after a 401, the call is repeated once with another one. */
+  async #authorized(call: HttpCall, isRepeated = false): Promise<HttpReply> {
+    const { tokens } = this.#options;
+    const token = await tokens.get(call.signal);
+    const reply = await httpCall({ ...call, headers: { ...call.headers, authorization: `Bearer ${token}` } });
+    if (reply.status !== 401) return reply;
+    tokens.forget(token);
+    return isRepeated ? reply : this.#authorized(call, true);
   }
 }
 
