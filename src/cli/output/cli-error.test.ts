@@ -14,6 +14,7 @@ test.each([
   [system('EISDIR'), 'EISDIR: something'],
   [new Error('what\never'), 'what ever'],
   ['a thrown text', 'a thrown text'],
+  [new CliError('the server answered 200: k8s\0\n\x01\x1b[31m\x9b2Jend'), 'the server answered 200: k8s [31m 2Jend'],
 ])('%s', (error, line) => {
   const said = explain(error);
   expect(said).toContain(line);

@@ -1,4 +1,5 @@
 import { fileProblem } from '../../base/file-problem.ts';
+import { oneLine } from './one-line.ts';
 
 /** A failure that one line explains to the user; the program prints it and exits with code 1. */
 export class CliError extends Error {
@@ -23,8 +24,4 @@ export function explain(error: unknown): string {
     default:
       return oneLine(message ?? String(error));
   }
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ').trim();
 }

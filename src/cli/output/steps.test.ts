@@ -26,6 +26,15 @@ test('without a terminal, each step is one plain line', async () => {
   expect(text()).toBe('store          embedded, revision 3 (7 ms)\nReady\n');
 });
 
+test('a step is one line, whatever it says', async () => {
+  for (const isTTY of [false, true]) {
+    const { steps, text } = screen(isTTY);
+    await steps.run('account', async (say) => say('left in west: \x1b[2J<html>\n<body>'));
+    expect(text()).toContain('left in west:  [2J<html> <body>');
+    expect(text().trim()).not.toContain('\n');
+  }
+});
+
 test('on a terminal, a step is announced and its line rewritten', async () => {
   const { steps, text } = screen(true);
   await steps.run('store', async (say) => say('embedded'));

@@ -1,4 +1,5 @@
 /** Shows progress step by step: one line per step, with its result and how long it took. */
+import { oneLine } from './one-line.ts';
 
 interface Screen {
   write(text: string): unknown;
@@ -27,8 +28,8 @@ export function createSteps(screen: Screen, now: () => number): Steps {
       screen.write(style.begin(title));
       try {
         const result = await task((text) => {
-          detail = text;
-          screen.write(style.progress(title, text));
+          detail = oneLine(text);
+          screen.write(style.progress(title, detail));
         });
         screen.write(style.done(title, detail, now() - start));
         return result;

@@ -11,3 +11,12 @@ test('columns are aligned, and lines have no trailing spaces', () => {
   ).toEqual(['NAME          WHY', 'a-long-name   x', 'b']);
   expect(table([])).toEqual([]);
 });
+
+test('a row is one line, whatever is in its cells', () => {
+  expect(
+    table([
+      ['A', 'B'],
+      ['a\nb\x1b[2J', 'c\r'],
+    ]),
+  ).toEqual(['A         B', 'a b [2J   c']);
+});

@@ -1,5 +1,8 @@
+import { oneLine } from './one-line.ts';
+
 /** Formats rows as lines with aligned columns. The first row is the header. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+export function table(cells: readonly (readonly string[])[]): string[] {
+  const rows = cells.map((row) => row.map(oneLine));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
   return rows.map((row) =>
     row
