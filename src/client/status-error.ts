@@ -21,10 +21,11 @@ function detailsOf({ causes, ...rest }: Tree): StatusDetails {
   return { ...rest, ...(Array.isArray(causes) ? { causes: causes.filter(isTree) } : {}) };
 }
 
-/** For a response without a Status, for example from a proxy. */
-export function errorOfCode(code: number, text: string): ApiError {
+/** For a response without a Status, for example from a proxy. `expected` is what a success lacks. */
+export function errorOfCode(code: number, text: string, expected = 'an object'): ApiError {
   const shown = text.trim().slice(0, 200);
-  return new ApiError(reasonOf({ code }), `the server answered ${code}${shown ? `: ${shown}` : ''}`);
+  const note = code < 300 ? ` without ${expected}` : code < 400 ? ', a redirection, which is not followed' : '';
+  return new ApiError(reasonOf({ code }), `the server answered ${code}${note}${shown ? `: ${shown}` : ''}`);
 }
 
 /** Reasons that share their code with a more general one: 409 is a Conflict, 410 is Expired, 500 is an InternalError. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { type Clock, ControlledClock } from '../../base/time/clock.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { loadContexts, releaseOf } from './contexts.ts';
 import { find } from './ensure.ts';
@@ -15,7 +16,7 @@ afterEach(async () => {
 });
 
 /** Opens the context `west`, whose server answers everything in one way. */
-async function open(answer: (response: ServerResponse) => void) {
+async function open(answer: (response: ServerResponse) => void, clock?: Clock) {
   const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const directory = mkdtempSync(join(tmpdir(), 'qd-contexts-'));
@@ -29,7 +30,7 @@ async function open(answer: (response: ServerResponse) => void) {
       contexts: [{ name: 'west', context: { cluster: 'west', user: 'west' } }],
     }),
   );
-  const contexts = await loadContexts(file);
+  const contexts = await loadContexts(file, clock);
   cleanups.push(
     () => rmSync(directory, { recursive: true }),
     () => server.close(),
@@ -73,6 +74,8 @@ it.each<[string, (response: ServerResponse) => void]>([
   ['an object without metadata', (response) => response.end('{}')],
   ['a list', (response) => response.end('[]')],
   ['an object with other types', (response) => response.end('{"metadata":{"annotations":5}}')],
+  ['a Status', (response) => response.end('{"kind":"Status","status":"Success"}')],
+  ['a failure as a success', (response) => response.end('{"kind":"Status","status":"Failure","message":"no way"}')],
   ['a failure', (response) => response.writeHead(403).end('{"kind":"Status","message":{},"details":{"causes":5}}')],
   ['a cut connection', (response) => response.destroy()],
   ['no end', endless],
@@ -84,4 +87,17 @@ it.each<[string, (response: ServerResponse) => void]>([
   );
   expect(error.message).toMatch(/^the cluster of context "west": [\w.:]+ /);
   expect(error.message.length).toBeLessThan(300);
+});
+
+it('a cluster that accepts connections and answers nothing is given up soon', async () => {
+  const clock = new ControlledClock();
+  let arrived = () => {};
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const west = await open(() => arrived(), clock);
+  const found = find(west.client, Namespace, 'a').catch((error: Error) => error.message);
+  await asked;
+  await clock.advance(10_000);
+  expect(await found).toMatch(/^the cluster of context "west": 127\.0\.0\.1:\d+ did not answer within 10 s$/);
 });

@@ -1,5 +1,6 @@
 /** The clusters that the contexts of the client configuration name. */
 import { ApiError } from '../../base/errors.ts';
+import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { type Connection, connectionOf, type Kubeconfig, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
@@ -23,7 +24,10 @@ export interface Contexts {
   close(): void;
 }
 
-export async function loadContexts(kubeconfig: string | undefined): Promise<Contexts> {
+/** Only objects and short lists are read. A write has the minute that any call has: it may wait for webhooks. */
+const READ_TIMEOUT_MS = 10_000;
+
+export async function loadContexts(kubeconfig: string | undefined, clock: Clock = systemClock): Promise<Contexts> {
   const files = existingFiles(kubeconfig, process.env);
   const config = await loadKubeconfig(files);
   const transports: { close(): void }[] = [];
@@ -36,7 +40,7 @@ export async function loadContexts(kubeconfig: string | undefined): Promise<Cont
         throw new CliError(`${flag}: there is no context "${context}" in ${files.join(', ')} (contexts: ${known})`);
       }
       const connection = await connectionOf(config, context);
-      const opened = openCluster(connection);
+      const opened = openCluster(connection, { clock, readTimeout: READ_TIMEOUT_MS });
       transports.push(opened);
       return { context, connection, client: createClient(named(opened.transport, context)) };
     },
@@ -52,12 +56,11 @@ export interface Release {
   readonly gitVersion: string;
 }
 
-const VERSION_TIMEOUT_MS = 10_000;
 const VERSION_LIMITS = { maxBytes: 64 * 1024, maxDepth: 100, maxParts: 1_000 };
 
 /** What the cluster answers to `/version`. */
 export async function releaseOf({ context, connection }: ClusterAccess): Promise<Release> {
-  const transport = httpsTransport({ ...connection, timeout: VERSION_TIMEOUT_MS, limits: VERSION_LIMITS });
+  const transport = httpsTransport({ ...connection, timeout: READ_TIMEOUT_MS, limits: VERSION_LIMITS });
   try {
     const { major, minor, gitVersion } = await transport.read('/version');
     if (![major, minor, gitVersion].every((each) => typeof each === 'string'))

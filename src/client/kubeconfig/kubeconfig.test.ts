@@ -86,6 +86,10 @@ describe('reading', () => {
     ['an unknown cluster', config({ context: { cluster: 'k' } }), 'cluster "k" of context "x" does not exist'],
     ['an unknown user', config({ context: { user: 'v' } }), 'user "v" of context "x" does not exist'],
     ['a cluster without a server', config({ cluster: { server: '' } }), 'cluster "c" has no server'],
+    ...['garbage', '127.0.0.1:6443', 'localhost:6443', 'ftp://127.0.0.1', 'https://127.0.0.1:99999'].map((server) => [
+      ...[`the server ${server}`, config({ cluster: { server } })],
+      `the server "${server}" of cluster "c" is not a URL such as https://127.0.0.1:6443`,
+    ]),
     ['a missing file', config({ user: { 'client-key': '/none' } }), 'cannot read client-key /none: it does not exist'],
   ])('says what is wrong with %s', async (_, text, message) => {
     await expect(connectionOf(parseKubeconfig(text, 'config'))).rejects.toThrow(message);

@@ -114,6 +114,10 @@ export async function connectionOf(
   for (const field of UNSUPPORTED_FIELDS.cluster) refuse(cluster, field, `cluster "${entry.cluster}"`);
   const server = textOf(cluster, 'server');
   if (!server) throw new KubeconfigError(`cluster "${entry.cluster}" has no server`);
+  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
+    const problem = 'is not a URL such as https://127.0.0.1:6443';
+    throw new KubeconfigError(`the server "${server}" of cluster "${entry.cluster}" ${problem}`);
+  }
   const tokenFile = await contentOf(user, 'tokenFile');
   return defined({
     server,

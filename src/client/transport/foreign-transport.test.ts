@@ -36,6 +36,33 @@ it('long messages are shortened, and keep their reason', async () => {
   });
 });
 
+const SUCCESS = { type: 'status', status: { kind: 'Status', status: 'Success' } } as unknown as Answer;
+const FAILURE = {
+  type: 'status',
+  status: { kind: 'Status', status: 'Failure', reason: 'Forbidden', message: 'no' },
+} as unknown as Answer;
+
+it('a Status in the place of an object or a list is an error of the transport', async () => {
+  const request = { apiVersion: 'v1', plural: 'configmaps', name: 'a' };
+  for (const verb of ['get', 'list', 'create', 'update', 'patch'] as const) {
+    await expect(answering(async () => SUCCESS).call({ ...request, verb })).rejects.toMatchObject({
+      ...{ reason: 'InternalError', message: 'east:6443 sent a Status in the place of configmaps' },
+    });
+  }
+  expect(await answering(async () => SUCCESS).call({ ...request, verb: 'delete' })).toEqual(SUCCESS);
+  const eviction = { ...request, verb: 'create', subresource: 'eviction' } as const;
+  expect(await answering(async () => SUCCESS).call(eviction)).toEqual(SUCCESS);
+});
+
+it('a failure is an error, also with a code that means success', async () => {
+  for (const verb of ['get', 'list', 'create', 'delete'] as const) {
+    const request = { apiVersion: 'v1', plural: 'configmaps', name: 'a', verb };
+    await expect(answering(async () => FAILURE).call(request)).rejects.toMatchObject({
+      ...{ reason: 'Forbidden', message: 'no' },
+    });
+  }
+});
+
 const BROKEN_STATUSES: readonly unknown[] = [
   ...[null, 5, 'x', [], {}],
   ...[{ message: {} }, { reason: {}, code: 'x' }, { details: 'x' }, { details: { causes: 'x' } }],

@@ -1,8 +1,9 @@
 /** What other people's servers answer, checked: nothing is certain about the types of metadata, nor that a list or a message ends. */
 import { ApiError } from '../../base/errors.ts';
+import type { Verb } from '../../kinds/kind.ts';
 import { errorOfStatus } from '../status-error.ts';
 import { checkMetadata, checkVersion } from './foreign-metadata.ts';
-import type { Answer, RawEvent, Transport, WatchStream } from './transport.ts';
+import type { Answer, RawEvent, Request, Transport, WatchStream } from './transport.ts';
 
 interface ForeignOptions {
   /** The name of the server in messages. */
@@ -17,7 +18,7 @@ const MAX_MESSAGE_LENGTH = 2_000;
 export function foreignTransport(transport: Transport, { peer, maxListBytes }: ForeignOptions): Transport {
   return {
     maxListBytes,
-    call: (request) => withShortMessage(async () => checkedAnswer(await transport.call(request), peer)),
+    call: (request) => withShortMessage(async () => checkedAnswer(await transport.call(request), request, peer)),
     watch: (request) => withShortMessage(async () => checkedStream(await transport.watch(request), peer)),
   };
 }
@@ -35,10 +36,10 @@ function shortened(error: ApiError): ApiError {
   return new ApiError(error.reason, `${error.message.slice(0, MAX_MESSAGE_LENGTH)} ...`);
 }
 
-/** The status of a failure, as far as it can be understood. */
-const shortStatus = (status: unknown) => shortened(errorOfStatus(status)).toStatus();
+/** Verbs that are answered with objects; those of some subresources are answered with a Status. */
+const OBJECT_VERBS: ReadonlySet<Verb> = new Set(['get', 'list', 'create', 'update', 'patch']);
 
-function checkedAnswer(answer: Answer, peer: string): Answer {
+function checkedAnswer(answer: Answer, request: Request, peer: string): Answer {
   switch (answer.type) {
     case 'object':
       checkMetadata(answer.object, peer);
@@ -47,7 +48,10 @@ function checkedAnswer(answer: Answer, peer: string): Answer {
       for (const item of answer.items) checkMetadata(item, peer);
       return { ...answer, metadata: checkVersion(answer.metadata) };
     case 'status':
-      return answer.status.status === 'Failure' ? { ...answer, status: shortStatus(answer.status) } : answer;
+      if (answer.status.status === 'Failure') throw errorOfStatus(answer.status);
+      if (OBJECT_VERBS.has(request.verb) && request.subresource === undefined)
+        throw new ApiError('InternalError', `${peer} sent a Status in the place of ${request.plural}`);
+      return answer;
   }
 }
 
@@ -64,7 +68,7 @@ const EVENTS: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'B
 
 function checkedEvent(event: RawEvent, peer: string): RawEvent {
   if (!EVENTS.has(event?.type)) throw new ApiError('InternalError', `${peer} sent an unknown event`);
-  if (event.type === 'ERROR') return { type: 'ERROR', object: shortStatus(event.object) };
+  if (event.type === 'ERROR') return { type: 'ERROR', object: shortened(errorOfStatus(event.object)).toStatus() };
   checkMetadata(event.object, peer);
   return event;
 }

@@ -66,7 +66,10 @@ export function answerOf(request: Request, body: Body): Answer {
   if (!value) throw errorOfCode(body.code, body.text);
   if (value.kind === 'Status') return { type: 'status', status: value as unknown as Status };
   if (request.verb !== 'list') return { type: 'object', object: value as unknown as KubeObject };
-  const { metadata, items } = value as unknown as { metadata: ListMeta; items: KubeObject[] | null };
+  const { metadata, items } = value as unknown as { metadata: ListMeta; items?: KubeObject[] | null };
+  if (items === undefined ? !/List$/.test(String(value.kind)) : items !== null && !Array.isArray(items)) {
+    throw errorOfCode(body.code, body.text, 'a list');
+  }
   // Some servers omit fields in items that the list has.
   const common = { apiVersion: request.apiVersion, kind: String(value.kind).replace(/List$/, '') };
   return {

@@ -1,4 +1,5 @@
 /** The client's requests over something that sends HTTP requests: timeouts, and what responses and events mean. */
+import { connectionProblem } from '../../base/connection-problem.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import {
@@ -23,6 +24,8 @@ export interface HttpTransportOptions {
   readonly clock: Clock;
   /** Timeout of a call, and of the start of a watch. */
   readonly timeoutMs: number;
+  /** Timeout of a get or a list. Default: that of any call. */
+  readonly readTimeoutMs?: number;
   /** Of bodies and events; what exceeds them is an error. Default: none. */
   readonly limits?: JsonLimits;
   /** What a response that is no success means. */
@@ -38,7 +41,7 @@ export interface HttpTransport extends Transport {
 const WATCH_GRACE_MS = 30_000;
 
 export function httpTransport(options: HttpTransportOptions): HttpTransport {
-  const { send, peer, clock, timeoutMs, limits, failureOf = anyFailure } = options;
+  const { send, peer, clock, timeoutMs, readTimeoutMs = timeoutMs, limits, failureOf = anyFailure } = options;
 
   /** Runs `work` until the signal is aborted or the timeout has passed, and turns aborts into errors with a reason. */
   async function withTimeout<T>(
@@ -49,13 +52,16 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
     const ended = new AbortController();
     const end = () => ended.abort();
     const asked = request.verb === 'watch' ? 0 : (request.options?.timeoutSeconds ?? 0) * 1000;
-    const timer = clock.timer(timeoutMs + asked, end);
+    const isRead = request.verb === 'get' || request.verb === 'list';
+    const limitMs = (isRead ? readTimeoutMs : timeoutMs) + asked;
+    const timer = clock.timer(limitMs, end);
     request.signal?.addEventListener('abort', end, { once: true });
     try {
       return await work({ ...request, signal: ended.signal });
     } catch (error) {
       request.signal?.throwIfAborted();
-      if (ended.signal.aborted) throw new ApiError('Timeout', `${peer} did not answer in time`, { cause: error });
+      if (ended.signal.aborted)
+        throw new ApiError('Timeout', `${peer} did not answer within ${limitMs / 1000} s`, { cause: error });
       throw unreachable(error);
     } finally {
       timer.cancel();
@@ -65,8 +71,7 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
 
   function unreachable(error: unknown): unknown {
     if (error instanceof ApiError) return error;
-    const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    return new ApiError('ServiceUnavailable', `cannot reach ${peer}: ${why}`, { cause: error });
+    return new ApiError('ServiceUnavailable', `cannot reach ${peer}: ${connectionProblem(error)}`, { cause: error });
   }
 
   async function answer(request: Sent & { readonly signal: AbortSignal }): Promise<Answer> {

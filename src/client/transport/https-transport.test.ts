@@ -251,9 +251,34 @@ describe('calls', () => {
     const error = await transport.call(request).catch((each) => each);
     expect(error).toMatchObject({
       reason: 'ServiceUnavailable',
-      message: `cannot reach 127.0.0.1:${port}: ECONNREFUSED`,
+      message: `cannot reach 127.0.0.1:${port}: the connection was refused (ECONNREFUSED)`,
     });
     expect(error.cause).toBeInstanceOf(Error);
+  });
+
+  it.each<[string, number, string, string]>([
+    ['a redirection', 302, '', 'the server answered 302, a redirection, which is not followed'],
+    ['nothing', 204, '', 'the server answered 204 without an object'],
+    ['a page', 200, '<html>Sign in</html>', 'the server answered 200 without an object: <html>Sign in</html>'],
+    ['half of an object', 200, '{"kind":', 'the server answered 200 without an object: {"kind":'],
+  ])('%s is an error with its reason', async (_, code, body, message) => {
+    const { transport } = await serve((_request, response) => response.writeHead(code).end(body));
+    await expect(transport.call(request)).rejects.toMatchObject({ name: 'ApiError', message });
+  });
+
+  it.each(['{}', '{"kind":"Pod","metadata":{}}', '{"kind":"PodList","items":5}', '{"kind":"PodList","items":{}}'])(
+    '%s is not a list',
+    async (body) => {
+      const { transport } = await serve((_, response) => response.end(body));
+      await expect(transport.call({ ...request, verb: 'list', name: undefined })).rejects.toMatchObject({
+        message: `the server answered 200 without a list: ${body}`,
+      });
+    },
+  );
+
+  it.each(['{"kind":"PodList","items":null}', '{"kind":"PodList"}', '{"items":[]}'])('%s is a list', async (body) => {
+    const { transport } = await serve((_, response) => response.end(body));
+    expect(await transport.call({ ...request, verb: 'list', name: undefined })).toMatchObject({ items: [] });
   });
 
   it('sends a read again when the server has closed a kept-alive connection', async () => {
@@ -291,6 +316,26 @@ describe('calls', () => {
     await clock.advance(5000);
     expect(await outcome).toMatchObject({ reason: 'Timeout' });
     expect(clock.waiting).toBe(0);
+  });
+
+  it('reads may have less time than writes', async () => {
+    const clock = new ControlledClock();
+    const limits = { clock, timeout: 60_000, readTimeout: 10_000 };
+    let waiting = 0;
+    let arrived = () => {};
+    const both = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const { transport, port } = await serve(() => ++waiting === 2 && arrived(), limits);
+    const [reading, writing] = [request, { ...request, verb: 'create' as const, body: pod }].map((each) =>
+      transport.call(each).catch((error) => error),
+    );
+    await both;
+    await clock.advance(10_000);
+    expect(await reading).toMatchObject({ message: `127.0.0.1:${port} did not answer within 10 s` });
+    expect(clock.waiting).toBe(1);
+    await clock.advance(50_000);
+    expect(await writing).toMatchObject({ message: `127.0.0.1:${port} did not answer within 60 s` });
   });
 
   it('fails with the reason of its signal', async () => {

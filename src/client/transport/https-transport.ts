@@ -13,6 +13,8 @@ export interface HttpsTransportOptions extends Connection {
   readonly userAgent?: string;
   /** Timeout of a call in milliseconds, and of the start of a watch. Default: one minute. */
   readonly timeout?: number;
+  /** Timeout of a get or a list. Default: that of any call. */
+  readonly readTimeout?: number;
   readonly clock?: Clock;
   /** Of a server that is not trusted; see `FOREIGN_LIMITS`. Default: none. */
   readonly limits?: JsonLimits;
@@ -41,7 +43,7 @@ interface Connections {
 }
 
 export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
-  const { clock = systemClock, timeout = 60_000, limits } = options;
+  const { clock = systemClock, timeout = 60_000, readTimeout = timeout, limits } = options;
   const base = new URL(options.server);
   const plain = base.protocol === 'http:';
   const connectionsWith = ({ cert, key }: Pick<Connection, 'cert' | 'key'>): Connections => {
@@ -98,7 +100,16 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   }
 
   return {
-    ...httpTransport({ send, peer: base.host, clock, timeoutMs: timeout, ...(limits ? { limits } : {}) }),
+    ...httpTransport({
+      ...{
+        send,
+        peer: base.host,
+        clock,
+        timeoutMs: timeout,
+        readTimeoutMs: readTimeout,
+        ...(limits ? { limits } : {}),
+      },
+    }),
 
     renew(identity) {
       if (former) closeAll(former);

@@ -1,0 +1,20 @@
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'the connection was refused'],
+  ['ECONNRESET', 'it closed the connection'],
+  ['EPIPE', 'it closed the connection'],
+  ['EHOSTUNREACH', 'there is no route to it'],
+  ['ENETUNREACH', 'there is no route to it'],
+  ['ETIMEDOUT', 'the connection timed out'],
+  ['ENOTFOUND', 'its name is unknown'],
+  ['EAI_AGAIN', 'its name could not be looked up'],
+  ['EPROTO', 'it does not speak TLS'],
+]);
+
+/** Says in one clause why a server could not be reached. Messages of the system are codes, or lines of OpenSSL. */
+export function connectionProblem(error: unknown): string {
+  const { code = '', message, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
+  const meaning = MEANINGS.get(code) ?? (code.startsWith('HPE_') ? 'it does not speak HTTP' : undefined);
+  if (meaning) return `${meaning} (${code})`;
+  if (/^ERR_O?SSL_/.test(code) && reason) return `TLS failed: ${reason}`;
+  return message || code;
+}
