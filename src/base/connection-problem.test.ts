@@ -35,10 +35,10 @@ it.each<[object, string]>([
   [{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED ::1:1' }, 'the connection was refused (ECONNREFUSED)'],
   [{ code: 'ENOTFOUND', message: 'getaddrinfo ENOTFOUND a' }, 'its name is unknown (ENOTFOUND)'],
   [{ code: 'EHOSTUNREACH', message: 'connect EHOSTUNREACH' }, 'there is no route to it (EHOSTUNREACH)'],
-  [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', message: 'self-signed certificate' }, 'self-signed certificate'],
+  [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', message: 'self-signed' }, 'self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)'],
   [
     { code: 'ERR_SSL_A', message: '20:error:0A:SSL routines:a:b:c.c:1:\n', reason: 'certificate required' },
-    'TLS failed: certificate required',
+    'TLS failed: certificate required (ERR_SSL_A)',
   ],
   [{ code: 'EOTHER', message: '' }, 'EOTHER'],
   [{ message: 'the response is too large' }, 'the response is too large'],

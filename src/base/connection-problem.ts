@@ -12,9 +12,14 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
 
 /** Says in one clause why a server could not be reached. Messages of the system are codes, or lines of OpenSSL. */
 export function connectionProblem(error: unknown): string {
-  const { code = '', message, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
-  const meaning = MEANINGS.get(code) ?? (code.startsWith('HPE_') ? 'it does not speak HTTP' : undefined);
-  if (meaning) return `${meaning} (${code})`;
+  const { code, message, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
+  if (!code) return message;
+  const meaning = meaningOf(code, reason) ?? message;
+  return meaning ? `${meaning} (${code})` : code;
+}
+
+function meaningOf(code: string, reason: string | undefined): string | undefined {
+  if (code.startsWith('HPE_')) return 'it does not speak HTTP';
   if (/^ERR_O?SSL_/.test(code) && reason) return `TLS failed: ${reason}`;
-  return message || code;
+  return MEANINGS.get(code);
 }

@@ -1,7 +1,7 @@
 /** Shows progress step by step: one line per step, with its result and how long it took. */
 import { oneLine } from './one-line.ts';
 
-interface Screen {
+export interface Screen {
   write(text: string): unknown;
   readonly isTTY?: boolean;
 }

@@ -1,5 +1,6 @@
 /** `qdfed federate TYPE`: federates a kind, and gives the federation the rights that it needs for it in the members. */
 
+import type { DeepReadonly } from '../../client/object-types.ts';
 import type { FederatedKind } from '../../federation/plan/federated-kind.ts';
 import { namedKind } from '../../federation/plan/named-kind.ts';
 import { objectOf } from '../../federation/tool/control-plane.ts';
@@ -7,13 +8,14 @@ import { accountObjects } from '../../federation/tool/member-objects.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import { CliError } from '../output/cli-error.ts';
-import { createSteps } from '../output/steps.ts';
+import type { Steps } from '../output/steps.ts';
 import { type ClusterAccess, loadContexts } from './contexts.ts';
 import { ensure } from './ensure.ts';
 import { openFederation } from './federation.ts';
 import type { FederateFlags } from './flags.ts';
 import { openMemberContext } from './member-context.ts';
 import { printObjects } from './print.ts';
+import { repeatableSteps } from './repeatable-steps.ts';
 
 export async function federate(name: string, flags: FederateFlags): Promise<void> {
   const { apiVersion: version, kind, scope, replicasPath, dryRun } = flags;
@@ -31,29 +33,62 @@ export async function federate(name: string, flags: FederateFlags): Promise<void
   const contexts = await loadContexts(flags.kubeconfig);
   try {
     const opened = await openFederation(contexts, flags);
-    const steps = createSteps(process.stdout, () => performance.now());
+    const steps = repeatableSteps();
     await steps.run('type', async (say) => {
       const isNew = await ensure(opened.federation.client, type);
       say(`${name}${isNew ? '' : ' (exists)'} in the federation ${opened.federationName}`);
     });
-    const kinds = await federatedTypes(opened.federation);
-    for (const each of (await opened.federation.client.of(Cluster).list()).items) {
-      const { metadata, spec } = each;
-      const cluster = metadata.name ?? '';
-      const { federationName: federation, namespace } = opened;
-      const membership = { cluster, federation, namespace, secret: spec.secretRef?.name ?? cluster };
-      await steps.run('rights', async (say) => {
-        const role = accountObjects(membership, kinds).find((each) => each.kind.kind === 'ClusterRole')!;
-        const member = await openMemberContext(contexts, each);
+    const { items } = await opened.federation.client.of(Cluster).list();
+    await grantRights(items, {
+      ...{ name, steps, federation: opened.federationName, namespace: opened.namespace },
+      kinds: await federatedTypes(opened.federation),
+      open: (member) => openMemberContext(contexts, member),
+    });
+  } finally {
+    contexts.close();
+  }
+}
+
+type Member = DeepReadonly<{ metadata: Pick<Cluster['metadata'], 'name' | 'annotations'>; spec: Cluster['spec'] }>;
+
+interface GrantOptions {
+  /** Of the kind that was federated last. */
+  readonly name: string;
+  /** All that FederatedTypes name. */
+  readonly kinds: readonly FederatedKind[];
+  readonly federation: string;
+  readonly namespace: string;
+  readonly steps: Steps;
+  /** Resolves with undefined when no context leads to the member. */
+  readonly open: (member: Member) => Promise<ClusterAccess | undefined>;
+}
+
+/** Members that cannot be reached keep no others from their rights; the error at the end names them. */
+export async function grantRights(members: readonly Member[], options: GrantOptions): Promise<void> {
+  const { name, kinds, federation, namespace, steps, open } = options;
+  const left: string[] = [];
+  for (const each of members) {
+    const cluster = each.metadata.name ?? '';
+    const membership = { cluster, federation, namespace, secret: each.spec.secretRef?.name ?? cluster };
+    const role = accountObjects(membership, kinds).find(({ kind }) => kind.kind === 'ClusterRole')!;
+    await steps.run('rights', async (say) => {
+      try {
+        const member = await open(each);
         if (!member)
           return say(`${cluster} has no context: add ${name} to its ClusterRole ${role.object.metadata.name}`);
         await ensure(member.client, role);
         say(`${name} in ${cluster}`);
-      });
-    }
-  } finally {
-    contexts.close();
+      } catch (error) {
+        left.push(cluster);
+        say(`not in ${cluster}: ${(error as Error).message}`);
+      }
+    });
   }
+  if (left.length === 0) return;
+  const where = left.join(', ');
+  throw new CliError(
+    `the federation has no rights for ${name} in ${where}; run the command again when ${left.length > 1 ? 'they' : 'it'} can be reached`,
+  );
 }
 
 function checkType(type: FederatedType): void {

@@ -20,13 +20,14 @@ export async function getClusters(flags: FederationFlags): Promise<void> {
   }
 }
 
-async function rowOf({ cluster, access, problem }: MemberAccess): Promise<readonly string[]> {
+export async function rowOf({ cluster, access, problem }: MemberAccess): Promise<readonly string[]> {
   const { metadata, status } = cluster;
   const { isReady, message } = readiness(cluster);
-  const release = access && (await releaseOf(access).catch(() => undefined));
+  const release = access && (await releaseOf(access).catch((error: Error) => error));
+  const [version, problemHere] = release instanceof Error ? [NONE, release.message] : [release?.gitVersion ?? NONE, ''];
   return [
-    ...[metadata.name ?? '', isReady ? 'Ready' : 'NotReady', release?.gitVersion ?? NONE],
+    ...[metadata.name ?? '', isReady ? 'Ready' : 'NotReady', version],
     ...[status.region ?? NONE, status.zones?.join(',') ?? NONE, elapsed(metadata.creationTimestamp, Date.now())],
-    isReady ? '' : (problem ?? message),
+    problem ?? (isReady ? problemHere : message),
   ];
 }

@@ -14,13 +14,13 @@ import { openDnsProvider, readDnsConfig } from '../federation/dns-provider.ts';
 import { openCluster } from '../federation/open-cluster.ts';
 import { NODE_PATH, PROGRAM_PATH } from '../image/own-files.ts';
 import { CliError } from '../output/cli-error.ts';
-import { createSteps } from '../output/steps.ts';
 import { version } from '../version.ts';
 import { loadContexts, releaseOf } from './contexts.ts';
 import { deploy, describeAll } from './deploy.ts';
 import { find } from './ensure.ts';
 import type { InitFlags } from './flags.ts';
 import { printObjects } from './print.ts';
+import { repeatableSteps } from './repeatable-steps.ts';
 
 const LIMIT_MS = 180_000;
 const BASIC_AUTH_USER = 'admin';
@@ -42,7 +42,7 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
     await checkNamespace(host.client, name, flags.federationSystemNamespace);
     const plane = planeOf(name, flags, { ...checked, config, ...(await programOn(host.client, flags.image)) });
     if (flags.dryRun) return printObjects(await describeAll(plane, systemClock, systemRandom));
-    const steps = createSteps(process.stdout, () => performance.now());
+    const steps = repeatableSteps();
     steps.line(`Federation "${name}" on the host cluster "${host.context}" (${gitVersion})`);
     const { server, credentials } = await deploy({
       ...{ plane, host: host.client, steps, clock: systemClock, random: systemRandom, limitMs: LIMIT_MS, answers },

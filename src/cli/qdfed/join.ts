@@ -18,7 +18,6 @@ import { Secret } from '../../kinds/groups/core/secret.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { dns1035Label, dnsSubdomain } from '../../schema/names.ts';
 import { CliError } from '../output/cli-error.ts';
-import { createSteps } from '../output/steps.ts';
 import { apiVersion } from '../version.ts';
 import { type ClusterAccess, loadContexts, releaseOf } from './contexts.ts';
 import { ensure, find } from './ensure.ts';
@@ -26,6 +25,7 @@ import { federatedTypes } from './federate.ts';
 import { openFederation } from './federation.ts';
 import type { JoinFlags } from './flags.ts';
 import { printObjects } from './print.ts';
+import { repeatableSteps } from './repeatable-steps.ts';
 import { Missing, until } from './wait.ts';
 
 const TOKEN_LIMIT_MS = 30_000;
@@ -51,7 +51,7 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
       const objects = [...account, credentialsSecret(membership, access)];
       return printObjects([...objects, cluster]);
     }
-    const steps = createSteps(process.stdout, () => performance.now());
+    const steps = repeatableSteps();
     steps.line(`Cluster "${name}" (${release.gitVersion}) joins the federation "${federationName}"`);
     const token = await steps.run('account', async (say) => {
       for (const object of account) await ensure(member.client, object);

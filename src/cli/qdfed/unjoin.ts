@@ -5,13 +5,13 @@ import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
-import { createSteps } from '../output/steps.ts';
 import { apiVersion } from '../version.ts';
 import { type ClusterAccess, loadContexts, releaseOf } from './contexts.ts';
 import { find, remove } from './ensure.ts';
 import { openFederation } from './federation.ts';
 import type { UnjoinFlags } from './flags.ts';
 import { openMemberContext } from './member-context.ts';
+import { repeatableSteps } from './repeatable-steps.ts';
 
 export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
   const contexts = await loadContexts(flags.kubeconfig);
@@ -26,7 +26,7 @@ export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
     const namespace = flags.federationSystemNamespace;
     const secret: string = cluster.spec?.secretRef?.name ?? name;
     const membership: Membership = { cluster: name, federation: federationName, namespace, secret };
-    const steps = createSteps(process.stdout, () => performance.now());
+    const steps = repeatableSteps();
     if (flags.dryRun) return steps.line(`cluster ${name} would leave the federation ${federationName}`);
     await steps.run('account', async (say) => say(await removeAccount(member, membership)));
     await steps.run('credentials', async (say) => {

@@ -22,7 +22,7 @@ it('goes on after an error that passes, and not after another', async () => {
 it('ends with the error when it does not pass', async () => {
   const clock = new ControlledClock();
   const waiting = until({ clock, limitMs: 10_000 }, () => Promise.reject(new ApiError('ServiceUnavailable', 'reset')));
-  const failed = expect(waiting).rejects.toThrow('reset (waited 10 s; run the command again to continue)');
+  const failed = expect(waiting).rejects.toThrow(/^reset \(waited 10 s\)$/);
   for (let i = 0; i < 30; i++) await clock.advance(500);
   await failed;
 });

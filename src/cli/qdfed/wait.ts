@@ -28,7 +28,7 @@ export async function until<T>({ clock, limitMs, say }: UntilOptions, look: () =
     if (!(found instanceof Missing)) return found;
     say?.(found.what);
     if (clock.now() >= end) {
-      throw new CliError(`${found.what} (waited ${Math.round(limitMs / 1000)} s; run the command again to continue)`);
+      throw new CliError(`${found.what} (waited ${Math.round(limitMs / 1000)} s)`);
     }
     await sleep(clock, LOOK_EVERY_MS);
   }
