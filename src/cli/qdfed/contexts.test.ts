@@ -89,6 +89,33 @@ it.each<[string, (response: ServerResponse) => void]>([
   expect(error.message.length).toBeLessThan(300);
 });
 
+it('credentials that cannot be used are those of a context', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'qd-contexts-'));
+  cleanups.push(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'config');
+  writeFileSync(
+    file,
+    JSON.stringify({
+      clusters: [{ name: 'a', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [
+        { name: 'u', user: { tokenFile: 'none' } },
+        { name: 'v', user: { exec: { command: 'sleep' } } },
+      ],
+      contexts: [
+        { name: 'west', context: { cluster: 'a', user: 'u' } },
+        { name: 'east', context: { cluster: 'a', user: 'v' } },
+      ],
+    }),
+  );
+  const contexts = await loadContexts(file);
+  await expect(contexts.open('west', '--cluster-context')).rejects.toThrow(
+    `the context "west" cannot be used: cannot read tokenFile ${join(directory, 'none')}: it does not exist`,
+  );
+  await expect(contexts.open('east', '--cluster-context')).rejects.toThrow(
+    'the context "east" cannot be used: user "v" uses "exec", which is not supported',
+  );
+});
+
 it('a cluster that accepts connections and answers nothing is given up soon', async () => {
   const clock = new ControlledClock();
   let arrived = () => {};

@@ -39,7 +39,9 @@ export async function loadContexts(kubeconfig: string | undefined, clock: Clock 
         const known = [...config.contexts.keys()].join(', ') || 'none';
         throw new CliError(`${flag}: there is no context "${context}" in ${files.join(', ')} (contexts: ${known})`);
       }
-      const connection = await connectionOf(config, context);
+      const connection = await connectionOf(config, context).catch((cause: Error) => {
+        throw new CliError(`the context "${context}" cannot be used: ${cause.message}`, { cause });
+      });
       const opened = openCluster(connection, { clock, readTimeout: READ_TIMEOUT_MS });
       transports.push(opened);
       return { context, connection, client: createClient(named(opened.transport, context)) };

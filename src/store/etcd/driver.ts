@@ -4,7 +4,7 @@ import { fileProblem } from '../../base/file-problem.ts';
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
 import type { TlsOptions } from '../../base/grpc/client.ts';
 import { defineStore, type StoreContext, type StoredValue } from '../driver.ts';
-import type { Store } from '../store.ts';
+import { type Store, StoreUnavailable } from '../store.ts';
 
 const flags = [
   flag('--etcd-servers <urls>', {
@@ -63,7 +63,13 @@ export const etcdDriver = defineStore({
 
 async function open(settings: EtcdSettings, { directory: _, ...options }: StoreContext): Promise<Store> {
   const [{ EtcdStore }, tls] = await Promise.all([import('./etcd-store.ts'), tlsOf(settings)]);
-  return EtcdStore.open({ ...options, endpoints: settings.etcdServers ?? [], ...(tls && { tls }) });
+  const endpoints = settings.etcdServers ?? [];
+  try {
+    return await EtcdStore.open({ ...options, endpoints, ...(tls && { tls }) });
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    throw new StoreUnavailable(`${cause.message} (--etcd-servers ${endpoints.join(',')})`, { cause });
+  }
 }
 
 const PAGE_ROWS = 500;

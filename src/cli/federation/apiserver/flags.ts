@@ -1,6 +1,7 @@
 /** The flags of `qd federation-apiserver`. */
 import { flag, type ValuesOf } from '../../../base/flag.ts';
 import { admissionPluginNames } from '../../../server/admission/all.ts';
+import { etcdDriver } from '../../../store/etcd/driver.ts';
 import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';
 import { verbosityFlags } from '../../flags/verbosity.ts';
@@ -31,11 +32,11 @@ export const federationServerFlags = [
     parse: value.namesOf(admissionPluginNames),
     default: ['NamespaceLifecycle'] as readonly string[],
   }),
-  flag('--data-dir <dir>', { help: 'store objects in this directory', parse: value.file }),
-  flag('--etcd-servers <urls>', {
-    help: 'store objects in etcd, at these URLs; without it and without --data-dir, objects are lost at the end',
-    parse: value.list,
+  flag('--data-dir <dir>', {
+    help: 'store objects in this directory; without it and without --etcd-servers, objects are lost at the end',
+    parse: value.file,
   }),
+  ...etcdDriver.flags,
   flag('--max-requests-inflight <count>', {
     help: 'maximum number of concurrent read requests',
     parse: value.count,

@@ -29,7 +29,7 @@ interface Outcome {
   readonly message: string;
 }
 
-/** Resolves when the kinds that are named now are served. */
+/** Resolves when the kinds that are named now are served; rejects when it is told to stop before. */
 export async function serveNamedKinds({ server, clock, random, log, signal }: NamedKindsOptions): Promise<void> {
   const client = createClient(directTransport(server.direct(USER)));
   const informers = new InformerFactory({ client, clock, random, log, signal });
@@ -75,7 +75,15 @@ export async function serveNamedKinds({ server, clock, random, log, signal }: Na
       }
     });
   });
-  await types.synced;
+  await Promise.race([types.synced, rejection(signal)]);
+}
+
+/** Rejects with the reason of the signal when it is aborted. */
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 const servedAs = ({ hub, kind, plural }: Kind) => `served as ${kind}, ${plural} of ${hub.apiVersion}`;

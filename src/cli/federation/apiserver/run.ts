@@ -12,12 +12,22 @@ import { startFederationServer } from './start.ts';
 export async function runFederationServer(flags: FederationServerFlags): Promise<void> {
   const log = createLogger(logLevelOf(flags));
   const cleanup = new Cleanup();
-  const signalled = untilStopSignal(systemClock);
+  const stop = new AbortController();
+  const signalled = untilStopSignal(systemClock).then((name) => {
+    stop.abort();
+    return name;
+  });
+  const { signal } = stop;
+  const environment = { clock: systemClock, random: systemRandom, log, cleanup, signal };
   try {
-    const { server } = await startFederationServer(flags, { clock: systemClock, random: systemRandom, log, cleanup });
+    const { server } = await startFederationServer(flags, environment);
     log.info('ready', { server });
     log.info('stopping', { signal: await signalled });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    log.info('stopped during the start', { signal: await signalled });
   } finally {
+    stop.abort();
     await cleanup.run();
   }
 }

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type TestAuthority, testAuthority } from '../../../../test/support/tls.ts';
+import type { Flag } from '../../../base/flag.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
-import { systemClock } from '../../../base/time/clock.ts';
+import { ControlledClock, systemClock } from '../../../base/time/clock.ts';
 import { type Client, createClient } from '../../../client/client.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../../client/transport/https-transport.ts';
@@ -15,7 +16,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Cluster } from '../../../kinds/groups/federation/cluster.ts';
 import { FederatedType } from '../../../kinds/groups/federation/federated-type.ts';
 import { Cleanup } from '../../process/cleanup.ts';
-import type { FederationServerFlags } from './flags.ts';
+import { type FederationServerFlags, federationServerFlags } from './flags.ts';
 import { startFederationServer } from './start.ts';
 
 let directory: string;
@@ -53,7 +54,9 @@ async function withServer(
   use: (client: (connection: Partial<Connection>) => Client, server: string) => Promise<void>,
 ): Promise<void> {
   const cleanup = new Cleanup();
-  const environment = { clock: systemClock, random: systemRandom, log: silent, cleanup };
+  const stop = new AbortController();
+  cleanup.add(async () => stop.abort());
+  const environment = { clock: systemClock, random: systemRandom, log: silent, cleanup, signal: stop.signal };
   try {
     const { server } = await startFederationServer(
       { ...defaults, ...files, ...flags } as FederationServerFlags,
@@ -146,7 +149,42 @@ it('keeps objects in the data directory, and without one for as long as it runs'
   expect(await created({})).toEqual([]);
 });
 
+it('names the etcd servers when none of them answers', async () => {
+  const cleanup = new Cleanup();
+  const clock = new ControlledClock();
+  const environment = { clock, random: systemRandom, log: silent, cleanup, signal: new AbortController().signal };
+  const flags = { ...defaults, ...files, etcdServers: ['http://127.0.0.1:1', 'http://localhost:1'] };
+  let error: Error | undefined;
+  startFederationServer(flags as FederationServerFlags, environment).catch((each: Error) => {
+    error = each;
+  });
+  while (!error) await clock.advance(100);
+  expect(error.message).toMatch(
+    /^etcd did not answer within 5000 ms: .*\(--etcd-servers http:\/\/127.0.0.1:1,http:\/\/localhost:1\)$/,
+  );
+});
+
+it('does not listen when it is told to stop during the start', async () => {
+  const cleanup = new Cleanup();
+  const signal = AbortSignal.abort(new Error('stopped'));
+  const environment = { clock: systemClock, random: systemRandom, log: silent, cleanup, signal };
+  const starting = startFederationServer({ ...defaults, ...files } as FederationServerFlags, environment);
+  await expect(starting.finally(() => cleanup.run())).rejects.toThrow('stopped');
+});
+
+it.each([
+  ['http://127.0.0.1:2379,https://etcd.example:2379/', ['http://127.0.0.1:2379', 'https://etcd.example:2379']],
+  ['garbage', 'It must be URLs such as http://127.0.0.1:2379'],
+  ['ftp://127.0.0.1:2379', 'It must be URLs such as http://127.0.0.1:2379'],
+])('--etcd-servers %s', (text, expected) => {
+  const { parse } = federationServerFlags.find(({ spec }) => spec.startsWith('--etcd-servers'))! as Flag;
+  if (typeof expected === 'string') expect(() => parse!(text, undefined)).toThrow(expected);
+  else expect(parse!(text, undefined)).toEqual(expected);
+});
+
 it.each<[Partial<FederationServerFlags>, string]>([
+  [{ etcdServers: ['https://127.0.0.1:1'], etcdCafile: '/none' }, '--etcd-cafile /none cannot be read'],
+  [{ etcdServers: ['https://127.0.0.1:1'], etcdCertfile: '/none' }, '--etcd-certfile and --etcd-keyfile must be given'],
   [{ tlsCertFile: undefined as never }, '--tls-cert-file and --tls-private-key-file are required'],
   [{ tokenAuthFile: '/none' }, '--token-auth-file /none cannot be used'],
   [{ dataDir: '/none', etcdServers: ['http://127.0.0.1:1'] }, 'must not both be given'],

@@ -29,12 +29,14 @@ interface Environment {
   readonly log: Logger;
   /** Closes what was opened. */
   readonly cleanup: Cleanup;
+  /** Ends the start, which may wait for the store for ever, and what goes on in the background. */
+  readonly signal: AbortSignal;
 }
 
 /** Resolves when the server listens, with its address. Everything that the flags name is read before the store is opened. */
 export async function startFederationServer(
   flags: FederationServerFlags,
-  { clock, random, log, cleanup }: Environment,
+  { clock, random, log, cleanup, signal }: Environment,
 ): Promise<{ readonly server: string }> {
   const tls = await tlsOf(flags);
   const { anonymousAuth: anonymous, requestTimeout: requestTimeoutMs } = flags;
@@ -43,7 +45,7 @@ export async function startFederationServer(
     ...{ clock, anonymous, tokens: tokens ? [tokens] : [] },
     passwords: await authenticationFile.passwords(flags.basicAuthFile),
   });
-  const opened = await openStore(flags, { clock, random, log, cleanup });
+  const opened = await openStore(flags, { clock, random, log, cleanup, signal });
   const { store } = opened;
   const server = await createServer({
     ...{ store, clock, random, log, kinds: federationKinds, namespaces: [] },
@@ -60,9 +62,7 @@ export async function startFederationServer(
     release: opened.isExclusive ? release : undefined,
   });
   cleanup.add(async () => server.close());
-  const stop = new AbortController();
-  cleanup.add(async () => stop.abort());
-  await serveNamedKinds({ server, clock, random, log, signal: stop.signal });
+  await serveNamedKinds({ server, clock, random, log, signal });
   const { bindAddress: host, securePort: port } = flags;
   const { handle, registry, backends, authorizer, flowControl } = server;
   const http = createHttpServer({
@@ -116,12 +116,14 @@ interface OpenedStore {
 
 /** Secrets are encrypted in the directory; its key is beside them. */
 async function openStore(flags: FederationServerFlags, environment: Environment): Promise<OpenedStore> {
-  const { dataDir: directory = '', etcdServers } = flags;
+  const { dataDir: directory = '', etcdServers, etcdCafile, etcdCertfile, etcdKeyfile } = flags;
   const { clock, log, cleanup } = environment;
   if (directory && etcdServers) throw new CliError('--data-dir and --etcd-servers must not both be given');
   const name = etcdServers ? 'etcd' : directory ? 'embedded' : 'memory';
   const driver = storeDriver(name);
-  const store = await driver.open({ ...(etcdServers ? { etcdServers } : {}) }, { directory, clock, log });
+  const settings = { etcdServers, etcdCafile, etcdCertfile, etcdKeyfile };
+  driver.check(settings);
+  const store = await driver.open(settings, { directory, clock, log });
   cleanup.add(() => store.close());
   if (!driver.durable) log.warn('objects are kept in memory, and are lost when the server ends');
   if (!directory) return { store, isExclusive: false };
