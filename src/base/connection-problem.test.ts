@@ -40,7 +40,9 @@ it.each<[object, string]>([
     { code: 'ERR_SSL_A', message: '20:error:0A:SSL routines:a:b:c.c:1:\n', reason: 'certificate required' },
     'TLS failed: certificate required (ERR_SSL_A)',
   ],
-  [{ code: 'EOTHER', message: '' }, 'EOTHER'],
+  [{ code: 'EOTHER', message: '' }, '(EOTHER)'],
+  [{ code: 'EACCES', message: 'connect EACCES /run/a.sock' }, 'connect EACCES /run/a.sock'],
+  [{ code: 14, message: 'a status of gRPC' }, 'a status of gRPC'],
   [{ message: 'the response is too large' }, 'the response is too large'],
 ])('%j means: %s', (error, problem) => {
   expect(connectionProblem(error)).toBe(problem);

@@ -12,10 +12,10 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
 
 /** Says in one clause why a server could not be reached. Messages of the system are codes, or lines of OpenSSL. */
 export function connectionProblem(error: unknown): string {
-  const { code, message, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
-  if (!code) return message;
+  const { code, message, reason } = error as Error & { readonly code?: unknown; readonly reason?: string };
+  if (typeof code !== 'string') return message;
   const meaning = meaningOf(code, reason) ?? message;
-  return meaning ? `${meaning} (${code})` : code;
+  return meaning.includes(code) ? meaning : `${meaning} (${code})`.trim();
 }
 
 function meaningOf(code: string, reason: string | undefined): string | undefined {

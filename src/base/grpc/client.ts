@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connectionProblem } from '../connection-problem.ts';
 import type { Clock } from '../time/clock.ts';
 import { Call, type CallHandler, type Method, prefixed } from './call.ts';
 import { Flag, FrameType, frame } from './frames.ts';
@@ -71,7 +72,7 @@ export class GrpcClient {
       socket.destroy();
       signal.throwIfAborted();
       if (error instanceof GrpcError) throw error;
-      throw new GrpcError(GrpcStatus.UNAVAILABLE, (error as Error).message, { cause: error });
+      throw new GrpcError(GrpcStatus.UNAVAILABLE, connectionProblem(error), { cause: error });
     } finally {
       signal.removeEventListener('abort', giveUp);
     }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { ShortLivedMap } from '../collections/short-lived-map.ts';
+import { connectionProblem } from '../connection-problem.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import {
   DEFAULT_FRAME_SIZE,
@@ -100,7 +101,7 @@ export class Session {
     });
     this.#silence = this.#listen();
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.on('error', (error) => this.#end(unavailable(`the connection failed: ${error.message}`, error)));
+    socket.on('error', (error) => this.#end(unavailable(`the connection failed: ${connectionProblem(error)}`, error)));
     socket.on('close', () => this.#end(unavailable('the connection was closed by the other side')));
     this.#greet();
   }
