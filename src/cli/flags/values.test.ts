@@ -13,6 +13,7 @@ import {
   portRange,
   rangesOverlap,
   rate,
+  serverUrl,
   serviceRange,
   switches,
 } from './values.ts';
@@ -31,6 +32,7 @@ const parsers = {
   rate,
   serviceRange,
   switches,
+  serverUrl,
 };
 
 test.each<[keyof typeof parsers, string, unknown]>([
@@ -45,6 +47,8 @@ test.each<[keyof typeof parsers, string, unknown]>([
   ],
   ['port', '65535', 65_535],
   ['address', '::1', '::1'],
+  ['serverUrl', 'https://127.0.0.1:6443', 'https://127.0.0.1:6443'],
+  ['serverUrl', 'http://[::1]:80/fed', 'http://[::1]:80/fed'],
   ['serviceRange', '10.96.0.0/16', '10.96.0.0/16'],
   ['portRange', '30000-32767', { first: 30_000, last: 32_767 }],
   ['duration', '1h30m', 5_400_000],
@@ -69,6 +73,9 @@ test.each<[keyof typeof parsers, string]>([
   ['port', ''],
   ['port', '1e3'],
   ['address', 'localhost'],
+  ['serverUrl', 'garbage'],
+  ['serverUrl', 'localhost:6443'],
+  ['serverUrl', 'https://127.0.0.1:99999'],
   ['serviceRange', '10.96.0.0'],
   ['serviceRange', '10.96.0.1/16'],
   ['serviceRange', '10.96.0.0/31'],

@@ -20,6 +20,14 @@ export function address(text: string): string {
   return text;
 }
 
+/** Of an API server. */
+export function serverUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new FlagError('It must be a URL such as https://127.0.0.1:6443.');
+  }
+  return text;
+}
+
 /** An IPv4 range that leaves room for a service address, such as `10.96.0.0/16`. */
 export function serviceRange(text: string): string {
   const [base = '', bits = ''] = text.split('/');

@@ -6,7 +6,11 @@ import { verbosityFlags } from '../../flags/verbosity.ts';
 
 export const federationManagerFlags = [
   flag('--kubeconfig <file>', { help: 'kubeconfig of the federation API server; required', parse: value.file }),
-  flag('--master <url>', { help: 'address of the federation API server', defaultText: 'that of the kubeconfig' }),
+  flag('--master <url>', {
+    help: 'address of the federation API server',
+    parse: value.serverUrl,
+    defaultText: 'that of the kubeconfig',
+  }),
   flag('--federation-name <name>', { help: 'name of the federation, which is part of the names of services' }),
   flag('--zone-name <domain>', { help: 'zone of the DNS provider that federated services are published to' }),
   flag('--service-dns-suffix <domain>', {
