@@ -1,12 +1,13 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
 import type { Duplex } from 'node:stream';
+import { rejectsOn } from '../../base/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import { thisMachine } from './machine.ts';
-import { NodeParts, rejectsOn } from './node/node-parts.ts';
+import { NodeParts } from './node/node-parts.ts';
 import type { RunNodeOptions } from './node/options.ts';
 import { nodeSettings, Registration } from './node/registration.ts';
 import { nodeDirectory, readNodeFile } from './node-file.ts';

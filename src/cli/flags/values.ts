@@ -3,6 +3,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { FlagError } from '../../base/flag.ts';
+import { isHttpUrl } from '../../base/http-url.ts';
 
 const MAX_PORT = 65_535;
 /** The names of services in it must be at most 253 characters long. */
@@ -22,9 +23,7 @@ export function address(text: string): string {
 
 /** Of an API server. */
 export function serverUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new FlagError('It must be a URL such as https://127.0.0.1:6443.');
-  }
+  if (!isHttpUrl(text)) throw new FlagError('It must be a URL such as https://127.0.0.1:6443.');
   return text;
 }
 

@@ -23,11 +23,16 @@ export async function getClusters(flags: FederationFlags): Promise<void> {
 export async function rowOf({ cluster, access, problem }: MemberAccess): Promise<readonly string[]> {
   const { metadata, status } = cluster;
   const { isReady, message } = readiness(cluster);
-  const release = access && (await releaseOf(access).catch((error: Error) => error));
-  const [version, problemHere] = release instanceof Error ? [NONE, release.message] : [release?.gitVersion ?? NONE, ''];
+  let unreachable = '';
+  const release =
+    access &&
+    (await releaseOf(access).catch(({ message: why }: Error) => {
+      unreachable = why;
+      return undefined;
+    }));
   return [
-    ...[metadata.name ?? '', isReady ? 'Ready' : 'NotReady', version],
+    ...[metadata.name ?? '', isReady ? 'Ready' : 'NotReady', release?.gitVersion ?? NONE],
     ...[status.region ?? NONE, status.zones?.join(',') ?? NONE, elapsed(metadata.creationTimestamp, Date.now())],
-    problem ?? (isReady ? problemHere : message),
+    problem ?? (isReady ? unreachable : message),
   ];
 }

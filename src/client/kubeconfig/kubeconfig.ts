@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { fileProblem } from '../../base/file-problem.ts';
+import { isHttpUrl } from '../../base/http-url.ts';
 
 /** The address of a cluster and the client's credentials, as the HTTPS transport needs them. */
 export interface Connection {
@@ -114,7 +115,7 @@ export async function connectionOf(
   for (const field of UNSUPPORTED_FIELDS.cluster) refuse(cluster, field, `cluster "${entry.cluster}"`);
   const server = textOf(cluster, 'server');
   if (!server) throw new KubeconfigError(`cluster "${entry.cluster}" has no server`);
-  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
+  if (!isHttpUrl(server)) {
     const problem = 'is not a URL such as https://127.0.0.1:6443';
     throw new KubeconfigError(`the server "${server}" of cluster "${entry.cluster}" ${problem}`);
   }

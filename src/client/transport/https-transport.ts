@@ -101,14 +101,8 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
 
   return {
     ...httpTransport({
-      ...{
-        send,
-        peer: base.host,
-        clock,
-        timeoutMs: timeout,
-        readTimeoutMs: readTimeout,
-        ...(limits ? { limits } : {}),
-      },
+      ...{ send, peer: base.host, clock, timeoutMs: timeout, readTimeoutMs: readTimeout },
+      ...(limits ? { limits } : {}),
     }),
 
     renew(identity) {

@@ -1,5 +1,6 @@
 /** What runs pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
 import { join } from 'node:path';
+import { rejectsOn } from '../../../base/rejects-on.ts';
 import { type Agent, startAgent } from '../../../node/agent/agent.ts';
 import { PullRecords } from '../../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../../node/agent/node/node-object.ts';
@@ -176,14 +177,4 @@ const ownerOf = ({ name, networkNamespace }: NodeFile) => ({ shortName: name, ne
 /** Whether the addresses of Services can be reached: nftables leads to their endpoints. */
 async function mayMakeRules(): Promise<boolean> {
   return process.getuid?.() === 0 && (await findProgram('nft', process.env.PATH ?? '')) !== undefined;
-}
-
-/** Rejects with the reason of the signal when it is aborted. */
-export function rejectsOn(signal: AbortSignal): Promise<never> {
-  const rejecting = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  rejecting.catch(() => undefined);
-  return rejecting;
 }

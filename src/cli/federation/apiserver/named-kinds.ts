@@ -3,6 +3,7 @@
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import { rejectsOn } from '../../../base/rejects-on.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { createClient } from '../../../client/client.ts';
@@ -75,15 +76,7 @@ export async function serveNamedKinds({ server, clock, random, log, signal }: Na
       }
     });
   });
-  await Promise.race([types.synced, rejection(signal)]);
-}
-
-/** Rejects with the reason of the signal when it is aborted. */
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+  await Promise.race([types.synced, rejectsOn(signal)]);
 }
 
 const servedAs = ({ hub, kind, plural }: Kind) => `served as ${kind}, ${plural} of ${hub.apiVersion}`;
