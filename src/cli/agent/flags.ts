@@ -7,7 +7,7 @@ import { token } from '../token/flags.ts';
 import { nodeFlags } from './node-flags.ts';
 
 export const agentFlags = [
-  flag('--server <url>', { help: 'address of the API server' }),
+  flag('--server <url>', { help: 'address of the API server', parse: value.serverUrl }),
   flag('--token <token>', {
     help: 'bootstrap token (qd token create); needed until the node has its certificate',
     parse: token,

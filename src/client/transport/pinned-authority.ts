@@ -2,6 +2,7 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
+import { connectionProblem } from '../../base/connection-problem.ts';
 
 /**
  * Returns the certificate (PEM) of the authority that the server presents and whose key has the hash (`sha256:…`). Nothing is
@@ -24,7 +25,9 @@ export function pinnedAuthority(server: string, hash: string, signal: AbortSigna
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     socket.once('close', () => signal.removeEventListener('abort', abort));
-    socket.once('error', reject);
+    socket.once('error', (cause) =>
+      reject(new Error(`cannot reach ${server}: ${connectionProblem(cause)}`, { cause })),
+    );
     socket.once('secureConnect', () => {
       const found = authorityIn(socket.getPeerX509Certificate(), hash);
       socket.destroy();
