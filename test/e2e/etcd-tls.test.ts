@@ -7,6 +7,9 @@ import { testAuthority } from '../support/tls.ts';
 import { newDirectory, runQd, startQd } from './program.ts';
 
 const missing = etcdMissing();
+const why = missing ? ` (${missing})` : '';
+/** Programs are started, which takes long on a busy machine. */
+const OPTIONS = { timeout: 60_000 };
 
 let directory: string;
 let etcd: TestEtcd;
@@ -42,7 +45,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test.skipIf(missing)(`is a store like any other, and remembered${missing ? ` (${missing})` : ''}`, async () => {
+test.skipIf(missing)(`is a store like any other, and remembered${why}`, OPTIONS, async () => {
   const { ca, cert, key } = files;
   const tls = ['--etcd-cafile', ca, '--etcd-certfile', cert, '--etcd-keyfile', key];
   const first = await startQd({ directory, flags: ['--store', 'etcd', '--etcd-servers', etcd.endpoint, ...tls] });
@@ -54,7 +57,7 @@ test.skipIf(missing)(`is a store like any other, and remembered${missing ? ` (${
   expect(await second.stop()).toBe(0);
 });
 
-test.skipIf(missing)(`refuses clients without a certificate${missing ? ` (${missing})` : ''}`, async () => {
+test.skipIf(missing)(`refuses clients without a certificate${why}`, OPTIONS, async () => {
   const where = ['--data-dir', join(directory, 'other'), '--port', '0', '--kubeconfig', join(directory, 'config')];
   const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint];
   const stranger = await runQd(['up', ...where, ...flags, '--etcd-cafile', files.ca]);
