@@ -26,12 +26,17 @@ export async function runProgram(name: string, description: string, commands: re
       .showSuggestionAfterError(false);
     command.allowExcessArguments(false);
   }
+  // The reader of the output may go before its end, as `head` does: the command goes on.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') report(name, error);
+  });
+  process.stderr.on('error', () => {});
   // Keeps the process alive while a command works: the clock's timers and LMDB's threads do not.
   const keepAlive = setInterval(() => {}, MAX_TIMER_MS);
   try {
     await program.parseAsync();
   } catch (error) {
-    process.exitCode = report(name, error);
+    report(name, error);
   } finally {
     clearInterval(keepAlive);
   }
@@ -46,9 +51,12 @@ function isHelp({ exitCode, code }: CommanderError): boolean {
   return exitCode === 0 || code === 'commander.help';
 }
 
-/** Prints the error and returns the exit code. */
-function report(name: string, error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode;
+/** Prints the error, and has the program end with its exit code. */
+function report(name: string, error: unknown): void {
+  if (error instanceof CommanderError) {
+    process.exitCode ||= error.exitCode;
+    return;
+  }
   process.stderr.write(`${name}: ${explain(error)}\n`);
-  return 1;
+  process.exitCode = 1;
 }

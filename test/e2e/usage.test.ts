@@ -1,6 +1,8 @@
-/** What people who mistype a flag or a command are told. */
+/** What people who mistype a flag or a command are told, and what becomes of output that nobody takes. */
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { runQd } from './program.ts';
+import { runQd, spawnProgram } from './program.ts';
 
 test.each([
   ['qd', ['up', '--bogus'], "unknown option '--bogus'; the nearest is --nodes (see qd up --help)"],
@@ -23,4 +25,17 @@ test.each([
   const line = stderr.trim().replace(`${program}: `, '');
   if (typeof expected === 'string') expect(line).toBe(expected);
   else expect(line).toMatch(expected);
+});
+
+test('a reader that goes before the end, as head does, is no error', async () => {
+  const child = spawnProgram('qd', ['--help'], {});
+  child.stdout?.destroy();
+  const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+});
+
+test('output that finds no room on the disk is an error of one line', async () => {
+  const enter = ['/bin/sh', '-c', 'exec "$0" "$@" > /dev/full'];
+  const { stderr, code } = await runQd(['--help'], { enter });
+  expect({ stderr, code }).toEqual({ stderr: 'qd: no space left on the disk\n', code: 1 });
 });

@@ -30,8 +30,6 @@ export async function up(flags: GivenFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
   const steps = createSteps(process.stdout, () => performance.now());
   const cleanup = new Cleanup();
-  // The reader of standard output may be gone; the cluster goes on.
-  process.stdout.on('error', () => {});
   process.on('uncaughtException', (error) => {
     log.error('uncaught exception', { error });
     process.exit(1);
