@@ -62,7 +62,8 @@ export default defineConfig({
       },
       {
         test: {
-          ...{ ...COMMON, name: 'waiting', include: WAITING, exclude: ISOLATED, ...SHARED_PROCESSES },
+          ...{ ...COMMON, name: 'waiting', include: WAITING, ...SHARED_PROCESSES },
+          exclude: [...ISOLATED, '**/node_modules/**'],
           ...{ maxWorkers: MORE_THAN_CORES, sequence: { groupOrder: 1 } },
         },
       },

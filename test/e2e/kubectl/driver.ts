@@ -162,7 +162,7 @@ function declare(tests: (kubectl: Driver) => void, kubectlsOn: (store: StoreName
       tests(driver);
     });
     // A suite without any test is an error.
-    if (chosen.length === 0) test.skip('there is no kubectl', () => {});
+    if (chosen.length === 0) test.skip('there is no kubectl for this store', () => {});
   });
 }
 
