@@ -12,6 +12,9 @@ import { describeRuntime } from './contract.ts';
 import { prepareProcess } from './process.ts';
 import { BUSYBOX, NO_RESOURCES, PLAIN_SECURITY, World } from './world.ts';
 
+/** Ids that no user of the machine has. */
+const IDS = [{ hostId: 40_000 * 65_536, containerId: 0, length: 65_536 }];
+
 const missing = whyMissing();
 if (missing) console.warn(`the tests of the process runtime are skipped: ${missing}`);
 
@@ -22,6 +25,8 @@ function whyMissing(): string | undefined {
 
 describe.skipIf(missing)('on this machine', () => {
   describeRuntime('process', () => prepareProcess());
+
+  describeRuntime('process with user namespaces', async () => ({ ...(await prepareProcess()), idMappings: IDS }));
 
   describe('what only this runtime has', () => {
     let under: Awaited<ReturnType<typeof prepareProcess>>;
@@ -37,8 +42,7 @@ describe.skipIf(missing)('on this machine', () => {
 
     const kept = (...path: string[]) => join(under.directory, 'runtime', ...path);
     const keeperPid = async () => Number(await readFile(kept('keeper.pid'), 'utf8'));
-    const pidOf = async (id: string) =>
-      JSON.parse(await readFile(kept('containers', id, 'state'), 'utf8')).pid as number;
+    const pidOf = async (id: string) => Number(await readFile(kept('containers', id, 'pid'), 'utf8'));
     const parentOf = async (pid: number) =>
       Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
     const host = { image: 'host', imageId: HOST_IMAGE_ID };
@@ -81,8 +85,16 @@ describe.skipIf(missing)('on this machine', () => {
     it('notices a supervisor that was killed, and ends its container', async () => {
       const container = await world.run('echo up; sleep 1000');
       const pid = await pidOf(container.id);
-      process.kill(await parentOf(pid), 'SIGKILL');
+      process.kill(await parentOf(await parentOf(pid)), 'SIGKILL');
       expect(await container.ended()).toMatchObject({ exitCode: 137, reason: 'Unknown' });
+      await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+    });
+
+    it('ends a container whose OCI runtime was killed', async () => {
+      const container = await world.run('echo up; sleep 1000');
+      const pid = await pidOf(container.id);
+      process.kill(await parentOf(pid), 'SIGKILL');
+      expect(await container.ended()).toMatchObject({ exitCode: 137 });
       await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
     });
 
@@ -171,7 +183,7 @@ describe.skipIf(missing)('on this machine', () => {
         await expect.poll(() => container.log(), { timeout: 10_000 }).toEqual(['stdout F up']);
         const keeper = await readFile(join(runtime, 'keeper.pid'), 'utf8');
         const files = join(runtime, 'containers', container.id);
-        const { pid } = JSON.parse(await readFile(join(files, 'state'), 'utf8'));
+        const pid = Number(await readFile(join(files, 'pid'), 'utf8'));
         fill();
         process.kill(pid, 'SIGUSR1');
         expect(await container.ended()).toMatchObject({ exitCode: 7, reason: 'Error' });
@@ -194,7 +206,7 @@ describe.skipIf(missing)('on this machine', () => {
       const other = new World({ stop, directory, open });
       await other.start();
       const container = await other.run('sleep 1000', { resources: { ...NO_RESOURCES, memoryBytes: 2 ** 26 } });
-      const pid = JSON.parse(await readFile(join(directory, 'runtime/containers', container.id, 'state'), 'utf8')).pid;
+      const pid = Number(await readFile(join(directory, 'runtime/containers', container.id, 'pid'), 'utf8'));
       expect(traces(name)).not.toEqual([]);
       await other.removeAll();
       await other.runtime.close();

@@ -45,6 +45,7 @@ export async function prepareProcess(
         name,
         podCidr,
         images,
+        hidden: [directory],
         keeper: [...KEEPER, ...flags],
         clock: systemClock,
         random: systemRandom,

@@ -1,11 +1,12 @@
 /** The pods and containers of the contract suite. */
-import { readFile } from 'node:fs/promises';
+import { chown, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildImage } from '../../src/node/images/build/build-image.ts';
 import type {
   ContainerConfig,
   ContainerResources,
   ContainerSecurity,
+  IdMapping,
 } from '../../src/node/runtime/container-config.ts';
 import type { Container, Runtime } from '../../src/node/runtime/runtime.ts';
 import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
@@ -33,6 +34,8 @@ export interface RuntimeUnderTest {
   stop(): Promise<void>;
   /** A folder for volumes, logs and archives. */
   readonly directory: string;
+  /** The ids of the user namespace that its pods have; undefined: the node's. */
+  readonly idMappings?: readonly IdMapping[];
 }
 
 /** What a runtime cannot do, with the reason. */
@@ -137,6 +140,15 @@ export class World {
     return join(this.#under.directory, ...names);
   }
 
+  /** Makes a folder that root of the pods owns. */
+  async folder(name: string): Promise<string> {
+    const path = this.path(name);
+    await mkdir(path, { recursive: true });
+    const owner = this.#under.idMappings?.[0]?.hostId;
+    if (owner !== undefined) await chown(path, owner, owner);
+    return path;
+  }
+
   async start(): Promise<void> {
     await this.#open();
     await this.load();
@@ -184,7 +196,7 @@ export class World {
       ports: [],
       labels: { app: name },
       annotations: {},
-      namespaces: { network: 'pod', pid: 'container', ipc: 'pod', user: undefined },
+      namespaces: { network: 'pod', pid: 'container', ipc: 'pod', user: this.#under.idMappings },
       sysctls: {},
       security: {
         privileged: false,

@@ -22,6 +22,8 @@ export interface RuntimeRequest {
   readonly name: string;
   readonly podCIDRs: readonly string[];
   readonly registries: RegistrySettings;
+  /** Paths of this machine that pods with its files do not see: data directories of clusters, and kubeconfigs. */
+  readonly hidden?: readonly string[];
   /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
   readonly networkNamespace?: string | undefined;
   /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
@@ -76,6 +78,7 @@ async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
   const images = await openImageStore(request);
   return openProcessRuntime({
     ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
+    hidden: request.hidden ?? [],
   });
 }
 

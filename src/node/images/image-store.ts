@@ -11,6 +11,11 @@ export interface ImageStore extends Images {
    */
   unpack(imageId: string): Promise<string>;
   /**
+   * Returns a directory with the same files for a user namespace whose root is the user `base` on the node: only owners, to be mounted
+   * above those of `unpack`. Nobody may write to it.
+   */
+  shiftedLayer(imageId: string, base: number): Promise<string>;
+  /**
    * Gives a container its own root in `directory`, which belongs to the container. Idempotent: after a reboot it mounts
    * what is there again, with everything that the container wrote. An image is kept while a root of it exists.
    */

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImageStore } from '../images/image-store.ts';
-import type { ContainerConfig } from '../runtime/container-config.ts';
+import type { ContainerConfig, IdMapping } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Images } from '../runtime/runtime.ts';
 import { HOST_IMAGE, HOST_IMAGE_ID, hostImageConfig, isHostImage } from './host-image.ts';
@@ -24,9 +24,23 @@ export function imagesWithHost(store: ImageStore): Images {
   };
 }
 
-/** Looks up what a container needs from its image, and from those that it mounts. */
-export async function resolveImage(store: ImageStore, config: ContainerConfig, node: string): Promise<ResolvedImage> {
+/** Where images and the files of the node come from. */
+export interface HostImages {
+  readonly store: ImageStore;
+  /** The path of Node. */
+  readonly node: string;
+  /** Paths of the node that no container sees. */
+  readonly hidden: readonly string[];
+}
+
+/** Looks up what a container needs from its image, and from those that it mounts. `idMappings` are those of its user namespace. */
+export async function resolveImage(
+  { store, node, hidden }: HostImages,
+  config: ContainerConfig,
+  idMappings: readonly IdMapping[] | undefined,
+): Promise<ResolvedImage> {
   const isHost = isHostImage(config.imageId);
+  const base = idMappings?.[0]?.hostId;
   const [directory, imageConfig] = isHost
     ? ['/', hostImageConfig(node)]
     : await Promise.all([store.unpack(config.imageId), store.config(config.imageId)]);
@@ -39,7 +53,15 @@ export async function resolveImage(store: ImageStore, config: ContainerConfig, n
       ),
     ),
   ]);
-  return { directory, config: imageConfig, users: { passwd, group }, mounted: Object.fromEntries(mounted) };
+  const shifted = isHost || base === undefined ? [] : [await store.shiftedLayer(config.imageId, base)];
+  return {
+    directory,
+    layers: isHost ? [] : [...shifted, directory],
+    hidden: isHost ? hidden : [],
+    config: imageConfig,
+    users: { passwd, group },
+    mounted: Object.fromEntries(mounted),
+  };
 }
 
 /** An image may have no such file. */

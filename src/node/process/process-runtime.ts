@@ -20,6 +20,8 @@ export interface ProcessRuntimeOptions {
   /** The node's range of pod addresses, for example `10.244.0.0/24`. */
   readonly podCidr: string;
   readonly images: ImageStore;
+  /** Paths of the node that containers with its files do not see: the data of clusters, and their keys. */
+  readonly hidden: readonly string[];
   /** The command that starts the keeper of containers, to which name, range and directory are appended. */
   readonly keeper: readonly string[];
   readonly clock: Clock;
@@ -59,11 +61,14 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   const runtime: Runtime = {
     version: `process://${process.versions.node}`,
     images: imagesWithHost(store),
-    // Containers without namespaces have no mounts of their own.
     handlers: [
-      { name: '', recursiveReadOnlyMounts: facts.isolation !== 'none' && hasMountAttributes(), userNamespaces: false },
+      {
+        name: '',
+        recursiveReadOnlyMounts: facts.executor === 'oci' && hasMountAttributes(),
+        userNamespaces: facts.hasUserNamespaces,
+      },
     ],
-    supplementalGroupsPolicy: facts.isolation === 'root',
+    supplementalGroupsPolicy: facts.executor === 'oci',
     limitation: limitationOf(facts),
     refusal: (pod) => refusal(pod, facts),
     health: async () =>
@@ -84,8 +89,9 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     stopSandbox: async (id) => connection().call('stopSandbox', { id }),
     removeSandbox: async (id) => connection().call('removeSandbox', { id }),
     sandboxes: async () => connection().call('sandboxes', {}),
-    createContainer: async (sandboxId, config) => {
-      const image = await resolveImage(store, config, process.execPath);
+    createContainer: async (sandboxId, config, sandbox) => {
+      const images = { store, node: process.execPath, hidden: options.hidden };
+      const image = await resolveImage(images, config, sandbox.namespaces.user);
       return connection().call('createContainer', { sandboxId, config, image });
     },
     startContainer: async (id) => connection().call('startContainer', { id }),
@@ -121,15 +127,12 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   return runtime;
 }
 
-function limitationOf({ isolation, whyNotIsolated, whyNoNetwork }: KeeperFacts): string | undefined {
-  switch (isolation) {
-    case 'root':
-      return whyNoNetwork && `Pods share the network of the node: ${whyNoNetwork}.`;
-    case 'user':
-      return `Pods share the network of the node and have no limits: ${whyNotIsolated}.`;
-    case 'none':
-      return `Containers share files, processes and network of the node: ${whyNotIsolated}.`;
-  }
+function limitationOf({ executor, whyNotIsolated, hasNetwork, whyNoNetwork }: KeeperFacts): string | undefined {
+  const network = hasNetwork ? '' : ` Pods share the network of the node: ${whyNoNetwork}.`;
+  if (executor === 'plain')
+    return `Pods are not containers: they are processes of one unprivileged user of the node, because ${whyNotIsolated}.${network}`;
+  const users = whyNotIsolated === undefined ? '' : `Root in a pod is root on the node: ${whyNotIsolated}.`;
+  return `${users}${network}`.trim() || undefined;
 }
 
 /** Since Linux 5.12, a tree of mounts is made read-only at once. */

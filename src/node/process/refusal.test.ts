@@ -8,7 +8,9 @@ const ROOT: KeeperFacts = {
   pid: 1,
   name: 'test',
   podCidr: '10.0.0.0/24',
-  isolation: 'root',
+  executor: 'oci',
+  runtime: '/usr/sbin/runc',
+  hasUserNamespaces: true,
   whyNotIsolated: undefined,
   hasNetwork: true,
   whyNoNetwork: undefined,
@@ -16,55 +18,67 @@ const ROOT: KeeperFacts = {
   hasCgroups: true,
   hasTerminals: true,
 };
-const USER: KeeperFacts = {
+const PLAIN: KeeperFacts = {
   ...ROOT,
-  isolation: 'user',
-  whyNotIsolated: 'the node agent does not run as root',
-  hasNetwork: false,
+  executor: 'plain',
+  runtime: undefined,
+  hasUserNamespaces: false,
+  whyNotIsolated: 'no OCI runtime is installed (runc or crun)',
   hasCgroups: false,
 };
-const NONE: KeeperFacts = { ...USER, isolation: 'none', whyNotIsolated: 'perl is not installed', hasTerminals: false };
+const USER: KeeperFacts = {
+  ...PLAIN,
+  whyNotIsolated: 'the node agent does not run as root',
+  hasNetwork: false,
+  whyNoNetwork: 'the node agent does not run as root',
+};
 
 function pod(container: object = {}, spec: object = {}): SeenPod {
   return { spec: { containers: [{ name: 'c', image: 'host', ...container }], ...spec } } as unknown as SeenPod;
 }
 
-it.each([
+const CONTAINERS = /pods are containers only where the node agent runs as root and runc or crun is installed/;
+
+it.each<[string, SeenPod, (RegExp | undefined)[]]>([
   ['a plain pod', pod(), [undefined, undefined, undefined]],
   [
     'limits',
     pod({ resources: { limits: { cpu: '1', memory: '1Gi' } } }),
-    [undefined, /cpu and memory limits of container c/, /limits/],
+    [undefined, /cpu and memory limits/, CONTAINERS],
   ],
   ['requests', pod({ resources: { requests: { cpu: '1' } } }), [undefined, undefined, undefined]],
-  ['an image', pod({ image: 'busybox' }), [undefined, undefined, /only run programs of the node.*perl/]],
-  ['a volume', pod({ volumeMounts: [{ name: 'v', mountPath: '/data' }] }), [undefined, undefined, /mount \/data/]],
+  ['an image', pod({ image: 'busybox' }), [undefined, /only run programs of the node/, CONTAINERS]],
+  ['a volume', pod({ volumeMounts: [{ name: 'v', mountPath: '/data' }] }), [undefined, /mount \/data/, CONTAINERS]],
   [
     'its token',
     pod({ volumeMounts: [{ name: 't', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }] }),
     [undefined, undefined, undefined],
   ],
-  ['privileged', pod({ securityContext: { privileged: true } }), [undefined, /privileged.*root/, /privileged/]],
+  ['privileged', pod({ securityContext: { privileged: true } }), [undefined, /privileged/, CONTAINERS]],
   [
     'dropped capabilities',
     pod({ securityContext: { capabilities: { drop: ['ALL'] } } }),
-    [undefined, undefined, /apply capabilities/],
+    [undefined, /apply capabilities/, CONTAINERS],
   ],
   [
     'an unknown capability',
     pod({ securityContext: { capabilities: { add: ['FLY'] } } }),
     [/unknown capability FLY/, /FLY/, /FLY/],
   ],
-  ['a terminal', pod({ tty: true }), [undefined, undefined, /terminal/]],
+  ['a terminal', pod({ tty: true }), [undefined, undefined, undefined]],
   [
     'no privilege escalation',
     pod({ securityContext: { allowPrivilegeEscalation: false } }),
-    [undefined, undefined, /privilege escalation/],
+    [undefined, /privilege escalation/, CONTAINERS],
   ],
-  ['fsGroup', pod({}, { securityContext: { fsGroup: 1 } }), [undefined, /fsGroup/, /fsGroup/]],
-  ['sysctls', pod({}, { securityContext: { sysctls: [{ name: 'a', value: 'b' }] } }), [undefined, /sysctl/, /sysctl/]],
-  ['hostUsers', pod({}, { hostUsers: false }), [/user namespaces/, /user namespaces/, /user namespaces/]],
-  ['hostPID', pod({}, { hostPID: true }), [undefined, /hostPID/, /hostPID/]],
+  ['fsGroup', pod({}, { securityContext: { fsGroup: 1 } }), [undefined, /fsGroup/, CONTAINERS]],
+  [
+    'sysctls',
+    pod({}, { securityContext: { sysctls: [{ name: 'a', value: 'b' }] } }),
+    [undefined, /sysctl/, CONTAINERS],
+  ],
+  ['hostUsers', pod({}, { hostUsers: false }), [undefined, /user namespaces/, CONTAINERS]],
+  ['hostPID', pod({}, { hostPID: true }), [undefined, /hostPID/, CONTAINERS]],
   ['a profile of the node', pod({ securityContext: { seccompProfile: { type: 'Localhost' } } }), [/seccomp/, /s/, /s/]],
   [
     'mounts that reach the node',
@@ -74,15 +88,20 @@ it.each([
   [
     'another host port',
     pod({ ports: [{ hostPort: 80, containerPort: 8080 }] }),
-    [undefined, /must equal its containerPort/, /must equal/],
+    [undefined, undefined, /must equal its containerPort/],
   ],
   ['the same host port', pod({ ports: [{ hostPort: 8080, containerPort: 8080 }] }), [undefined, undefined, undefined]],
 ])('%s', (_, subject, expected) => {
-  for (const [i, facts] of [ROOT, USER, NONE].entries()) {
+  for (const [i, facts] of [ROOT, PLAIN, USER].entries()) {
     const message = refusal(subject, facts);
     if (expected[i] === undefined) expect(message).toBeUndefined();
     else expect(message).toMatch(expected[i]);
   }
+});
+
+it('refuses user namespaces where there are none', () => {
+  const facts = { ...ROOT, hasUserNamespaces: false, whyNotIsolated: 'user namespaces: forbidden' };
+  expect(refusal(pod({}, { hostUsers: false }), facts)).toMatch(/hostUsers: false.*forbidden/);
 });
 
 it('refuses host ports without nft', () => {

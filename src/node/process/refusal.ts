@@ -1,7 +1,7 @@
 /** Why the process runtime cannot run a pod on this machine: everything that it cannot do is refused, nothing is ignored. */
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import { isHostImage } from './host-image.ts';
-import { unknownCapability } from './plans/capabilities.ts';
+import { unknownCapability } from './oci/capabilities.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
 type Rule = (pod: SeenPod, facts: KeeperFacts) => string | undefined;
@@ -9,10 +9,13 @@ type SecurityContext = NonNullable<SeenContainer['securityContext']> & NonNullab
 
 /** A sentence for an event; undefined if it can. */
 export function refusal(pod: SeenPod, facts: KeeperFacts): string | undefined {
-  const rules = [...ALWAYS, ...(facts.isolation === 'root' ? AS_ROOT : WITHOUT_ROOT)];
-  const limits = facts.hasCgroups ? [] : WITHOUT_CGROUPS;
-  const bare = facts.isolation === 'none' ? WITHOUT_NAMESPACES : [];
-  for (const rule of [...rules, ...limits, ...bare]) {
+  const rules = [
+    ...ALWAYS,
+    ...(facts.hasNetwork ? WITH_NETWORK : WITHOUT_NETWORK),
+    ...(facts.executor === 'oci' ? CONTAINERS : PROCESSES),
+    ...(facts.hasCgroups ? [] : WITHOUT_CGROUPS),
+  ];
+  for (const rule of rules) {
     const message = rule(pod, facts);
     if (message !== undefined) return `The process runtime cannot run this pod: ${message}`;
   }
@@ -20,7 +23,6 @@ export function refusal(pod: SeenPod, facts: KeeperFacts): string | undefined {
 }
 
 const ALWAYS: readonly Rule[] = [
-  (pod) => (pod.spec.hostUsers === false ? 'it has no user namespaces for pods (hostUsers: false).' : undefined),
   security(({ seccompProfile }) =>
     seccompProfile?.type === 'Localhost' ? 'it cannot load seccomp profiles of the node.' : undefined,
   ),
@@ -39,72 +41,87 @@ const ALWAYS: readonly Rule[] = [
   ),
 ];
 
-const AS_ROOT: readonly Rule[] = [
-  (pod, { hasHostPorts, hasNetwork }) =>
-    pod.spec.hostNetwork || hostPorts(pod).length === 0 || (hasHostPorts && hasNetwork)
+const WITH_NETWORK: readonly Rule[] = [
+  (pod, { hasHostPorts }) =>
+    pod.spec.hostNetwork || hostPorts(pod).length === 0 || hasHostPorts
       ? undefined
       : 'host ports need nft, which is not installed.',
 ];
 
-const WITHOUT_ROOT: readonly Rule[] = [
-  (pod, facts) =>
+const WITHOUT_NETWORK: readonly Rule[] = [
+  (pod, { whyNoNetwork }) =>
     hostPorts(pod).some(({ hostPort, containerPort }) => hostPort !== containerPort)
-      ? `pods share the network of the node, so a hostPort must equal its containerPort (${facts.whyNotIsolated}).`
+      ? `pods share the network of the node, so a hostPort must equal its containerPort (${whyNoNetwork}).`
       : undefined,
-  (pod, facts) =>
-    pod.spec.securityContext?.sysctls?.length ? `it cannot set sysctls: ${facts.whyNotIsolated}.` : undefined,
-  (pod, facts) =>
-    pod.spec.securityContext?.fsGroup !== undefined || pod.spec.securityContext?.supplementalGroups?.length
-      ? `it cannot set groups (fsGroup, supplementalGroups): ${facts.whyNotIsolated}.`
+  (pod, { whyNoNetwork }) =>
+    pod.spec.securityContext?.sysctls?.some(({ name }) => name.startsWith('net.'))
+      ? `pods share the network of the node, so it cannot set sysctls of it (${whyNoNetwork}).`
       : undefined,
-  (pod, facts) =>
-    pod.spec.hostPID || pod.spec.hostIPC
-      ? `it cannot share processes or IPC with the node (hostPID, hostIPC): ${facts.whyNotIsolated}.`
+];
+
+const CONTAINERS: readonly Rule[] = [
+  (pod, { hasUserNamespaces, whyNotIsolated }) =>
+    pod.spec.hostUsers === false && !hasUserNamespaces
+      ? `pods cannot have user namespaces of their own (hostUsers: false): ${whyNotIsolated}.`
       : undefined,
-  security(({ privileged }, facts) =>
-    privileged ? `containers cannot be privileged: ${facts.whyNotIsolated}.` : undefined,
-  ),
-  security(({ capabilities }, facts) =>
-    capabilities?.add?.length ? `capabilities cannot be added: ${facts.whyNotIsolated}.` : undefined,
-  ),
 ];
 
 const WITHOUT_CGROUPS: readonly Rule[] = [
   each(({ name, resources }, facts) => {
     const limited = ['cpu', 'memory'].filter((resource) => resources?.limits?.[resource] !== undefined);
     return limited.length > 0
-      ? `the ${limited.join(' and ')} limits of container ${name} cannot be enforced: ${facts.whyNotIsolated ?? 'cgroups cannot be written'}.`
+      ? `the ${limited.join(' and ')} limits of container ${name} cannot be enforced: ${facts.executor === 'oci' ? 'cgroups cannot be written' : missing(facts)}.`
       : undefined;
   }),
 ];
 
-const WITHOUT_NAMESPACES: readonly Rule[] = [
+/** What a plain process cannot have. */
+const PROCESSES: readonly Rule[] = [
+  needsContainer('it has no user namespaces (hostUsers: false)', ({ spec }) => spec.hostUsers === false),
+  needsContainer('it cannot set sysctls', ({ spec }) => (spec.securityContext?.sysctls?.length ?? 0) > 0),
+  needsContainer(
+    'it cannot set groups (fsGroup, supplementalGroups)',
+    ({ spec: { securityContext: context } }) =>
+      context?.fsGroup !== undefined || (context?.supplementalGroups?.length ?? 0) > 0,
+  ),
+  needsContainer('it has no processes or IPC to share (hostPID, hostIPC)', ({ spec }) => spec.hostPID || spec.hostIPC),
+  needsContainer('it has no process namespaces', ({ spec }) => spec.shareProcessNamespace),
+  security(({ privileged }, facts) => (privileged ? `containers cannot be privileged: ${missing(facts)}.` : undefined)),
   each(({ name, image }, facts) =>
     isHostImage(image ?? '')
       ? undefined
-      : `container ${name} can only run programs of the node (image "host"): ${facts.whyNotIsolated}.`,
+      : `container ${name} can only run programs of the node (image "host"): ${missing(facts)}.`,
   ),
   each(({ name, volumeMounts }, facts) => {
     // The token of the service account is mounted into every pod, and is left out here (docs/runtimes.md).
     const volume = volumeMounts?.find(({ mountPath }) => mountPath !== TOKEN_DIRECTORY);
-    return volume ? `container ${name} cannot mount ${volume.mountPath}: ${facts.whyNotIsolated}.` : undefined;
+    return volume ? `container ${name} cannot mount ${volume.mountPath}: ${missing(facts)}.` : undefined;
   }),
-  (pod, facts) =>
-    pod.spec.shareProcessNamespace ? `it has no process namespaces: ${facts.whyNotIsolated}.` : undefined,
   each(({ name, tty }, { hasTerminals }) =>
-    tty && !hasTerminals ? `container ${name} cannot have a terminal: perl is not installed.` : undefined,
+    tty && !hasTerminals
+      ? `container ${name} cannot have a terminal: the program "script" is not installed.`
+      : undefined,
   ),
   security(({ allowPrivilegeEscalation }, facts) =>
-    allowPrivilegeEscalation === false ? `it cannot prevent privilege escalation: ${facts.whyNotIsolated}.` : undefined,
+    allowPrivilegeEscalation === false ? `it cannot prevent privilege escalation: ${missing(facts)}.` : undefined,
   ),
   security((context, facts) => {
     const field = UNENFORCED.find((name) => context[name] !== undefined && context[name] !== false);
-    return field === undefined ? undefined : `it cannot apply ${field}: ${facts.whyNotIsolated}.`;
+    return field === undefined ? undefined : `it cannot apply ${field}: ${missing(facts)}.`;
   }),
 ];
 
 const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const UNENFORCED = ['runAsUser', 'runAsGroup', 'capabilities', 'readOnlyRootFilesystem', 'seccompProfile'] as const;
+
+/** What to do to have containers. */
+function missing({ whyNotIsolated }: KeeperFacts): string {
+  return `pods are containers only where the node agent runs as root and runc or crun is installed (${whyNotIsolated})`;
+}
+
+function needsContainer(what: string, isAsked: (pod: SeenPod) => boolean | undefined): Rule {
+  return (pod, facts) => (isAsked(pod) ? `${what}: ${missing(facts)}.` : undefined);
+}
 
 function each(check: (container: SeenContainer, facts: KeeperFacts) => string | undefined): Rule {
   return (pod, facts) => {

@@ -1,6 +1,6 @@
 /** What a container is made from. */
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Mount } from '../../../src/node/runtime/container-config.ts';
@@ -40,8 +40,7 @@ export function describeConfiguration({ world, lacks }: Subject): void {
   });
 
   it('mounts folders and files of the node', async () => {
-    const folder = world().path('volume');
-    await mkdir(folder, { recursive: true });
+    const folder = await world().folder('volume');
     await writeFile(`${folder}/in`, 'from the node');
     const mounts = [
       mount({ hostPath: folder, containerPath: '/data' }),
@@ -53,8 +52,7 @@ export function describeConfiguration({ world, lacks }: Subject): void {
   });
 
   it('does not write to what is mounted read-only', async () => {
-    const folder = world().path('read-only');
-    await mkdir(folder, { recursive: true });
+    const folder = await world().folder('read-only');
     const mounts = [mount({ hostPath: folder, containerPath: '/data', readOnly: true })];
     const container = await world().run('touch /data/x && echo written || echo refused', { mounts });
     expect(await container.output()).toBe('refused');
@@ -91,7 +89,7 @@ export function describeConfiguration({ world, lacks }: Subject): void {
   });
 
   it.skipIf(lacks.security)('runs privileged', async () => {
-    const sandbox = world().sandbox();
+    const sandbox = world().sandbox({ namespaces: { ...world().sandbox().namespaces, user: undefined } });
     const privileged = { ...sandbox, security: { ...sandbox.security, privileged: true } };
     const security = { ...PLAIN_SECURITY, privileged: true, maskedPaths: [], readOnlyPaths: [] };
     const script = 'mkdir -p /tmp/m && [ -w /proc/sys/kernel/hostname ] && echo writable';

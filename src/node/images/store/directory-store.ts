@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
+import { processIdentity } from '../../../base/programs/process-identity.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Image, RegistryCredentials } from '../../runtime/runtime.ts';
@@ -20,6 +21,7 @@ import { Ingest } from './ingest.ts';
 import { StoreLayout } from './layout.ts';
 import { imagesOf } from './list-images.ts';
 import { type NamedImage, Names } from './names.ts';
+import { ShiftedRoots } from './shifted-roots.ts';
 import { StoreLock } from './store-lock.ts';
 import { UnpackedRoots } from './unpacked-roots.ts';
 
@@ -56,6 +58,7 @@ export class DirectoryImageStore implements ImageStore {
   readonly #names: Names;
   readonly #lock: StoreLock;
   readonly #unpacked: UnpackedRoots;
+  readonly #shifted = new ShiftedRoots();
   readonly #roots: ContainerRoots;
 
   private constructor(options: DirectoryStoreOptions) {
@@ -159,6 +162,12 @@ export class DirectoryImageStore implements ImageStore {
     }
     const layers = image.layers.map((digest, position) => ({ digest, diffId: diffIds[position]! }));
     return this.#unpacked.unpack(imageId, layers);
+  }
+
+  async shiftedLayer(imageId: string, base: number): Promise<string> {
+    const files = await this.unpack(imageId);
+    const { boot } = await processIdentity(process.pid);
+    return this.#shifted.layer(this.#layout.root(imageId), files, base, boot);
   }
 
   async createRoot(imageId: string, directory: string): Promise<ContainerRoot> {

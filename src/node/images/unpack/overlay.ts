@@ -18,8 +18,12 @@ export function canMountOverlay({ lower, upper, work }: Overlay): boolean {
 }
 
 /** Rejects when the kernel or the file system does not offer it. */
-export async function mountOverlay({ lower, upper, work, target }: Overlay): Promise<void> {
-  await run('mount', ['-t', 'overlay', 'overlay', '-o', `lowerdir=${lower},upperdir=${upper},workdir=${work}`, target]);
+export async function mountOverlay(
+  { lower, upper, work, target }: Overlay,
+  further: readonly string[] = [],
+): Promise<void> {
+  const options = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`, ...further];
+  await run('mount', ['-t', 'overlay', 'overlay', '-o', options.join(','), target]);
 }
 
 /** Detaches it at once, also when something in it is open. */

@@ -1,32 +1,21 @@
 /** A further command in a container: its process, and the pipes of its standard streams. */
-import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { framedPlan, type Step } from '../launcher/plan.ts';
-import type { ProcessIdentity } from '../plans/identity.ts';
-import { openReader, openWriter } from './fifo.ts';
-import { launcherCommand } from './machine.ts';
-import { environmentOf } from './supervisor.ts';
-
-export interface CommandOptions {
-  readonly perl: string;
-  readonly launcher: string;
-  /** Of its own, for its pipes; it is removed when the command runs. */
-  readonly directory: string;
-  readonly steps: readonly Step[];
-  readonly stdin: boolean;
-  readonly stdout: boolean;
-  readonly stderr: boolean;
-}
+import type { CommandRequest } from './executor.ts';
+import type { Programs } from './machine.ts';
+import { failureIn, type OciRuntime } from './oci/oci-runtime.ts';
+import { onPidFile } from './pid-file.ts';
+import { resizeTerminal, terminalArguments, terminalEnvironment } from './terminal.ts';
 
 export interface Command {
-  readonly stdin: Socket | undefined;
-  readonly stdout: Socket | undefined;
-  readonly stderr: Socket | undefined;
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable | undefined;
+  readonly stderr: Readable | undefined;
   /** Resolves when its process has ended. */
   readonly exitCode: Promise<number>;
   resize(columns: number, rows: number): void;
@@ -34,96 +23,110 @@ export interface Command {
   kill(): void;
 }
 
-/** Resolves when the command runs; rejects with a RuntimeError of code `CannotRun` when it cannot be started. */
-export async function startCommand(options: CommandOptions): Promise<Command> {
-  const { perl, launcher, directory, steps } = options;
-  const names = (['stdin', 'stdout', 'stderr'] as const).filter((name) => options[name]);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const [program, args] = launcherCommand(perl, launcher, 'exec');
-  const child = spawn(program, [...args, names.join(',')], {
-    cwd: directory,
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-    env: {},
-  });
-  const exitCode = new Promise<number>((resolve) => {
-    child.on('exit', (code) => resolve(code ?? 137));
-  });
-  const control = child.stdio[3] as Duplex;
-  const pipes: Partial<Record<'stdin' | 'stdout' | 'stderr', Socket>> = {};
-  try {
-    await new Promise<void>((resolve, reject) => {
-      let text = '';
-      control.on('error', () => undefined);
-      control.on('data', (chunk) => {
-        text += String(chunk);
-        if (text.startsWith('ready\n')) {
-          text = text.slice('ready\n'.length);
-          for (const name of names)
-            pipes[name] = name === 'stdin' ? openWriter(join(directory, name)) : openReader(join(directory, name));
-          control.write('go\n');
-        }
-        if (!text.endsWith('\n')) return;
-        if (text.startsWith('started ')) resolve();
-        else reject(new RuntimeError('CannotRun', text.replace(/^failed /, '').trim()));
-      });
-      // Not its exit: a command that ends at once may be seen to end before the message that it has started is read.
-      child.on('close', () => reject(new RuntimeError('Unknown', 'the command could not be started')));
-      control.write(framedPlan(steps));
-    });
-  } catch (error) {
-    for (const pipe of Object.values(pipes)) pipe.destroy();
-    control.destroy();
-    throw error;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-  return {
-    stdin: pipes.stdin,
-    stdout: pipes.stdout,
-    stderr: pipes.stderr,
-    exitCode,
-    resize: (columns, rows) => {
-      control.write(`resize ${columns} ${rows}\n`);
-    },
-    // The launcher kills its child, with its process group, when the descriptor is closed.
-    kill: () => {
-      control.destroy();
-    },
-  };
+export interface OciCommandOptions extends CommandRequest {
+  readonly programs: Programs;
+  readonly runtime: OciRuntime;
+  /** Of the container. */
+  readonly id: string;
 }
 
-/** The same on a machine without Perl, for a container without namespaces. */
+const LOG_FILE = 'runtime.log';
+const EXEC =
+  'exec "$OCI" --root "$OCI_STATE" --log runtime.log --log-format json exec --process process.json --pid-file pid "$OCI_ID"';
+
+/**
+ * Has an OCI runtime run `process.json` in the directory of the request. Resolves when the command runs; rejects with a RuntimeError of
+ * code `CannotRun` when it cannot be started.
+ */
+export async function startCommand(options: OciCommandOptions): Promise<Command> {
+  const { programs, runtime, directory, tty, id } = options;
+  const [program, args] = tty
+    ? [programs.script!, terminalArguments(EXEC, 'never')]
+    : [runtime.program, [...runtime.options(LOG_FILE), 'exec', '--process', 'process.json', '--pid-file', 'pid', id]];
+  const env = {
+    PATH: '/usr/bin:/bin',
+    SHELL: '/bin/sh',
+    OCI: runtime.program,
+    OCI_STATE: runtime.state,
+    OCI_ID: id,
+    ...terminalEnvironment(directory, options.size),
+  };
+  const child = spawn(program, args, { cwd: directory, env, stdio: stdioOf(options) });
+  const exitCode = exitCodeOf(child);
+  try {
+    const pid = await startedIn(directory, child);
+    void exitCode.then(() => rmSync(directory, { recursive: true, force: true }));
+    return {
+      ...streamsOf(child),
+      exitCode,
+      resize: (columns, rows) => resizeTerminal(programs, directory, { columns, rows }),
+      kill: () => killGroup(pid),
+    };
+  } catch (error) {
+    const message = failureIn(join(directory, LOG_FILE));
+    rmSync(directory, { recursive: true, force: true });
+    if (message === undefined) throw error;
+    throw new RuntimeError('CannotRun', message);
+  }
+}
+
+/** Starts a command that is nobody's container: a process of the keeper's machine, in a group of its own. */
 export async function startPlainCommand(
-  { command, env, workingDirectory }: ProcessIdentity,
-  streams: Pick<CommandOptions, 'stdin' | 'stdout' | 'stderr'>,
-): Promise<Command> {
-  const [program = '', ...args] = command;
-  const pipe = (isWanted: boolean) => (isWanted ? 'pipe' : 'ignore');
-  const child = spawn(program, args, {
-    cwd: workingDirectory,
-    detached: true,
-    env: environmentOf(env),
-    stdio: [pipe(streams.stdin), pipe(streams.stdout), pipe(streams.stderr)],
-  });
-  const exitCode = new Promise<number>((resolve) => {
-    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
-  });
+  [program = '', ...args]: readonly string[],
+  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+  streams: Pick<CommandRequest, 'stdin' | 'stdout' | 'stderr'>,
+): Promise<Omit<Command, 'resize'>> {
+  const child = spawn(program, args, { ...options, detached: true, stdio: stdioOf(streams) });
+  const exitCode = exitCodeOf(child);
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error) => reject(new RuntimeError('CannotRun', `exec: "${program}": ${error.message}`)));
   });
-  return {
-    stdin: (child.stdin as Socket | null) ?? undefined,
-    stdout: (child.stdout as Socket | null) ?? undefined,
-    stderr: (child.stderr as Socket | null) ?? undefined,
-    exitCode,
-    resize: () => undefined,
-    kill: () => {
-      try {
-        process.kill(-child.pid!, 'SIGKILL');
-      } catch {
-        // It has ended.
-      }
-    },
-  };
+  return { ...streamsOf(child), exitCode, kill: () => killGroup(child.pid!) };
+}
+
+/** Resolves with the id of the command once it runs; rejects when the program ends before. */
+async function startedIn(directory: string, child: ChildProcess): Promise<number> {
+  let stop: () => void = () => undefined;
+  const started = new Promise<number>((resolve) => {
+    stop = onPidFile(directory, resolve);
+  });
+  const ended = once(child, 'exit').then(() => undefined);
+  const pid = (await Promise.race([started, ended])) ?? readStarted(directory);
+  stop();
+  if (pid === undefined) throw new RuntimeError('Unknown', 'the command could not be started');
+  return pid;
+}
+
+function readStarted(directory: string): number | undefined {
+  let found: number | undefined;
+  onPidFile(directory, (pid) => {
+    found = pid;
+  })();
+  return found;
+}
+
+function stdioOf({ stdin, stdout, stderr }: Pick<CommandRequest, 'stdin' | 'stdout' | 'stderr'>) {
+  const pipe = (isWanted: boolean) => (isWanted ? 'pipe' : 'ignore');
+  return [pipe(stdin), pipe(stdout), pipe(stderr)] as ('pipe' | 'ignore')[];
+}
+
+function streamsOf({ stdin, stdout, stderr }: ChildProcess): Pick<Command, 'stdin' | 'stdout' | 'stderr'> {
+  for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => undefined);
+  return { stdin: stdin ?? undefined, stdout: stdout ?? undefined, stderr: stderr ?? undefined };
+}
+
+function exitCodeOf(child: ChildProcess): Promise<number> {
+  child.on('error', () => undefined);
+  return new Promise((resolve) => {
+    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }

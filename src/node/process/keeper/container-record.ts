@@ -14,6 +14,8 @@ export interface ContainerRecord {
   readonly image: ResolvedImage;
   readonly logPath: string;
   readonly cgroup: string;
+  /** What executes it. */
+  readonly executor: string;
   /** After an update. */
   readonly resources: ContainerResources;
   /** The boot of the machine in which it was started; undefined: it was not. */
@@ -36,7 +38,12 @@ const EXIT_CODE_CANNOT_RUN = 128;
 
 export function endOf(
   state: SupervisedState | undefined,
-  { isOomKilled, isSameBoot, now }: { isOomKilled: boolean; isSameBoot: boolean; now: number },
+  {
+    isOomKilled,
+    isSameBoot,
+    failure,
+    now,
+  }: { isOomKilled: boolean; isSameBoot: boolean; failure: string | undefined; now: number },
 ): ContainerEnd {
   if (state?.state === 'exited') {
     const reason = isOomKilled ? 'OOMKilled' : state.exitCode === 0 ? 'Completed' : 'Error';
@@ -48,7 +55,7 @@ export function endOf(
       startedAt: undefined,
       finishedAt: state.at,
       reason: 'StartError',
-      message: state.message,
+      ...(failure !== undefined && { message: failure }),
     };
   return {
     exitCode: isSameBoot ? EXIT_CODE_LOST : EXIT_CODE_AFTER_BOOT,

@@ -4,14 +4,13 @@ import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { PodNetwork } from '../network/bridge.ts';
+import type { Executor } from './executor.ts';
 import type { Machine } from './machine.ts';
 
 export interface KeeperContext {
   readonly directory: string;
-  /** The path of the launcher. */
-  readonly launcher: string;
-  /** The path of the supervisor for machines without Perl. */
-  readonly shellLauncher: string;
+  readonly executor: Executor;
+  readonly executorName: 'oci' | 'plain';
   readonly name: string;
   readonly podCidr: string;
   readonly machine: Machine;

@@ -8,20 +8,15 @@ import type { ContainerConfig, ContainerResources } from '../../runtime/containe
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
-import type { Step } from '../launcher/plan.ts';
 import { nextAddress, parseRange } from '../network/addresses.ts';
 import type { PublishedPort } from '../network/rules.ts';
-import { containerPlan, execPlan } from '../plans/container-plan.ts';
-import { identityOf, type ProcessIdentity } from '../plans/identity.ts';
-import type { ContainerPlanInput } from '../plans/input.ts';
-import { plainExecPlan, plainPlan } from '../plans/plain-plan.ts';
-import { userPlan } from '../plans/user-plan.ts';
+import { identityOf, type ProcessIdentity } from '../oci/identity.ts';
 import type { ResolvedImage } from '../wire/calls.ts';
 import type { KeeperContext } from './context.ts';
 import { newId } from './context.ts';
+import type { ContainerToStart } from './executor.ts';
 import { KeptContainer } from './kept-container.ts';
 import { KeptSandbox } from './kept-sandbox.ts';
-import { launcherCommand } from './machine.ts';
 
 export class Engine {
   readonly #context: KeeperContext;
@@ -54,12 +49,22 @@ export class Engine {
     const { random, clock, name, boot } = this.#context;
     if (config.runtimeHandler !== '')
       throw new RuntimeError('Unsupported', `no runtime for "${config.runtimeHandler}" is configured`);
-    if (config.namespaces.user) throw new RuntimeError('Unsupported', 'pods cannot have user namespaces of their own');
     const id = newId(random);
     const address = this.#allocate(config);
     try {
       const cgroup = `/quarterdeck-${name}/${id}`;
-      const record = { id, createdAt: clock.now(), config, address, boot, holder: undefined, isStopped: false, cgroup };
+      const executor = this.#context.executorName;
+      const record = {
+        id,
+        createdAt: clock.now(),
+        config,
+        address,
+        boot,
+        executor,
+        holder: undefined,
+        isStopped: false,
+        cgroup,
+      };
       const sandbox = await KeptSandbox.run(this.#context, record);
       this.sandboxes.set(id, sandbox);
       if (config.ports.length > 0) await this.#publish();
@@ -125,6 +130,7 @@ export class Engine {
       image,
       logPath: join(sandbox.record.config.logDirectory, config.logPath),
       cgroup: `${sandbox.record.cgroup}/${id}`,
+      executor: this.#context.executorName,
       resources: config.resources,
       boot: undefined,
     };
@@ -137,59 +143,28 @@ export class Engine {
 
   async startContainer(id: string): Promise<void> {
     const container = this.#container(id);
-    const { cgroups } = this.#context;
-    const entered = cgroups?.create(container.record.cgroup, container.record.resources) ?? [];
-    const { machine, launcher, shellLauncher } = this.#context;
-    const { perl } = machine;
-    await container.start((streams) => {
-      if (perl !== undefined) {
-        const [program, args] = launcherCommand(perl, launcher, 'run');
-        return { program, args: [...args, streams], env: [], steps: this.#planOf(container, entered) };
-      }
-      const { command, env, workingDirectory } = this.#identityOf(container);
-      const args = [shellLauncher, streams, workingDirectory, ...command];
-      return { program: '/bin/sh', args, env, steps: undefined };
-    });
+    container.checkStartable();
+    container.cgroup?.create(container.record.resources);
+    await container.start(this.#context.executor.prepare(this.#toStart(container)));
   }
 
-  get perl(): string | undefined {
-    return this.#context.machine.perl;
-  }
-
-  /** Who a further command in a container that runs is. */
-  runningIdentity(id: string): ProcessIdentity {
+  /** Throws when it does not run. */
+  runningContainer(id: string): ContainerToStart {
     this.#processOf(id);
-    return this.#identityOf(this.#container(id));
+    return this.#toStart(this.#container(id));
   }
 
-  #planOf(container: KeptContainer, cgroups: readonly string[]): Step[] {
-    const { config, image, sandboxId } = container.record;
-    const sandbox = this.#sandbox(sandboxId);
-    const identity = this.#identityOf(container);
-    const { isolation } = this.#context.machine;
-    if (isolation === 'none') return plainPlan(config, identity, cgroups);
-    const { pid } = config.security;
-    const input: ContainerPlanInput = {
-      config,
-      sandbox: sandbox.record.config,
-      identity,
-      root: {
-        target: join(container.directory, 'root'),
-        lower: image.directory,
-        // The directory of the layer is in the files of the node, which cannot be both below and above.
-        layer: image.directory === '/' ? undefined : join(container.directory, 'layer'),
-      },
-      holder: sandbox.record.holder,
+  #toStart(container: KeptContainer): ContainerToStart {
+    const { record, directory } = container;
+    const { record: sandbox, files } = this.#sandbox(record.sandboxId);
+    const { pid } = record.config.security;
+    return {
+      record,
+      directory,
+      identity: this.#identityOf(container),
+      sandbox: { config: sandbox.config, holder: sandbox.holder, files },
       processTarget: typeof pid === 'object' ? this.#processOf(pid.containerId) : undefined,
-      cgroups,
-      cgroupMounts: this.#context.cgroups?.mounts ?? [],
-      files: sandbox.files,
-      imageDirectories: new Map(Object.entries(image.mounted)),
-      architecture: process.arch,
     };
-    return isolation === 'root'
-      ? containerPlan(input)
-      : userPlan(input, { uid: process.getuid!(), gid: process.getgid!() });
   }
 
   #identityOf({ record }: KeptContainer): ProcessIdentity {
@@ -203,23 +178,9 @@ export class Engine {
     return pid;
   }
 
-  /** The steps of a further command in a container that runs. */
-  execSteps(id: string, command: readonly string[], tty: boolean): Step[] {
-    const container = this.#container(id);
-    const { config, cgroup } = container.record;
-    const pid = this.#processOf(id);
-    const identity = this.#identityOf(container);
-    const cgroups = this.#context.cgroups?.create(cgroup, undefined) ?? [];
-    const { isolation } = this.#context.machine;
-    if (isolation === 'none') return plainExecPlan(identity, cgroups, tty, command);
-    const isUserNamespace = isolation === 'user';
-    return execPlan({ config, identity, cgroups, architecture: process.arch, pid, isUserNamespace, tty, command });
-  }
-
-  /** The steps that enter the network of a sandbox; undefined if it is that of the node. */
-  networkSteps(sandboxId: string): Step[] | undefined {
-    const { holder, config } = this.#sandbox(sandboxId).record;
-    return holder && config.namespaces.network === 'pod' ? [['namespaces', `/proc/${holder.pid}/ns/net`]] : undefined;
+  /** The file of the network namespace of a sandbox; undefined if it is that of the node. */
+  networkOf(sandboxId: string): string | undefined {
+    return this.#sandbox(sandboxId).record.holder?.netns;
   }
 
   updateResources(id: string, resources: ContainerResources, ofPod: ContainerResources | undefined): void {
@@ -254,8 +215,8 @@ export class Engine {
     const { cgroups } = this.#context;
     const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
     const trees = cgroups ? undefined : usageOfTrees(running.map(({ pid }) => pid!));
-    return running.flatMap(({ record, pid }): ContainerUsage[] => {
-      const usage = trees ? trees.get(pid!) : cgroups?.usage(record.cgroup);
+    return running.flatMap(({ record, pid, cgroup }): ContainerUsage[] => {
+      const usage = trees ? trees.get(pid!) : cgroup?.usage();
       return usage ? [{ id: record.id, time, ...usage, writableBytes: undefined }] : [];
     });
   }
@@ -266,7 +227,8 @@ export class Engine {
       const usage = cgroups?.usage(record.cgroup);
       if (!usage) return [];
       const { holder, config } = record;
-      const network = holder && config.namespaces.network === 'pod' ? networkOf(holder.pid) : undefined;
+      const pid = config.namespaces.network === 'pod' ? holder?.pid : undefined;
+      const network = pid === undefined ? undefined : networkOf(pid);
       return [{ id: record.id, time: clock.now(), ...usage, writableBytes: undefined, ...(network && { network }) }];
     });
   }

@@ -1,6 +1,14 @@
 /** Named pipes as streams. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { runProgram } from '../../../base/programs/run-program.ts';
+
+const PROGRAMS = '/usr/bin:/bin';
+
+/** Makes a named pipe that only its owner can open. */
+export async function makeFifo(path: string): Promise<void> {
+  await runProgram(['mkfifo', '-m', '600', path], { path: PROGRAMS });
+}
 
 /** Ends when nobody has the pipe open for writing any more. */
 export function openReader(path: string): Socket {
@@ -14,8 +22,12 @@ export function openReader(path: string): Socket {
 
 /** Does not wait for a reader. The other side sees the end when this is destroyed and nobody else has it open. */
 export function openWriter(path: string): Socket {
-  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-  const writer = new Socket({ fd: descriptor, readable: false, writable: true });
+  const writer = new Socket({ fd: openBothEnds(path), readable: false, writable: true });
   writer.on('error', () => undefined);
   return writer;
+}
+
+/** Returns a descriptor that waits for nobody. */
+export function openBothEnds(path: string): number {
+  return openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
 }

@@ -2,19 +2,20 @@
  * The keeper: one process per runtime that starts containers, writes their logs and serves their streams. It outlives the
  * agent, and can be replaced without harm to what runs: every container has its own supervisor, and pipes with names.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+import { timingSafeEqual } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { openCgroups } from '../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { LAUNCHER_PROGRAM } from '../launcher/program.ts';
-import { SHELL_PROGRAM } from '../launcher/shell-program.ts';
 import { parseRange } from '../network/addresses.ts';
 import { openBridge, type PodNetwork } from '../network/bridge.ts';
 import {
   type Call,
+  KEY_FILE,
   type KeeperCalls,
   type KeeperFacts,
   type Message,
@@ -24,12 +25,15 @@ import {
 } from '../wire/calls.ts';
 import { firstLine, onLines } from '../wire/lines.ts';
 import { withSocketPath } from '../wire/socket-path.ts';
+import { chooseExecutor } from './choose-executor.ts';
 import type { KeeperContext } from './context.ts';
 import { Engine } from './engine.ts';
 import { writeAtomically } from './files.ts';
 import { inspectMachine, type Machine } from './machine.ts';
 import { Sessions } from './sessions.ts';
 import { StreamHub } from './stream-hub.ts';
+
+const KEY_BYTES = 32;
 
 export interface KeeperOptions {
   readonly directory: string;
@@ -43,22 +47,26 @@ export interface KeeperOptions {
 
 /** Resolves with what resolves when the keeper has ended: it was told to, or nothing is left that needs it. */
 export async function startKeeper(options: KeeperOptions): Promise<{ readonly ended: Promise<void> }> {
-  const { directory, name, podCidr } = options;
+  const { directory, name, podCidr, random } = options;
   mkdirSync(join(directory, 'streams'), { recursive: true, mode: 0o711 });
-  const launcher = join(directory, 'launcher.pl');
-  writeFileSync(launcher, LAUNCHER_PROGRAM, { mode: 0o600 });
-  const shellLauncher = join(directory, 'supervisor.sh');
-  writeFileSync(shellLauncher, SHELL_PROGRAM, { mode: 0o600 });
-  const machine = await inspectMachine(launcher, options.programs);
+  const machine = inspectMachine(options.programs);
   const { network, why } = await networkOf(machine, name, podCidr);
+  const cgroups = machine.isRoot ? openCgroups() : undefined;
+  const chosen = await chooseExecutor({
+    ...{ directory, name, machine },
+    hasCgroups: cgroups !== undefined,
+    hasNetwork: network !== undefined,
+  });
+  const { executor, executorName } = chosen;
+  const key = random.bytes(KEY_BYTES).toString('hex');
   const listeners = new Set<(sandboxId: string) => void>();
   const context: KeeperContext = {
     ...options,
-    launcher,
-    shellLauncher,
+    executor,
+    executorName,
     machine,
     network,
-    cgroups: machine.isRoot && machine.perl !== undefined ? openCgroups() : undefined,
+    cgroups: executorName === 'oci' ? cgroups : undefined,
     boot: bootId(),
     changed: (sandboxId) => {
       for (const listener of listeners) listener(sandboxId);
@@ -71,13 +79,15 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     pid: process.pid,
     name,
     podCidr,
-    isolation: machine.isolation,
-    whyNotIsolated: machine.why,
+    executor: executorName,
+    runtime: chosen.runtime,
+    hasUserNamespaces: chosen.hasUserNamespaces,
+    whyNotIsolated: chosen.why,
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
     hasCgroups: context.cgroups !== undefined,
-    hasHostPorts: machine.nft !== undefined,
-    hasTerminals: machine.perl !== undefined,
+    hasHostPorts: machine.programs.nft !== undefined,
+    hasTerminals: machine.programs.script !== undefined,
   };
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -118,17 +128,21 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     socket.on('error', () => undefined);
     firstLine(socket, (value) => {
       const opening = value as Opening;
-      if (opening.type === 'control') control(socket);
+      if (!isKey(opening.key, key)) socket.destroy();
+      else if (opening.type === 'control') control(socket);
       else hub.arrive(opening.stream, opening.name, socket);
     });
   });
+  // Only the owner of the directory can read it, and only where the directory can be seen: no pod can prove itself.
+  writeAtomically(join(directory, KEY_FILE), key);
   await listen(server, directory);
   writeAtomically(join(directory, 'keeper.pid'), `${process.pid}\n`);
   return { ended };
 }
 
 /** Removes what all sandboxes shared. */
-async function leaveNothing({ network, cgroups, name }: KeeperContext): Promise<void> {
+async function leaveNothing({ network, cgroups, name, executor }: KeeperContext): Promise<void> {
+  executor.removeAll();
   cgroups?.remove(`/quarterdeck-${name}`);
   await network?.remove();
 }
@@ -173,13 +187,18 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
   };
 }
 
+function isKey(shown: unknown, key: string): boolean {
+  const [own, other] = [Buffer.from(key), Buffer.from(typeof shown === 'string' ? shown : '')];
+  return own.length === other.length && timingSafeEqual(own, other);
+}
+
 async function networkOf(
-  { isolation, ip, nft, why }: Machine,
+  { isRoot, programs: { ip, nft, nsenter } }: Machine,
   name: string,
   podCidr: string,
 ): Promise<{ network: PodNetwork | undefined; why: string | undefined }> {
-  if (isolation !== 'root') return { network: undefined, why };
-  if (ip === undefined) return { network: undefined, why: 'ip is not installed' };
+  if (!isRoot) return { network: undefined, why: 'the node agent does not run as root' };
+  if (ip === undefined || nsenter === undefined) return { network: undefined, why: 'ip or nsenter is not installed' };
   try {
     return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nft }), why: undefined };
   } catch (error) {
@@ -201,7 +220,10 @@ function listen(server: Server, directory: string): Promise<void> {
     withSocketPath(directory, SOCKET_NAME, (path) => {
       rmSync(path, { force: true });
       server.once('error', reject);
-      server.listen(path, resolve);
+      server.listen(path, () => {
+        chmodSync(path, 0o600);
+        resolve();
+      });
     });
   });
 }

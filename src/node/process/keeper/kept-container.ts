@@ -5,11 +5,20 @@ import type { Timer } from '../../../base/time/clock.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Container } from '../../runtime/runtime.ts';
+import { ContainerCgroup } from './container-cgroup.ts';
 import { type ContainerEnd, type ContainerRecord, containerDirectory, containerOf, endOf } from './container-record.ts';
 import type { KeeperContext } from './context.ts';
 import { readJson, writeAtomically } from './files.ts';
 import { Output } from './output.ts';
-import { type Launch, readState, type SupervisedState, startSupervisor, watchSupervisor } from './supervisor.ts';
+import {
+  type Launch,
+  readState,
+  type SupervisedState,
+  startFailure,
+  startSupervisor,
+  watchSupervisor,
+} from './supervisor.ts';
+import { resizeTerminal } from './terminal.ts';
 
 /** How long to wait before a record that could not be written is written again, for example on a full disk. */
 const SAVE_RETRY_MS = 1_000;
@@ -35,8 +44,7 @@ export class KeptContainer {
   static create(context: KeeperContext, record: ContainerRecord): KeptContainer {
     const container = new KeptContainer(context, record);
     try {
-      mkdirSync(join(container.directory, 'root'), { recursive: true, mode: 0o711 });
-      mkdirSync(join(container.directory, 'layer'));
+      mkdirSync(join(container.directory, 'layer'), { recursive: true, mode: 0o700 });
       container.#save(record);
     } catch (error) {
       rmSync(container.directory, { recursive: true, force: true });
@@ -59,11 +67,12 @@ export class KeptContainer {
 
   #adopt(): void {
     const isSameBoot = this.#record.boot === this.#context.boot;
-    if (!isSameBoot || !existsSync(join(this.directory, 'alive'))) {
-      this.#finished(isSameBoot);
+    if (isSameBoot && this.#record.executor !== this.#context.executorName) this.#kill();
+    else if (isSameBoot && existsSync(join(this.directory, 'alive'))) {
+      this.#open();
       return;
     }
-    this.#open();
+    this.#finished(isSameBoot);
   }
 
   get record(): ContainerRecord {
@@ -73,6 +82,12 @@ export class KeptContainer {
   /** The process of the container, if it runs. */
   get pid(): number | undefined {
     return !this.#end && this.#state?.state === 'running' ? this.#state.pid : undefined;
+  }
+
+  /** Undefined where there are none. */
+  get cgroup(): ContainerCgroup | undefined {
+    const { cgroups } = this.#context;
+    return cgroups && new ContainerCgroup(cgroups, this.#record.cgroup);
   }
 
   get output(): Output | undefined {
@@ -92,25 +107,16 @@ export class KeptContainer {
     return containerOf(this.#record, this.#state, this.#end);
   }
 
-  /** `launchOf` gets the names of the streams. */
-  async start(launchOf: (streams: string) => Launch): Promise<void> {
-    if (this.#record.boot !== undefined)
-      throw new RuntimeError('Unknown', `container ${this.#record.id} was started before`);
+  async start(launch: Launch): Promise<void> {
     this.#save({ ...this.#record, boot: this.#context.boot });
-    const { stdin, stdinOnce, tty } = this.#record.config;
-    const streams = [
-      ...(stdin ? ['stdin'] : []),
-      'stdout',
-      'stderr',
-      ...(tty ? ['control'] : []),
-      ...(stdinOnce ? ['once'] : []),
-    ];
+    const { stdin, stdinOnce } = this.#record.config;
+    const streams = [...(stdin ? ['stdin'] : []), 'stdout', 'stderr', ...(stdinOnce ? ['once'] : [])];
     const { directory } = this;
     const decided = new Promise<void>((resolve) => {
       this.#onState = resolve;
     });
     try {
-      await startSupervisor(directory, launchOf(streams.join(',')), () => this.#open());
+      await startSupervisor(directory, launch, streams, () => this.#open());
     } catch (error) {
       this.#finished(true);
       throw error;
@@ -119,9 +125,15 @@ export class KeptContainer {
     const state = this.#state as SupervisedState | undefined;
     if (state?.state === 'failed') {
       await this.ended();
-      throw new RuntimeError('CannotRun', state.message);
+      throw new RuntimeError('CannotRun', startFailure(directory, state));
     }
     this.#context.changed(this.#record.sandboxId);
+  }
+
+  /** Throws when it cannot be started (again). */
+  checkStartable(): void {
+    if (this.#record.boot !== undefined)
+      throw new RuntimeError('Unknown', `container ${this.#record.id} was started before`);
   }
 
   #open(): void {
@@ -138,6 +150,8 @@ export class KeptContainer {
 
   #stateChanged(state: SupervisedState | undefined): void {
     this.#state = state;
+    // What is written before a container runs is the runtime's, and is in its own log.
+    if (state?.state === 'running' || state?.state === 'exited') this.#output?.begin();
     this.#onState?.();
   }
 
@@ -145,20 +159,32 @@ export class KeptContainer {
     // What it has said last is newer than its file, unless the keeper came later than that.
     const isFinal = this.#state?.state === 'exited' || this.#state?.state === 'failed';
     this.#stateChanged(isFinal ? this.#state : readState(this.directory));
-    const { pid, cgroup } = { pid: this.pid, cgroup: this.#record.cgroup };
-    // A supervisor that was killed leaves its container, unless the kernel ended it with it.
+    this.#kill();
+    const output = this.#output;
+    this.#output = undefined;
+    // Its cgroup goes with what the OCI runtime knows of it.
+    const isOomKilled = (this.cgroup?.oomKills() ?? 0) > 0;
+    const cleaned = this.#context.executor.cleanUp({ record: this.#record, directory: this.directory });
+    void Promise.all([output?.finish(), cleaned]).then(() => this.#finished(true, isOomKilled));
+  }
+
+  /** A supervisor that was killed leaves its container, unless the kernel ended it with it. */
+  #kill(): void {
+    const { pid } = this;
     if (pid !== undefined) killProcess(pid, 'SIGKILL');
     const leader = this.#state && 'pid' in this.#state ? (this.#state.group ?? this.#state.pid) : undefined;
     if (leader !== undefined) killProcess(-leader, 'SIGKILL');
-    this.#context.cgroups?.kill(cgroup);
-    const output = this.#output;
-    this.#output = undefined;
-    void output?.finish().then(() => this.#finished(true));
+    this.cgroup?.kill();
   }
 
-  #finished(isSameBoot: boolean): void {
-    const isOomKilled = (this.#context.cgroups?.oomKills(this.#record.cgroup) ?? 0) > 0;
-    this.#end = endOf(this.#state, { isOomKilled, isSameBoot, now: this.#context.clock.now() });
+  /** Changes the size of its terminal. */
+  resize(columns: number, rows: number): void {
+    resizeTerminal(this.#context.machine.programs, this.directory, { columns, rows });
+  }
+
+  #finished(isSameBoot: boolean, isOomKilled = false): void {
+    const failure = this.#state?.state === 'failed' ? startFailure(this.directory, this.#state) : undefined;
+    this.#end = endOf(this.#state, { isOomKilled, isSameBoot, failure, now: this.#context.clock.now() });
     this.#saveEnd();
     for (const listener of this.#onEnd) listener();
     this.#onEnd.clear();
@@ -197,7 +223,7 @@ export class KeptContainer {
   }
 
   update(resources: ContainerResources): void {
-    this.#context.cgroups?.update(this.#record.cgroup, resources);
+    this.cgroup?.update(resources);
     this.#save({ ...this.#record, resources: { ...this.#record.resources, ...defined(resources) } });
   }
 
@@ -205,7 +231,7 @@ export class KeptContainer {
     await this.stop(0, 'SIGKILL');
     this.#saving?.cancel();
     this.#saving = undefined;
-    this.#context.cgroups?.remove(this.#record.cgroup);
+    this.cgroup?.remove();
     rmSync(this.directory, { recursive: true, force: true });
     this.#context.changed(this.#record.sandboxId);
   }

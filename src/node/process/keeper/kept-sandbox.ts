@@ -1,19 +1,15 @@
 /** One sandbox: the process that holds its namespaces, its network and its files. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
+import { runProgram } from '../../../base/programs/run-program.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
 import type { Sandbox } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
-import { framedPlan } from '../launcher/plan.ts';
-import type { SandboxFiles } from '../plans/input.ts';
-import { sandboxPlan, userSandboxPlan } from '../plans/sandbox-plan.ts';
+import type { SandboxFiles } from '../oci/input.ts';
 import type { KeeperContext } from './context.ts';
+import type { Holder, SandboxToHold } from './executor.ts';
 import { openReader } from './fifo.ts';
 import { readJson, writeAtomically } from './files.ts';
-import { launcherCommand } from './machine.ts';
 import { etcHosts, resolvConf } from './sandbox-files.ts';
 
 /** The file `sandbox.json`. */
@@ -23,11 +19,16 @@ export interface SandboxRecord {
   readonly config: SandboxConfig;
   readonly address: string | undefined;
   readonly boot: string;
-  /** The process that holds the namespaces, and the first one of its process namespace. Undefined: it has none. */
-  readonly holder: { readonly pid: number; readonly init: number } | undefined;
+  /** What executes its containers. Those of another executor are not taken over. */
+  readonly executor: string;
+  /** What keeps its namespaces. Undefined: it has none of its own. */
+  readonly holder: Holder | undefined;
   readonly isStopped: boolean;
   readonly cgroup: string;
 }
+
+/** As with other container engines. */
+const SHARED_MEMORY_BYTES = 64 * 2 ** 20;
 
 export class KeptSandbox {
   readonly directory: string;
@@ -48,9 +49,9 @@ export class KeptSandbox {
     try {
       mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
       sandbox.#save();
-      sandbox.#writeFiles();
+      await sandbox.#writeFiles();
       context.cgroups?.create(record.cgroup, record.config.cgroupResources);
-      if (context.machine.perl !== undefined) await sandbox.#hold(context.machine.perl);
+      await sandbox.#hold();
     } catch (error) {
       await sandbox.remove();
       throw error;
@@ -63,9 +64,9 @@ export class KeptSandbox {
     if (!record) return undefined;
     const sandbox = new KeptSandbox(context, record);
     // What was stopped has no processes: their ids may be those of others by now.
-    if (record.boot !== context.boot || record.isStopped) sandbox.#isAlive = false;
-    else if (record.holder) sandbox.#watch();
-    else if (sandbox.#plan().length > 0 && !record.holder) sandbox.#isAlive = false;
+    if (record.boot !== context.boot || record.isStopped || record.executor !== context.executorName)
+      sandbox.#isAlive = false;
+    else if (record.holder?.pid !== undefined) sandbox.#watch();
     return sandbox;
   }
 
@@ -101,46 +102,23 @@ export class KeptSandbox {
     };
   }
 
-  #plan() {
-    const { config } = this.#record;
-    const { isolation } = this.#context.machine;
-    if (isolation === 'none') return [];
-    return isolation === 'root'
-      ? sandboxPlan(config)
-      : userSandboxPlan(config, { uid: process.getuid!(), gid: process.getgid!() });
+  get #toHold(): SandboxToHold {
+    const { id, config, cgroup } = this.#record;
+    return { id, directory: this.directory, config, cgroup };
   }
 
-  async #hold(perl: string): Promise<void> {
-    const plan = this.#plan();
-    if (plan.length === 0) return;
-    const { network, launcher, machine } = this.#context;
+  async #hold(): Promise<void> {
+    const { network, executor } = this.#context;
     const { address, id } = this.#record;
-    const [command, args] = launcherCommand(perl, launcher, 'hold');
-    const child = spawn(command, args, {
-      cwd: this.directory,
-      detached: true,
-      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-      env: {},
-    });
-    const control = child.stdio[3] as Duplex;
-    control.on('error', () => undefined);
-    const answers = answersOf(child, control);
-    control.write(framedPlan(plan));
-    const [, init] = (await answers()).split(' ');
-    this.#record = { ...this.#record, holder: { pid: child.pid!, init: Number(init) } };
+    const holder = await executor.hold(this.#toHold);
+    if (!holder) return;
+    this.#record = { ...this.#record, holder };
     this.#save();
-    this.#watch();
-    if (address !== undefined && network) {
-      await network.connect(id, child.pid!);
-      control.write(`configure ${machine.ip}\n${network.inside(address)}go\n`);
-    } else if (
-      machine.isolation === 'root' &&
-      this.#record.config.namespaces.network === 'pod' &&
-      machine.ip !== undefined
-    )
-      control.write(`configure ${machine.ip}\nlink set lo up\ngo\n`);
-    else control.write('go\n');
-    await answers();
+    if (holder.pid !== undefined) this.#watch();
+    const { netns } = holder;
+    if (!network || netns === undefined) return;
+    if (address !== undefined) await network.connect({ id, address, netns });
+    else await network.loopback(netns);
   }
 
   #watch(): void {
@@ -159,21 +137,39 @@ export class KeptSandbox {
     });
   }
 
-  #writeFiles(): void {
+  async #writeFiles(): Promise<void> {
     const { config, address } = this.#record;
     const files = this.files;
     writeFileSync(files.resolvConf, config.dns ? resolvConf(config.dns) : readOr('/etc/resolv.conf', ''));
     writeFileSync(files.hostname, `${config.hostname}\n`);
     writeFileSync(files.hosts, etcHosts(config.hostname, address));
-    if (config.namespaces.ipc === 'pod') mkdirSync(this.#sharedMemory, { recursive: true, mode: 0o1777 });
+    // Root of the pod owns them, and every other user may read them.
+    const owner = config.namespaces.user?.[0]?.hostId;
+    for (const file of [files.resolvConf, files.hostname, files.hosts]) {
+      chmodSync(file, 0o644);
+      if (owner !== undefined) chownSync(file, owner, owner);
+    }
+    if (config.namespaces.ipc === 'pod') await this.#makeSharedMemory();
   }
 
-  /** In the memory of the machine where it has a directory for that. */
   get #sharedMemory(): string {
-    const { name, machine } = this.#context;
-    return machine.isRoot && existsSync('/dev/shm')
-      ? `/dev/shm/quarterdeck-${name}-${this.#record.id}`
-      : join(this.directory, 'shm');
+    return join(this.directory, 'shm');
+  }
+
+  async #makeSharedMemory(): Promise<void> {
+    const path = this.#sharedMemory;
+    mkdirSync(path, { recursive: true });
+    chmodSync(path, 0o1777);
+    const { mount } = this.#context.machine.programs;
+    if (this.#context.executorName !== 'oci' || mount === undefined) return;
+    const options = `nosuid,nodev,noexec,mode=1777,size=${SHARED_MEMORY_BYTES}`;
+    await runProgram([mount, '-t', 'tmpfs', '-o', options, 'shm', path]);
+  }
+
+  async #removeSharedMemory(): Promise<void> {
+    const { umount } = this.#context.machine.programs;
+    if (this.#context.executorName !== 'oci' || umount === undefined || !existsSync(this.#sharedMemory)) return;
+    await runProgram([umount, '--lazy', this.#sharedMemory]).catch(() => undefined);
   }
 
   /** Ends the process that holds the namespaces, and frees the network. */
@@ -187,16 +183,16 @@ export class KeptSandbox {
       }
     }
     const { holder, address, id } = this.#record;
-    if (holder && this.#isAlive) {
+    if (holder?.pid !== undefined && this.#isAlive) {
       const died = new Promise<void>((resolve) => this.#onDeath.add(resolve));
       try {
-        process.kill(holder.init, 'SIGKILL');
         process.kill(holder.pid, 'SIGKILL');
       } catch {
         // It has ended.
       }
       await died;
     }
+    await this.#context.executor.release(this.#toHold);
     if (address !== undefined && this.#context.network) await this.#context.network.disconnect(id);
   }
 
@@ -208,43 +204,13 @@ export class KeptSandbox {
   async remove(): Promise<void> {
     await this.stop();
     this.#context.cgroups?.remove(this.#record.cgroup);
-    rmSync(this.#sharedMemory, { recursive: true, force: true });
+    await this.#removeSharedMemory();
     rmSync(this.directory, { recursive: true, force: true });
   }
 
   #save(): void {
     writeAtomically(join(this.directory, 'sandbox.json'), JSON.stringify(this.#record));
   }
-}
-
-/** Returns what reads the launcher's next line. It rejects when the launcher fails. */
-function answersOf(child: ChildProcess, control: Duplex): () => Promise<string> {
-  let text = '';
-  let isEnded = false;
-  let wake: () => void = () => undefined;
-  control.on('data', (chunk) => {
-    text += String(chunk);
-    wake();
-  });
-  child.on('exit', () => {
-    isEnded = true;
-    wake();
-  });
-  return async () => {
-    for (;;) {
-      const end = text.indexOf('\n');
-      if (end !== -1) {
-        const line = text.slice(0, end);
-        text = text.slice(end + 1);
-        if (line.startsWith('failed ')) throw new RuntimeError('Unknown', line.slice('failed '.length));
-        return line;
-      }
-      if (isEnded) throw new RuntimeError('Unknown', 'the process that holds the namespaces of the pod ended');
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
 }
 
 function readOr(path: string, fallback: string): string {

@@ -1,84 +1,66 @@
-/** What this machine allows: the programs that are installed, and whether namespaces can be made. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
+/** What this machine has: who runs the keeper, the programs that are installed, and what can execute containers. */
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
-import { CLONE, framedPlan, type Step } from '../launcher/plan.ts';
+import { capabilitiesIn } from '../oci/capabilities.ts';
+import type { OciMachine } from '../oci/input.ts';
 
 const PROGRAM_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin', '/usr/local/sbin', '/usr/local/bin'];
-const ARCHITECTURES = ['x64', 'arm64'];
+/** In the order of preference. */
+const OCI_RUNTIMES = ['runc', 'crun'];
+const SYS_RESOURCE = 'SYS_RESOURCE';
 
 export interface Machine {
   readonly isRoot: boolean;
-  /** The interpreter of the launcher. */
-  readonly perl: string | undefined;
+  readonly programs: Programs;
+  /** OCI runtimes that are installed; whether one works is found out by trying. */
+  readonly ociRuntimes: readonly string[];
+  readonly oci: OciMachine;
+}
+
+/** Paths of programs; undefined: not installed. */
+export interface Programs {
   readonly ip: string | undefined;
   readonly nft: string | undefined;
-  readonly isolation: Isolation;
-  /** What is missing for more. */
-  readonly why: string | undefined;
+  readonly unshare: string | undefined;
+  readonly mount: string | undefined;
+  readonly umount: string | undefined;
+  readonly nsenter: string | undefined;
+  readonly setpriv: string | undefined;
+  /** Gives a program a terminal. */
+  readonly script: string | undefined;
+  /** Changes the size of a terminal. */
+  readonly stty: string | undefined;
 }
 
-/**
- * `root`: containers have namespaces and a root of their own, and pods a network. `user`: the same without the network, in user
- * namespaces. `none`: they are plain processes of the node.
- */
-export type Isolation = 'root' | 'user' | 'none';
-
-/** The command that starts the launcher. */
-export function launcherCommand(perl: string, program: string, mode: string): [string, string[]] {
-  return [perl, [program, mode, process.arch]];
-}
-
-/** Finds out what is there, and tries whether namespaces can be made. */
-export async function inspectMachine(launcher: string, folders: readonly string[] = PROGRAM_FOLDERS): Promise<Machine> {
+export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): Machine {
   const find = (program: string) => findIn(folders, program);
-  const perl = process.platform === 'linux' && ARCHITECTURES.includes(process.arch) ? find('perl') : undefined;
-  const isRoot = process.getuid?.() === 0;
   return {
-    isRoot,
-    perl,
-    ip: find('ip'),
-    nft: find('nft'),
-    ...(await isolationOf(isRoot, perl, launcher)),
+    isRoot: process.platform === 'linux' && process.getuid?.() === 0,
+    programs: {
+      ip: find('ip'),
+      nft: find('nft'),
+      unshare: find('unshare'),
+      mount: find('mount'),
+      umount: find('umount'),
+      nsenter: find('nsenter'),
+      setpriv: find('setpriv'),
+      script: find('script'),
+      stty: find('stty'),
+    },
+    ociRuntimes: OCI_RUNTIMES.flatMap((name) => find(name) ?? []),
+    oci: inspectRights(),
   };
 }
 
-async function isolationOf(
-  isRoot: boolean,
-  perl: string | undefined,
-  launcher: string,
-): Promise<Pick<Machine, 'isolation' | 'why'>> {
-  if (process.platform !== 'linux') return { isolation: 'none', why: 'this system is not Linux' };
-  if (perl === undefined) return { isolation: 'none', why: 'perl is not installed' };
-  const flags = CLONE.NEWNS | CLONE.NEWPID | CLONE.NEWIPC | CLONE.NEWUTS;
-  const steps: readonly Step[] = isRoot
-    ? [['unshare', flags | CLONE.NEWNET]]
-    : [
-        ['user-namespace', 0, process.getuid!(), 0, process.getgid!()],
-        ['unshare', flags],
-      ];
-  const failure = await tryNamespaces(perl, launcher, steps);
-  if (failure !== undefined) return { isolation: 'none', why: `namespaces cannot be made (${failure})` };
-  return isRoot
-    ? { isolation: 'root', why: undefined }
-    : { isolation: 'user', why: 'the node agent does not run as root' };
-}
-
-/** Returns why a program cannot be run after these steps. */
-async function tryNamespaces(perl: string, launcher: string, steps: readonly Step[]): Promise<string | undefined> {
-  const [command, args] = launcherCommand(perl, launcher, 'exec');
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} });
-  const control = child.stdio[3] as Duplex;
-  let answer = '';
-  control.on('error', () => undefined);
-  control.on('data', (chunk) => {
-    answer += String(chunk);
-  });
-  control.write(framedPlan([...steps, ['fork'], ['exec', perl, '-e', '1']]));
-  const [code] = await once(child, 'close');
-  return code === 0 ? undefined : answer.replace(/^failed /, '').trim();
+function inspectRights(): OciMachine {
+  const bounding = /^CapBnd:\s*([0-9a-f]+)$/m.exec(readOr('/proc/self/status', ''))?.[1] ?? '0';
+  const capabilities = capabilitiesIn(BigInt(`0x${bounding}`));
+  const own = Number(readOr('/proc/self/oom_score_adj', '0'));
+  return {
+    architecture: process.arch,
+    capabilities,
+    minOomScoreAdj: capabilities.has(SYS_RESOURCE) ? undefined : own,
+  };
 }
 
 function findIn(folders: readonly string[], program: string): string | undefined {
@@ -92,4 +74,12 @@ function findIn(folders: readonly string[], program: string): string | undefined
         return false;
       }
     });
+}
+
+function readOr(path: string, fallback: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return fallback;
+  }
 }

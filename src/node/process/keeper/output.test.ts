@@ -18,6 +18,7 @@ test.skipIf(process.platform !== 'linux')(
       const logPath = join(directory, 'log');
       symlinkSync('/dev/full', logPath);
       const output = new Output({ directory, logPath, stdin: false, stdinOnce: false, clock: systemClock });
+      output.begin();
       const client = new PassThrough();
       output.attach('stdout', client as unknown as Socket);
       const stdout = openSync(join(directory, 'stdout'), 'w');

@@ -27,12 +27,12 @@ export class Output {
     ['stdout', new Set()],
     ['stderr', new Set()],
   ]);
-  readonly #ended: Promise<unknown>;
+  /** Undefined until the container runs. */
+  #ended: Promise<unknown> | undefined;
   #log: number;
   /** What the log says about output that could not be written. */
   #loss: Buffer | undefined;
   #stdin: Socket | undefined;
-  #control: Socket | undefined;
 
   /** Opens the pipes, which exist. */
   constructor(options: OutputOptions) {
@@ -40,13 +40,17 @@ export class Output {
     mkdirSync(dirname(options.logPath), { recursive: true });
     this.#log = openSync(options.logPath, 'a', 0o640);
     if (options.stdin) this.#stdin = openWriter(join(options.directory, 'stdin'));
-    this.#ended = Promise.all((['stdout', 'stderr'] as const).map((name) => this.#read(name)));
+    for (const name of ['stdout', 'stderr'] as const)
+      this.#readers.set(name, openReader(join(options.directory, name)));
   }
 
-  #read(name: OutputName): Promise<void> {
+  /** Begins to read; what was written before is in the pipes. */
+  begin(): void {
+    this.#ended ??= Promise.all([...this.#readers].map(([name, reader]) => this.#read(name, reader)));
+  }
+
+  #read(name: OutputName, reader: Socket): Promise<void> {
     const lines = new LogLines(name);
-    const reader = openReader(join(this.#options.directory, name));
-    this.#readers.set(name, reader);
     const waiting = new Set<Socket>();
     reader.on('data', (chunk) => {
       this.#write(lines.add(chunk, this.#now()));
@@ -126,20 +130,17 @@ export class Output {
     input.write(Buffer.alloc(0), () => input.destroy());
   }
 
-  resize(columns: number, rows: number): void {
-    this.#control ??= openWriter(join(this.#options.directory, 'control'));
-    this.#control.write(`resize ${columns} ${rows}\n`);
-  }
-
   /** Waits for the end of the output, closes everything, and ends those who are attached. */
   async finish(): Promise<void> {
     const timer = this.#options.clock.timer(DRAIN_TIMEOUT_MS, () => {
       for (const reader of this.#readers.values()) reader.destroy();
     });
     this.#stdin?.destroy();
-    this.#control?.destroy();
     // What is left is small: those who do not read no longer hold it up.
-    for (const reader of this.#readers.values()) reader.resume();
+    for (const reader of this.#readers.values()) {
+      if (this.#ended) reader.resume();
+      else reader.destroy();
+    }
     await this.#ended;
     timer.cancel();
     closeSync(this.#log);

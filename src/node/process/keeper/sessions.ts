@@ -1,16 +1,13 @@
 /** The streams of exec, attach and port-forward, from the processes to the connections of the agent. */
-import { spawn } from 'node:child_process';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../../runtime/runtime.ts';
-import { framedPlan } from '../launcher/plan.ts';
-import { type Command, startCommand, startPlainCommand } from './command.ts';
+import type { Command } from './command.ts';
 import type { KeeperContext } from './context.ts';
+import { dialLoopback } from './dial.ts';
 import type { Engine } from './engine.ts';
-import { launcherCommand } from './machine.ts';
 import type { StreamHub } from './stream-hub.ts';
 
 /** How long output that a command's children hold open is waited for. */
@@ -42,7 +39,6 @@ export class Sessions {
 
   async exec(stream: string, id: string, request: ExecRequest): Promise<void> {
     const command = await this.#start(stream, id, request);
-    if (request.size) command.resize(request.size.columns, request.size.rows);
     this.#open.set(stream, {
       // It sees the end of its input first, so that it may end by itself.
       close: () => {
@@ -58,19 +54,19 @@ export class Sessions {
   }
 
   #start(stream: string, id: string, request: ExecRequest): Promise<Command> {
-    const { stdin, stdout, tty } = request;
-    const streams = { stdin, stdout, stderr: request.stderr && !tty };
-    const { perl } = this.#engine;
-    if (perl === undefined) {
-      if (tty) throw new RuntimeError('Unsupported', 'a terminal needs perl, which is not installed');
-      return startPlainCommand({ ...this.#engine.runningIdentity(id), command: request.command }, streams);
-    }
-    const steps = this.#engine.execSteps(id, request.command, tty);
+    const { command, stdin, stdout, tty, size } = request;
     const directory = join(this.#context.directory, 'streams', stream);
-    return startCommand({ perl, launcher: this.#context.launcher, directory, steps, ...streams });
+    const streams = { stdin, stdout, stderr: request.stderr && !tty };
+    return this.#context.executor.exec(this.#engine.runningContainer(id), {
+      command,
+      directory,
+      tty,
+      size,
+      ...streams,
+    });
   }
 
-  #toInput(stream: string, input: Socket): void {
+  #toInput(stream: string, input: Writable): void {
     this.#hub.take(stream, 'stdin', (socket) => {
       socket.on('error', () => undefined);
       socket.pipe(input, { end: false });
@@ -126,69 +122,34 @@ export class Sessions {
         output.attach(name, socket);
       }
     }
-    if (request.size) output.resize(request.size.columns, request.size.rows);
+    if (request.size) container.resize(request.size.columns, request.size.rows);
     this.#open.set(stream, {
       close: () => {
         for (const socket of sockets) socket.destroy();
         this.#end(stream, { exitCode: 0 });
       },
-      resize: ({ columns, rows }) => output.resize(columns, rows),
+      resize: ({ columns, rows }) => container.resize(columns, rows),
     });
     // As with CRI: attaching has succeeded, however the container ended.
     void container.ended().then(() => this.#end(stream, { exitCode: 0 }));
   }
 
   async portForward(stream: string, sandboxId: string, port: number): Promise<void> {
-    const steps = this.#engine.networkSteps(sandboxId);
-    const { perl } = this.#engine;
-    const remote = steps && perl !== undefined ? await this.#relay(perl, steps, port) : await this.#dial(port);
-    this.#open.set(stream, { close: () => remote.close(), resize: () => undefined });
+    const { nsenter } = this.#context.machine.programs;
+    const remote = await dialLoopback(port, nsenter, this.#engine.networkOf(sandboxId));
+    remote.on('error', () => remote.destroy());
+    this.#open.set(stream, { close: () => remote.destroy(), resize: () => undefined });
     this.#hub.take(stream, 'data', (socket) => {
       socket.on('error', () => undefined);
-      socket.pipe(remote.input);
-      remote.output.pipe(socket);
+      // Each direction ends by itself: pipe hands the end of one on as the end of the other.
+      socket.pipe(remote);
+      remote.pipe(socket);
       socket.once('close', () => {
-        remote.close();
+        remote.destroy();
         this.#end(stream, { exitCode: 0 });
       });
-      remote.output.once('close', () => socket.end());
+      remote.once('close', () => socket.end());
     });
-  }
-
-  async #dial(port: number) {
-    const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
-    await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve);
-      socket.on('error', (error) =>
-        reject(new RuntimeError('Unknown', `dial tcp4 127.0.0.1:${port}: ${error.message}`)),
-      );
-    });
-    return { input: socket, output: socket, close: () => socket.destroy() };
-  }
-
-  async #relay(perl: string, steps: Parameters<typeof framedPlan>[0], port: number) {
-    const [program, args] = launcherCommand(perl, this.#context.launcher, 'relay');
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore', 'pipe'], env: {} });
-    const control = child.stdio[3] as Duplex;
-    const { stdin, stdout } = child as { stdin: Writable; stdout: Readable };
-    for (const pipe of [control, stdin, stdout]) pipe.on('error', () => undefined);
-    control.write(framedPlan([...steps, ['port', port]]));
-    await new Promise<void>((resolve, reject) => {
-      control.once('data', (chunk) => {
-        const text = String(chunk);
-        if (text.startsWith('started')) resolve();
-        else reject(new RuntimeError('Unknown', text.replace(/^failed /, '').trim()));
-      });
-      // Not its exit: that may be seen before what it said is read.
-      child.once('close', () => reject(new RuntimeError('Unknown', 'the connection could not be made')));
-    });
-    const close = () => {
-      child.kill('SIGKILL');
-      stdin.destroy();
-      stdout.destroy();
-      control.destroy();
-    };
-    return { input: stdin, output: stdout, close };
   }
 
   resize(stream: string, size: TerminalSize): void {

@@ -1,17 +1,19 @@
 /** The supervisor of a container: a small process that starts it, waits for it and writes its state. It outlives agent and keeper. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { encodePlan, type Step } from '../launcher/plan.ts';
 import { openReader } from './fifo.ts';
 import { readJson } from './files.ts';
+import { failureIn } from './oci/oci-runtime.ts';
+import { onPidFile, PID_FILE, readPid } from './pid-file.ts';
 
 /** What a supervisor writes into the file `state`, and into the pipe `alive`. Times are milliseconds since the epoch. */
 export type SupervisedState =
-  | { readonly state: 'failed'; readonly at: number; readonly message: string }
+  /** Without a message, the log of the OCI runtime says why. */
+  | { readonly state: 'failed'; readonly at: number; readonly message?: string }
   | { readonly state: 'running'; readonly at: number; readonly pid: number; readonly group?: number }
   | {
       readonly state: 'exited';
@@ -24,28 +26,40 @@ export type SupervisedState =
       readonly group?: number;
     };
 
+/** A container of an OCI runtime runs once its id is in a file. */
 export function readState(directory: string): SupervisedState | undefined {
-  return readJson<SupervisedState>(join(directory, 'state'));
+  const state = readJson<SupervisedState>(join(directory, 'state'));
+  if (state) return state;
+  const pid = readPid(directory);
+  return pid === undefined ? undefined : { state: 'running', at: startOf(directory), pid };
+}
+
+/** Why a container could not be started. */
+export function startFailure(directory: string, state: SupervisedState | undefined): string {
+  const message = state?.state === 'failed' ? state.message : undefined;
+  return message ?? failureIn(join(directory, 'runtime.log')) ?? 'the container could not be started';
 }
 
 /** How a supervisor is started. */
 export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
+  /** Arguments that follow the names of the streams. */
+  readonly trailing: readonly string[];
   /** `NAME=value`. */
   readonly env: readonly string[];
-  /** What it finds in the file `plan`. */
-  readonly steps: readonly Step[] | undefined;
+  /** Named pipes that it has besides those of the standard streams. */
+  readonly streams: readonly string[];
 }
 
 /** Once the pipes exist, `opened` opens them, and the container starts. Its state says later how that went. */
 export async function startSupervisor(
   directory: string,
-  { program, args, env, steps }: Launch,
+  { program, args, trailing, env, streams }: Launch,
+  standard: readonly string[],
   opened: () => void,
 ): Promise<void> {
-  if (steps) writeFileSync(join(directory, 'plan'), encodePlan(steps), { mode: 0o600 });
-  const child = spawn(program, args, {
+  const child = spawn(program, [...args, [...standard, ...streams].join(','), ...trailing], {
     cwd: directory,
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -67,9 +81,9 @@ export function environmentOf(variables: readonly string[]): Record<string, stri
   );
 }
 
-/** Resolves when the launcher is ready. */
+/** Resolves when the supervisor is ready. */
 async function answer(child: ChildProcess, control: Duplex): Promise<void> {
-  const ended = once(child, 'exit').then(() => 'ended');
+  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(() => 'ended');
   const [said] = await Promise.race([once(control, 'data').then(([data]) => [String(data)]), ended.then(() => [''])]);
   if (said !== 'ready\n') throw new RuntimeError('Unknown', 'the supervisor of the container could not be started');
 }
@@ -80,14 +94,24 @@ export function watchSupervisor(
   onState: (state: SupervisedState | undefined) => void,
   onEnd: () => void,
 ): void {
+  const stop = onPidFile(directory, (pid) => onState({ state: 'running', at: startOf(directory), pid }));
   const alive = openReader(join(directory, 'alive'));
   let rest = '';
   alive.on('data', (chunk) => {
     const lines = `${rest}${chunk}`.split('\n');
     rest = lines.pop() ?? '';
     const last = lines.at(-1);
-    // Supervisors of earlier releases write an empty line when the file has changed.
-    if (last !== undefined) onState(last === '' ? readState(directory) : (JSON.parse(last) as SupervisedState));
+    if (last === undefined) return;
+    stop();
+    onState(JSON.parse(last) as SupervisedState);
   });
-  alive.on('close', onEnd);
+  alive.on('close', () => {
+    stop();
+    onEnd();
+  });
+}
+
+/** When the OCI runtime wrote that it runs. */
+function startOf(directory: string): number {
+  return Math.floor(statSync(join(directory, PID_FILE)).mtimeMs);
 }

@@ -6,14 +6,10 @@ import type { AddressRange } from './addresses.ts';
 import { type PublishedPort, ruleset } from './rules.ts';
 
 export interface PodNetwork {
-  /** Commands for `ip` inside the pod's namespace, after its interface has been moved there. */
-  inside(address: string): string;
-  /** Makes the pair of interfaces of a sandbox, one of them in the network namespace of the process. */
-  connect(sandboxId: string, pid: number): Promise<void>;
-  /** Removes it. It goes by itself with the namespace, later. */
+  connect(sandbox: { readonly id: string; readonly address: string; readonly netns: string }): Promise<void>;
+  loopback(netns: string): Promise<void>;
   disconnect(sandboxId: string): Promise<void>;
   publish(ports: readonly PublishedPort[]): Promise<void>;
-  /** Removes the bridge and the rules. */
   remove(): Promise<void>;
 }
 
@@ -45,20 +41,24 @@ export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOption
     ruleset({ table, podCidr, bridge, ports, filtersBridge: filtersBridges() });
   await apply(rules([]));
   return {
-    inside: (address) =>
-      [
-        'link set lo up',
-        `addr add ${address}/${range.prefixLength} dev eth0`,
-        'link set eth0 up',
-        `route add default via ${range.gateway}`,
-        '',
-      ].join('\n'),
-    async connect(sandboxId, pid) {
-      const outer = interfaceOf(sandboxId);
-      await batch(`link add ${outer} type veth peer name eth0 netns ${pid}\nlink set ${outer} master ${bridge} up\n`);
-      // A pod may reach itself through a service.
-      await batch(`link set ${outer} type bridge_slave hairpin on\n`);
+    async connect({ id, address, netns }) {
+      const outer = interfaceOf(id);
+      const pid = /^\/proc\/(\d+)\//.exec(netns)?.[1] ?? netns.split('/').at(-1);
+      await batch(
+        `link add ${outer} type veth peer name eth0 netns ${pid}\nlink set ${outer} master ${bridge} up\nlink set ${outer} type bridge_slave hairpin on\n`,
+      );
+      await run(
+        ['/usr/bin/nsenter', `--net=${netns}`, ip, '-batch', '-'],
+        [
+          'link set lo up',
+          `addr add ${address}/${range.prefixLength} dev eth0`,
+          'link set eth0 up',
+          `route add default via ${range.gateway}`,
+          '',
+        ].join('\n'),
+      );
     },
+    loopback: (netns) => run(['/usr/bin/nsenter', `--net=${netns}`, ip, 'link', 'set', 'lo', 'up'], ''),
     async disconnect(sandboxId) {
       await batch(`link del ${interfaceOf(sandboxId)}\n`).catch(() => undefined);
     },

@@ -5,18 +5,23 @@ import type { ContainerConfig, ContainerResources } from '../../runtime/containe
 import type { RuntimeErrorCode } from '../../runtime/errors.ts';
 import type { AttachRequest, Container, ContainerUsage, ExecRequest, Sandbox } from '../../runtime/runtime.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
-import type { Isolation } from '../keeper/machine.ts';
-import type { UserFiles } from '../plans/identity.ts';
+import type { UserFiles } from '../oci/identity.ts';
 
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 export const SOCKET_NAME = 'keeper.sock';
+/** The file with what a connection has to show. It is made anew by every keeper. */
+export const KEY_FILE = 'keeper.key';
 
 /** The image of a container, with its files on this node. */
 export interface ResolvedImage {
   /** `/` for the files of the node. */
   readonly directory: string;
+  /** Directories that are mounted above each other as the root of the container, the uppermost first; empty for the node's. */
+  readonly layers: readonly string[];
+  /** Paths of the node that its containers do not see. */
+  readonly hidden: readonly string[];
   readonly config: ImageConfig;
   readonly users: UserFiles;
   /** Directories of the images that are mounted, by id. */
@@ -29,8 +34,12 @@ export interface KeeperFacts {
   readonly pid: number;
   readonly name: string;
   readonly podCidr: string;
-  readonly isolation: Isolation;
-  /** What is missing for more. */
+  /** `oci`: pods are containers of an OCI runtime. `plain`: they are processes of one user who is not root. */
+  readonly executor: 'oci' | 'plain';
+  /** The path of the OCI runtime. */
+  readonly runtime: string | undefined;
+  readonly hasUserNamespaces: boolean;
+  /** What is missing for containers, or for user namespaces. */
   readonly whyNotIsolated: string | undefined;
   readonly hasNetwork: boolean;
   readonly whyNoNetwork: string | undefined;
@@ -90,5 +99,5 @@ export type StreamName = 'stdin' | 'stdout' | 'stderr' | 'data';
 
 /** The first line of a connection. */
 export type Opening =
-  | { readonly type: 'control' }
-  | { readonly type: 'stream'; readonly stream: string; readonly name: StreamName };
+  | { readonly type: 'control'; readonly key: string }
+  | { readonly type: 'stream'; readonly key: string; readonly stream: string; readonly name: StreamName };

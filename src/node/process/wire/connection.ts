@@ -1,7 +1,9 @@
 /** The agent's side of the connection to a keeper. */
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { type KeeperCalls, type Message, type Opening, SOCKET_NAME, type StreamName } from './calls.ts';
+import { KEY_FILE, type KeeperCalls, type Message, type Opening, SOCKET_NAME, type StreamName } from './calls.ts';
 import { onLines } from './lines.ts';
 import { withSocketPath } from './socket-path.ts';
 
@@ -28,7 +30,7 @@ export class KeeperConnection {
     onChange: (sandboxId: string | undefined) => void,
     onClose: () => unknown,
   ): Promise<KeeperConnection> {
-    const socket = await connectTo(directory, { type: 'control' });
+    const socket = await connectTo(directory, { type: 'control', key: await keyIn(directory) });
     return new KeeperConnection(directory, socket, onChange, onClose);
   }
 
@@ -65,8 +67,8 @@ export class KeeperConnection {
   }
 
   /** Opens the connection of one stream of exec, attach or port-forward. */
-  stream(stream: string, name: StreamName): Promise<Socket> {
-    return connectTo(this.#directory, { type: 'stream', stream, name });
+  async stream(stream: string, name: StreamName): Promise<Socket> {
+    return connectTo(this.#directory, { type: 'stream', key: await keyIn(this.#directory), stream, name });
   }
 
   /** Resolves with the exit code when the stream has ended. */
@@ -101,6 +103,11 @@ export class KeeperConnection {
       }
     }
   }
+}
+
+/** Whoever can read it is the user of the keeper, outside of all pods. */
+async function keyIn(directory: string): Promise<string> {
+  return readFile(join(directory, KEY_FILE), 'utf8');
 }
 
 function connectTo(directory: string, opening: Opening): Promise<Socket> {

@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ContainerConfig, ContainerSecurity } from '../../runtime/container-config.ts';
-import { encodePlan } from '../launcher/plan.ts';
-import { droppedCapabilities } from './capabilities.ts';
 import { identityOf } from './identity.ts';
-import { deniedSyscalls } from './seccomp.ts';
 
 const SECURITY: ContainerSecurity = {
   privileged: false,
@@ -42,10 +39,6 @@ function config(changes: Partial<ContainerConfig>): ContainerConfig {
   return { env: [], security: SECURITY, tty: false, ...changes } as ContainerConfig;
 }
 
-it('encodes texts with line breaks, and empty ones', () => {
-  expect(encodePlan([['env', 'A=b\nc', ''], ['detach']]).toString()).toBe('3\0env\0A=b\nc\0\x001\0detach\0');
-});
-
 it('takes the user, groups and home of the image', () => {
   expect(identityOf(config({}), IMAGE, USERS, 'pod')).toEqual({
     uid: 33,
@@ -77,26 +70,4 @@ it('prefers what the container says', () => {
 it('refuses users that the image does not have, and nothing to run', () => {
   expect(() => identityOf(config({}), { ...IMAGE, user: 'who' }, USERS, 'pod')).toThrow(/unable to find user who/);
   expect(() => identityOf(config({}), { ...IMAGE, entrypoint: [], args: [] }, USERS, 'pod')).toThrow(/no command/);
-});
-
-it('drops all capabilities but the usual ones, those that are added and none of a privileged container', () => {
-  const all = 41;
-  expect(droppedCapabilities(SECURITY)).toHaveLength(all - 14);
-  expect(droppedCapabilities({ ...SECURITY, dropCapabilities: ['ALL'] })).toHaveLength(all);
-  const one = { ...SECURITY, dropCapabilities: ['ALL'], addCapabilities: ['CAP_NET_BIND_SERVICE'] };
-  expect(droppedCapabilities(one)).not.toContain(10);
-  expect(droppedCapabilities(one)).toHaveLength(all - 1);
-  expect(droppedCapabilities({ ...SECURITY, addCapabilities: ['ALL'], dropCapabilities: ['CHOWN'] })).toEqual([0]);
-  expect(droppedCapabilities({ ...SECURITY, privileged: true })).toEqual([]);
-});
-
-it('writes a filter of whole instructions that jumps only inside itself', () => {
-  for (const architecture of ['x64', 'arm64']) {
-    const program = Buffer.from(deniedSyscalls(architecture), 'hex');
-    expect(program.length % 8).toBe(0);
-    const count = program.length / 8;
-    for (let i = 0; i < count; i++) {
-      expect(i + 1 + program[i * 8 + 2]!).toBeLessThanOrEqual(count);
-    }
-  }
 });

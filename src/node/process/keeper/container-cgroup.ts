@@ -1,0 +1,89 @@
+/**
+ * The cgroups of a container: one that carries its limits, and one inside it with the same limits, in which its processes are. From inside,
+ * they see their limits and can reach no cgroup whose limits hold.
+ */
+import { join } from 'node:path';
+import type { Cgroups, CgroupUsage } from '../../cgroups/cgroups.ts';
+import type { ContainerResources } from '../../runtime/container-config.ts';
+
+const INNER = 'inner';
+
+export class ContainerCgroup {
+  readonly #cgroups: Cgroups;
+  readonly #outer: string;
+
+  constructor(cgroups: Cgroups, path: string) {
+    this.#cgroups = cgroups;
+    this.#outer = path;
+  }
+
+  /** Where its processes are. */
+  static innerOf(path: string): string {
+    return join(path, INNER);
+  }
+
+  get #inner(): string {
+    return ContainerCgroup.innerOf(this.#outer);
+  }
+
+  create(resources: ContainerResources): void {
+    for (const path of [this.#outer, this.#inner]) this.#cgroups.create(path, resources);
+  }
+
+  /** Version 1 allows no more inside than outside: what grows, grows outside first, and what shrinks, inside. */
+  update(resources: ContainerResources): void {
+    for (const part of parts(resources)) {
+      try {
+        this.#cgroups.update(this.#outer, part);
+        this.#cgroups.update(this.#inner, part);
+      } catch {
+        this.#cgroups.update(this.#inner, part);
+        this.#cgroups.update(this.#outer, part);
+      }
+    }
+  }
+
+  usage(): CgroupUsage | undefined {
+    const usage = this.#cgroups.usage(this.#outer);
+    if (!usage) return undefined;
+    // Either of them holds its processes up.
+    const throttling = this.#cgroups.usage(this.#inner)?.throttling ?? usage.throttling;
+    return { ...usage, ...(throttling && { throttling }) };
+  }
+
+  /** Version 1 counts where the process was. */
+  oomKills(): number {
+    return Math.max(this.#cgroups.oomKills(this.#outer), this.#cgroups.oomKills(this.#inner));
+  }
+
+  kill(): void {
+    this.#cgroups.kill(this.#inner);
+    this.#cgroups.kill(this.#outer);
+  }
+
+  remove(): void {
+    this.#cgroups.remove(this.#outer);
+  }
+}
+
+const NOTHING: ContainerResources = {
+  cpuShares: undefined,
+  cpuQuota: undefined,
+  cpuPeriod: undefined,
+  memoryBytes: undefined,
+  oomScoreAdj: undefined,
+  hugepages: [],
+  cpusetCpus: undefined,
+  unified: undefined,
+};
+
+/** Limits that change together. */
+function parts(resources: ContainerResources): ContainerResources[] {
+  const { memoryBytes, cpuShares, cpuQuota, cpuPeriod, ...others } = resources;
+  return [
+    { ...NOTHING, memoryBytes },
+    { ...NOTHING, cpuShares },
+    { ...NOTHING, cpuQuota, cpuPeriod },
+    { ...NOTHING, ...others },
+  ];
+}

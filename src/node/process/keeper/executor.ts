@@ -1,0 +1,62 @@
+/** Contract between the keeper and what executes pods: an OCI runtime, or plain processes of one user. */
+import type { TerminalSize } from '../../../base/programs/process-streams.ts';
+import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import type { ProcessIdentity } from '../oci/identity.ts';
+import type { SandboxFiles } from '../oci/input.ts';
+import type { Command } from './command.ts';
+import type { ContainerRecord } from './container-record.ts';
+import type { Launch } from './supervisor.ts';
+
+export interface Executor {
+  /** Prepares the namespaces of a sandbox; undefined: it has none of its own. */
+  hold(sandbox: SandboxToHold): Promise<Holder | undefined>;
+  /** Removes what `hold` has made, after its process has ended. Idempotent. */
+  release(sandbox: SandboxToHold): Promise<void>;
+  /** Prepares a container, and says how its supervisor is started. */
+  prepare(container: ContainerToStart): Launch;
+  /** Removes what is left of a container whose supervisor has ended. Idempotent. */
+  cleanUp(container: Pick<ContainerToStart, 'record' | 'directory'>): Promise<void>;
+  /** Starts a further command in a container that runs. Rejects with a RuntimeError when it cannot be started. */
+  exec(container: ContainerToStart, request: CommandRequest): Promise<Command>;
+  /** Removes what all sandboxes shared. */
+  removeAll(): void;
+}
+
+export interface SandboxToHold {
+  readonly id: string;
+  readonly directory: string;
+  readonly config: SandboxConfig;
+  readonly cgroup: string;
+}
+
+/** What keeps the namespaces of a sandbox. */
+export interface Holder {
+  /** A process that lives as long as they do; undefined: they stay until they are removed. */
+  readonly pid: number | undefined;
+  /** A file that stands for the network namespace; undefined: that of the node. */
+  readonly netns: string | undefined;
+}
+
+export interface ContainerToStart {
+  readonly record: ContainerRecord;
+  readonly directory: string;
+  readonly identity: ProcessIdentity;
+  readonly sandbox: {
+    readonly config: SandboxConfig;
+    readonly holder: Holder | undefined;
+    readonly files: SandboxFiles;
+  };
+  /** The first process of the container whose processes this one sees. */
+  readonly processTarget: number | undefined;
+}
+
+export interface CommandRequest {
+  readonly command: readonly string[];
+  /** Of its own, for its files; it is removed when the command has ended. */
+  readonly directory: string;
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+  readonly size: TerminalSize | undefined;
+}

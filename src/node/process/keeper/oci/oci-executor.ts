@@ -1,0 +1,184 @@
+/** Executes pods with an OCI runtime, in containers. */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { pauseProgram } from '../../../images/pause/pause-program.ts';
+import type { Device } from '../../../runtime/container-config.ts';
+import { RuntimeError } from '../../../runtime/errors.ts';
+import { containerSpec } from '../../oci/container-spec.ts';
+import type { OciMachine } from '../../oci/input.ts';
+import { processSpec } from '../../oci/process-spec.ts';
+import { PAUSE_PROGRAM, sandboxSpec } from '../../oci/sandbox-spec.ts';
+import type { OciDevice } from '../../oci/spec.ts';
+import { type Command, startCommand } from '../command.ts';
+import { ContainerCgroup } from '../container-cgroup.ts';
+import type { CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
+import { makeFifo, openBothEnds } from '../fifo.ts';
+import type { Programs } from '../machine.ts';
+import type { Launch } from '../supervisor.ts';
+import { CONTAINER_SCRIPT } from './container-script.ts';
+import { OciRuntime } from './oci-runtime.ts';
+
+export interface OciExecutorOptions {
+  /** The path of the OCI runtime. */
+  readonly program: string;
+  /** On this boot only: state of the runtime, and where roots are mounted. Every user can pass through it, and list nothing. */
+  readonly runDirectory: string;
+  readonly machine: OciMachine;
+  readonly programs: Programs;
+  /** Whether cgroups limit containers. */
+  readonly hasCgroups: boolean;
+}
+
+const PASSABLE = 0o711;
+const READABLE = 0o755;
+/** Where the programs of supervisors are. */
+const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
+
+export class OciExecutor implements Executor {
+  readonly #options: OciExecutorOptions;
+  readonly #runtime: OciRuntime;
+  readonly #script: string;
+  readonly #pauseRoot: string;
+
+  constructor(options: OciExecutorOptions) {
+    const { runDirectory, program } = options;
+    this.#options = options;
+    this.#script = join(runDirectory, 'container.sh');
+    this.#pauseRoot = join(runDirectory, 'pause');
+    this.#runtime = new OciRuntime(program, join(runDirectory, 'oci'));
+    const inPause = ['proc', 'dev'].map((name) => join(this.#pauseRoot, name));
+    const makeDirectory = (path: string, mode: number) => {
+      mkdirSync(path, { recursive: true });
+      chmodSync(path, mode);
+    };
+    for (const path of [runDirectory, join(runDirectory, 'roots')]) makeDirectory(path, PASSABLE);
+    for (const path of [this.#pauseRoot, ...inPause]) makeDirectory(path, READABLE);
+    writeFileSync(this.#script, CONTAINER_SCRIPT, { mode: 0o600 });
+    const pause = join(this.#pauseRoot, PAUSE_PROGRAM);
+    // Processes that run it keep it from being written.
+    if (!existsSync(pause)) writeFileSync(pause, pauseProgram(options.machine.architecture), { mode: 0o755 });
+  }
+
+  async hold({ id, directory, config, cgroup }: SandboxToHold): Promise<Holder | undefined> {
+    const { machine, hasCgroups } = this.#options;
+    const spec = sandboxSpec({
+      config,
+      root: this.#pauseRoot,
+      cgroup: hasCgroups ? join(cgroup, 'pause') : undefined,
+      machine,
+    });
+    if (!spec) return undefined;
+    const bundle = join(directory, 'pause');
+    mkdirSync(bundle, { mode: 0o700 });
+    writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
+    const files = { pid: join(bundle, 'pid'), log: join(bundle, 'runtime.log') };
+    await makeFifo(join(directory, 'alive'));
+    // The process that waits has it open as long as it lives.
+    const alive = openBothEnds(join(directory, 'alive'));
+    try {
+      await this.#runtime.runDetached(id, bundle, files, alive);
+    } finally {
+      closeSync(alive);
+    }
+    const pid = Number(readFileSync(files.pid, 'utf8'));
+    const netns = config.namespaces.network === 'pod' ? `/proc/${pid}/ns/net` : undefined;
+    return { pid, netns };
+  }
+
+  release({ id }: SandboxToHold): Promise<void> {
+    return this.#runtime.remove(id);
+  }
+
+  prepare(container: ContainerToStart): Launch {
+    const { record, directory } = container;
+    const { config, image } = record;
+    const { unshare } = this.#options.programs;
+    const root = this.#rootOf(record.id);
+    mkdirSync(root, { recursive: true, mode: PASSABLE });
+    writeFileSync(join(directory, 'config.json'), JSON.stringify(this.#specOf(container, root)), { mode: 0o600 });
+    for (const [index, lower] of image.layers.entries()) symlinkSync(lower, join(directory, `lower-${index}`));
+    const owner = container.sandbox.config.namespaces.user?.[0]?.hostId ?? 0;
+    const isHost = image.directory === '/';
+    const args = [root, isHost ? 'host' : 'image', String(owner)];
+    return {
+      program: unshare!,
+      args: ['--mount', '--propagation', 'slave', '/bin/sh', this.#script, ...args],
+      trailing:
+        isHost && owner !== 0 ? [...new Set(config.mounts.map(({ containerPath }) => dirname(containerPath)))] : [],
+      env: [`PATH=${PATH}`, 'SHELL=/bin/sh', 'LC_ALL=C', ...this.#environment(record.id)],
+      streams: config.tty ? ['idle', 'control'] : [],
+    };
+  }
+
+  #specOf({ record, sandbox, identity, processTarget }: ContainerToStart, root: string) {
+    const { machine, hasCgroups } = this.#options;
+    const { config, image } = record;
+    return containerSpec({
+      config,
+      sandbox: sandbox.config,
+      identity,
+      root,
+      isHostImage: image.directory === '/',
+      holder: sandbox.holder?.pid,
+      processTarget,
+      cgroup: hasCgroups ? ContainerCgroup.innerOf(record.cgroup) : undefined,
+      devices: config.devices.map(deviceOf),
+      files: sandbox.files,
+      imageDirectories: new Map(Object.entries(image.mounted)),
+      hidden: image.hidden,
+      machine,
+    });
+  }
+
+  async cleanUp({ record }: Pick<ContainerToStart, 'record'>): Promise<void> {
+    await this.#runtime.remove(record.id);
+    rmSync(this.#rootOf(record.id), { recursive: true, force: true });
+  }
+
+  exec({ record, identity }: ContainerToStart, request: CommandRequest): Promise<Command> {
+    const { command, directory, tty } = request;
+    const { machine, programs } = this.#options;
+    const { config } = record;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const process = processSpec({ config, identity, command, tty, machine });
+    writeFileSync(join(directory, 'process.json'), JSON.stringify(process), { mode: 0o600 });
+    return startCommand({ ...request, programs, runtime: this.#runtime, id: record.id });
+  }
+
+  removeAll(): void {
+    rmSync(this.#options.runDirectory, { recursive: true, force: true });
+  }
+
+  #rootOf(id: string): string {
+    return join(this.#options.runDirectory, 'roots', id);
+  }
+
+  #environment(id: string): string[] {
+    const { program, state, keep } = this.#runtime;
+    return [`OCI=${program}`, `OCI_STATE=${state}`, `OCI_ID=${id}`, `OCI_KEEP=${keep}`];
+  }
+}
+
+function deviceOf({ hostPath, containerPath }: Device): OciDevice {
+  const stats = statSync(hostPath);
+  const { rdev, mode } = stats;
+  if (!stats.isBlockDevice() && !stats.isCharacterDevice())
+    throw new RuntimeError('CannotRun', `${hostPath} is not a device`);
+  return {
+    path: posix.normalize(containerPath),
+    type: stats.isBlockDevice() ? 'b' : 'c',
+    major: ((rdev >> 8) & 0xfff) | ((Math.floor(rdev / 2 ** 32) & 0xfffff) << 12),
+    minor: (rdev & 0xff) | ((rdev >> 12) & 0xfff00),
+    fileMode: mode & 0o777,
+  };
+}

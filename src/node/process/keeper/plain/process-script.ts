@@ -1,0 +1,42 @@
+/**
+ * The supervisor of a plain process: a shell script that starts a command, waits for it and keeps its exit code in the same files as
+ * that of a container. It works in the directory of the container.
+ *
+ *   sh SCRIPT STREAMS WORKING-DIRECTORY COMMAND…
+ */
+export const PROCESS_SCRIPT = String.raw`
+streams=$1; directory=$2; shift 2
+trap '' HUP INT QUIT TERM PIPE USR1 USR2
+now() { at=$(date +%s%3N); case $at in *[!0-9]*) at=$(date +%s)000;; esac; echo "$at"; }
+state() { printf '%s' "$1" >state.next && mv -f state.next state; printf '%s\n' "$1" >&4; }
+IFS=,
+mkfifo -m 600 alive $streams || exit 1
+unset IFS
+exec 4<>alive 5<>stdout 6<>stderr
+input=/dev/null
+if [ -p stdin ]; then input=stdin; fi
+if [ -p idle ]; then exec 8<>idle; [ -p stdin ] || input=idle; fi
+if [ "$input" != /dev/null ]; then exec 7<>"$input"; fi
+echo ready >&3
+read -r go <&3 || exit 1
+exec 3>&-
+if [ ! -d "$directory" ]; then
+  state "{\"state\":\"failed\",\"at\":$(now),\"message\":\"chdir to the working directory: no such file or directory\"}"
+  exit 0
+fi
+(
+  exec <"$input" >stdout 2>stderr 4>&- 5>&- 6>&- 7>&- 8>&-
+  trap - HUP INT QUIT TERM PIPE USR1 USR2
+  export QD_TERMINAL="$PWD/terminal"
+  cd "$directory" && exec "$@"
+) &
+pid=$!
+case $streams in *once*) exec 7>&-;; esac
+started=$(now)
+state "{\"state\":\"running\",\"at\":$started,\"pid\":$pid,\"group\":$$}"
+wait "$pid"
+code=$?
+signal=0
+if [ "$code" -gt 128 ]; then signal=$((code - 128)); fi
+state "{\"state\":\"exited\",\"at\":$started,\"finishedAt\":$(now),\"exitCode\":$code,\"signal\":$signal,\"pid\":$pid,\"group\":$$}"
+`;

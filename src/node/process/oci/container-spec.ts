@@ -1,0 +1,80 @@
+/** The specification of a container: its namespaces, mounts, limits of what it may do, and command. Performs nothing. */
+import { grantedCapabilities } from './capabilities.ts';
+import type { ContainerInput } from './input.ts';
+import { mountsOf } from './mounts.ts';
+import { processSpec } from './process-spec.ts';
+import { defaultProfile } from './seccomp.ts';
+import { OCI_VERSION, type OciDeviceRule, type OciLinux, type OciNamespace, type OciSpec } from './spec.ts';
+
+export function containerSpec(input: ContainerInput): OciSpec {
+  const { config, identity, machine } = input;
+  return {
+    ociVersion: OCI_VERSION,
+    root: { path: input.root, readonly: config.security.readOnlyRoot },
+    process: processSpec({ config, identity, command: identity.command, tty: config.tty, machine }),
+    mounts: mountsOf(input),
+    linux: linuxOf(input),
+  };
+}
+
+function linuxOf(input: ContainerInput): OciLinux {
+  const { config, sandbox, cgroup, devices, hidden } = input;
+  const { security } = config;
+  const { user } = sandbox.namespaces;
+  const mappings = user?.map(({ hostId, containerId, length }) => ({
+    containerID: containerId,
+    hostID: hostId,
+    size: length,
+  }));
+  return {
+    namespaces: namespacesOf(input),
+    ...(mappings && { uidMappings: mappings, gidMappings: mappings }),
+    ...(cgroup !== undefined && { cgroupsPath: cgroup }),
+    resources: { devices: deviceRules(input) },
+    devices: security.privileged ? [] : devices,
+    ...seccompOf(input),
+    maskedPaths: [...security.maskedPaths, ...hidden],
+    readonlyPaths: security.readOnlyPaths,
+    rootfsPropagation: 'rslave',
+  };
+}
+
+/** Only devices that every container has, which the runtime adds, and those of the pod. */
+function deviceRules({ config, devices }: ContainerInput): OciDeviceRule[] {
+  if (config.security.privileged) return [{ allow: true, access: 'rwm' }];
+  return [
+    { allow: false, access: 'rwm' },
+    ...devices.map(({ type, major, minor }): OciDeviceRule => ({ allow: true, type, major, minor, access: 'rw' })),
+  ];
+}
+
+/** The default profile holds unless a container is privileged or opts out by name. */
+function seccompOf({ config, machine }: ContainerInput): Pick<OciLinux, 'seccomp'> {
+  const { security } = config;
+  if (security.privileged || security.seccomp?.type === 'unconfined') return {};
+  return { seccomp: defaultProfile(machine.architecture, grantedCapabilities(security, machine.capabilities)) };
+}
+
+function namespacesOf({ sandbox, holder, config, processTarget, cgroup }: ContainerInput): OciNamespace[] {
+  const { network, ipc, user } = sandbox.namespaces;
+  const shared = (type: OciNamespace['type'], name: string): OciNamespace[] =>
+    holder === undefined ? [] : [{ type, path: `/proc/${holder}/ns/${name}` }];
+  return [
+    { type: 'mount' },
+    ...(cgroup === undefined ? [] : [{ type: 'cgroup' } as const]),
+    ...(user ? shared('user', 'user') : []),
+    ...(network === 'pod' ? [...shared('network', 'net'), ...shared('uts', 'uts')] : []),
+    ...(ipc === 'pod' ? shared('ipc', 'ipc') : []),
+    ...processNamespace(config.security.pid, holder, processTarget),
+  ];
+}
+
+function processNamespace(
+  pid: ContainerInput['config']['security']['pid'],
+  holder: number | undefined,
+  target: number | undefined,
+): OciNamespace[] {
+  if (target !== undefined) return [{ type: 'pid', path: `/proc/${target}/ns/pid` }];
+  if (pid === 'node') return [];
+  return pid === 'pod' && holder !== undefined ? [{ type: 'pid', path: `/proc/${holder}/ns/pid` }] : [{ type: 'pid' }];
+}

@@ -1,0 +1,46 @@
+/** What the specification of a container depends on. */
+import type { ContainerConfig } from '../../runtime/container-config.ts';
+import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import type { ProcessIdentity } from './identity.ts';
+import type { OciDevice } from './spec.ts';
+
+/** Everything that the specification depends on, already looked up. */
+export interface ContainerInput {
+  readonly config: ContainerConfig;
+  readonly sandbox: SandboxConfig;
+  readonly identity: ProcessIdentity;
+  /** Where the root of the container is mounted when it starts. */
+  readonly root: string;
+  /** Whether the root is a layer above the files of the node. */
+  readonly isHostImage: boolean;
+  /** The process that holds the namespaces of the sandbox; undefined: it has none of its own. */
+  readonly holder: number | undefined;
+  /** The process whose process namespace is joined, for a container that is to see another one's processes. */
+  readonly processTarget: number | undefined;
+  /** Below the cgroup that carries the limits. */
+  readonly cgroup: string | undefined;
+  readonly devices: readonly OciDevice[];
+  readonly files: SandboxFiles;
+  /** Directories of images that are mounted, by id of the image. */
+  readonly imageDirectories: ReadonlyMap<string, string>;
+  /** Paths of the node that no container sees: keys, stores and volumes of clusters. */
+  readonly hidden: readonly string[];
+  readonly machine: OciMachine;
+}
+
+/** What specifications depend on of this machine. */
+export interface OciMachine {
+  readonly architecture: string;
+  /** The capabilities that this process could pass on. */
+  readonly capabilities: ReadonlySet<string>;
+  /** The lowest value that this process may set for another one; undefined: any. */
+  readonly minOomScoreAdj: number | undefined;
+}
+
+/** Files of the sandbox that appear in `/etc`, and its shared memory. */
+export interface SandboxFiles {
+  readonly resolvConf: string;
+  readonly hostname: string;
+  readonly hosts: string;
+  readonly sharedMemory: string;
+}

@@ -1,0 +1,111 @@
+/** The mounts of a container: those of the kernel, files in `/etc`, and volumes. */
+import type { Mount } from '../../runtime/container-config.ts';
+import type { ContainerInput } from './input.ts';
+import type { OciMount } from './spec.ts';
+
+const STRICT = ['nosuid', 'noexec', 'nodev'];
+
+/** In the order in which they are made. */
+export function mountsOf(input: ContainerInput): OciMount[] {
+  return [...kernelMounts(input), ...ownDirectories(input), ...etcMounts(input), ...volumeMounts(input)];
+}
+
+/** `/proc`, `/dev` and `/sys`. */
+function kernelMounts({ config, sandbox, files, cgroup }: ContainerInput): OciMount[] {
+  const { privileged } = config.security;
+  const access = privileged ? 'rw' : 'ro';
+  return [
+    { destination: '/proc', type: 'proc', source: 'proc', options: STRICT },
+    privileged
+      ? { destination: '/dev', type: 'bind', source: '/dev', options: ['rbind', 'nosuid', 'rslave'] }
+      : tmpfs('/dev', ['nosuid', 'strictatime', 'mode=755', 'size=65536k']),
+    {
+      destination: '/dev/pts',
+      type: 'devpts',
+      source: 'devpts',
+      options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'],
+    },
+    ...(sandbox.namespaces.ipc === 'node' && privileged
+      ? []
+      : [bind(files.sharedMemory, '/dev/shm', ['rw', ...STRICT])]),
+    ...(sandbox.namespaces.ipc === 'node'
+      ? []
+      : [{ destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: STRICT }]),
+    // A network namespace of another user namespace cannot be shown by a new mount of sysfs: only host users share one.
+    { destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...STRICT, access] },
+    ...(cgroup === undefined
+      ? []
+      : [{ destination: '/sys/fs/cgroup', type: 'cgroup', source: 'cgroup', options: [...STRICT, access] }]),
+  ];
+}
+
+/**
+ * The directories that a container with the files of the node has for itself. Root of a user namespace could not write to those of the
+ * node's root.
+ */
+function ownDirectories({ isHostImage, sandbox }: ContainerInput): OciMount[] {
+  if (!isHostImage || !sandbox.namespaces.user) return [];
+  return [
+    tmpfs('/run', ['nosuid', 'nodev', 'mode=755']),
+    tmpfs('/root', ['nosuid', 'nodev', 'mode=700']),
+    tmpfs('/tmp', ['nosuid', 'nodev', 'mode=1777']),
+  ];
+}
+
+function etcMounts({ config, sandbox, files }: ContainerInput): OciMount[] {
+  const isMounted = (path: string) => config.mounts.some(({ containerPath }) => containerPath === path);
+  const all: readonly (readonly [string, string])[] = [
+    [files.resolvConf, '/etc/resolv.conf'],
+    [files.hostname, '/etc/hostname'],
+    ...(sandbox.namespaces.network === 'pod' ? [[files.hosts, '/etc/hosts'] as const] : []),
+  ];
+  return all
+    .filter(([, path]) => !isMounted(path))
+    .map(([file, path]) => bind(file, path, [config.security.readOnlyRoot ? 'ro' : 'rw', 'nosuid', 'nodev']));
+}
+
+/** Outer ones first, so that none hides another. */
+function volumeMounts({ config, imageDirectories }: ContainerInput): OciMount[] {
+  return [...config.mounts]
+    .sort((a, b) => depthOf(a) - depthOf(b))
+    .map((mount) => ({
+      destination: mount.containerPath,
+      type: 'bind',
+      source: mount.image ? imageSource(mount.image, imageDirectories) : mount.hostPath,
+      options: ['rbind', ...accessOf(mount), ...devicesOf(config.security.privileged), propagationOf(mount)],
+    }));
+}
+
+function accessOf({ readOnly, recursiveReadOnly, image }: Mount): string[] {
+  if (recursiveReadOnly) return ['ro', 'rro'];
+  return [readOnly || image ? 'ro' : 'rw'];
+}
+
+/** Device files in a volume are of no use, except to a container that may use every device. */
+function devicesOf(privileged: boolean): string[] {
+  return privileged ? [] : ['nodev'];
+}
+
+function propagationOf({ propagation }: Mount): string {
+  return propagation === 'private' ? 'rprivate' : 'rslave';
+}
+
+function imageSource(
+  { id, subPath }: { id: string; subPath: string },
+  directories: ReadonlyMap<string, string>,
+): string {
+  const directory = directories.get(id)!;
+  return subPath === '' ? directory : `${directory}/${subPath}`;
+}
+
+function depthOf(mount: Mount): number {
+  return mount.containerPath.split('/').filter((part) => part !== '').length;
+}
+
+function bind(source: string, destination: string, options: readonly string[]): OciMount {
+  return { destination, type: 'bind', source, options: ['bind', ...options] };
+}
+
+function tmpfs(destination: string, options: readonly string[]): OciMount {
+  return { destination, type: 'tmpfs', source: 'tmpfs', options };
+}
