@@ -121,10 +121,10 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   return runtime;
 }
 
-function limitationOf({ isolation, whyNotIsolated, whyNoNetwork }: KeeperFacts): string | undefined {
+function limitationOf({ isolation, whyNotIsolated, whyNoNetwork, networkLimitation }: KeeperFacts): string | undefined {
   switch (isolation) {
     case 'root':
-      return whyNoNetwork && `Pods share the network of the node: ${whyNoNetwork}.`;
+      return whyNoNetwork ? `Pods share the network of the node: ${whyNoNetwork}.` : networkLimitation;
     case 'user':
       return `Pods share the network of the node and have no limits: ${whyNotIsolated}.`;
     case 'none':

@@ -12,6 +12,7 @@ const ROOT: KeeperFacts = {
   whyNotIsolated: undefined,
   hasNetwork: true,
   whyNoNetwork: undefined,
+  networkLimitation: undefined,
   hasHostPorts: true,
   hasCgroups: true,
   hasTerminals: true,

@@ -75,6 +75,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     whyNotIsolated: machine.why,
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
+    networkLimitation: network?.limitation,
     hasCgroups: context.cgroups !== undefined,
     hasHostPorts: machine.nft !== undefined,
     hasTerminals: machine.perl !== undefined,
@@ -174,14 +175,15 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
 }
 
 async function networkOf(
-  { isolation, ip, nft, why }: Machine,
+  { isolation, ip, nft, nsenter, why }: Machine,
   name: string,
   podCidr: string,
 ): Promise<{ network: PodNetwork | undefined; why: string | undefined }> {
   if (isolation !== 'root') return { network: undefined, why };
   if (ip === undefined) return { network: undefined, why: 'ip is not installed' };
+  if (nsenter === undefined) return { network: undefined, why: 'nsenter is not installed' };
   try {
-    return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nft }), why: undefined };
+    return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nsenter, nft }), why: undefined };
   } catch (error) {
     return { network: undefined, why: (error as Error).message };
   }

@@ -130,16 +130,11 @@ export class KeptSandbox {
     this.#record = { ...this.#record, holder: { pid: child.pid!, init: Number(init) } };
     this.#save();
     this.#watch();
-    if (address !== undefined && network) {
-      await network.connect(id, child.pid!);
-      control.write(`configure ${machine.ip}\n${network.inside(address)}go\n`);
-    } else if (
-      machine.isolation === 'root' &&
-      this.#record.config.namespaces.network === 'pod' &&
-      machine.ip !== undefined
-    )
-      control.write(`configure ${machine.ip}\nlink set lo up\ngo\n`);
-    else control.write('go\n');
+    const netns = `/proc/${child.pid}/ns/net`;
+    if (address !== undefined && network) await network.connect({ id, address, netns });
+    else if (machine.isolation === 'root' && this.#record.config.namespaces.network === 'pod' && machine.ip)
+      control.write(`configure ${machine.ip}\nlink set lo up\n`);
+    control.write('go\n');
     await answers();
   }
 

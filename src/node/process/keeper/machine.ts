@@ -15,6 +15,7 @@ export interface Machine {
   readonly perl: string | undefined;
   readonly ip: string | undefined;
   readonly nft: string | undefined;
+  readonly nsenter: string | undefined;
   readonly isolation: Isolation;
   /** What is missing for more. */
   readonly why: string | undefined;
@@ -41,6 +42,7 @@ export async function inspectMachine(launcher: string, folders: readonly string[
     perl,
     ip: find('ip'),
     nft: find('nft'),
+    nsenter: find('nsenter'),
     ...(await isolationOf(isRoot, perl, launcher)),
   };
 }

@@ -1,0 +1,103 @@
+/** Guards interfaces of pods with nftables, in a table of its own. */
+import { type GuardedInterface, guardCommands, releaseCommands } from './guard-rules.ts';
+import { addChain, addTable, deleteTable, type NftCommand, type NftTable } from './nft-json.ts';
+import { runNft } from './run-nft.ts';
+
+export interface InterfaceGuardOptions {
+  /** Identifies the node on this machine. */
+  readonly name: string;
+  /** Path of the program; undefined: it is not installed. */
+  readonly nft: string | undefined;
+  /** A command that runs another one in the network of the node; empty: that of this process. */
+  readonly enter: readonly string[];
+}
+
+/** Linux has hooks for packets that arrive since 4.2 and for those that leave since 5.16. */
+type Support = 'both' | 'sent' | 'none';
+
+/** Every network has it. */
+const PROBED_DEVICE = 'lo';
+
+export class InterfaceGuard {
+  readonly #options: InterfaceGuardOptions;
+  readonly #table: NftTable;
+  readonly #support: Support;
+
+  private constructor(options: InterfaceGuardOptions, support: Support) {
+    this.#options = options;
+    this.#table = tableOf(options);
+    this.#support = support;
+  }
+
+  /** Finds out what this machine supports. Interfaces that are guarded already stay so. */
+  static async open(options: InterfaceGuardOptions): Promise<InterfaceGuard> {
+    const works = (...hooks: readonly ('ingress' | 'egress')[]) =>
+      run(options, probe(tableOf(options), hooks)).then(
+        () => true,
+        () => false,
+      );
+    if (options.nft === undefined) return new InterfaceGuard(options, 'none');
+    if (await works('ingress', 'egress')) return new InterfaceGuard(options, 'both');
+    return new InterfaceGuard(options, (await works('ingress')) ? 'sent' : 'none');
+  }
+
+  /** What is not guarded on this machine, and why, as a sentence; undefined: everything is. */
+  get limitation(): string | undefined {
+    const why = this.#options.nft === undefined ? 'nft is not installed' : 'the kernel has no nftables hook for it';
+    switch (this.#support) {
+      case 'both':
+        return undefined;
+      case 'sent':
+        return `Pods can receive packets to other addresses than their own: ${why}.`;
+      case 'none':
+        return `Pods can send packets with the addresses of others, and network policies do not hold for those: ${why}.`;
+    }
+  }
+
+  /** Lets only packets with its own addresses pass. What the interface had before is replaced. */
+  async protect(...interfaces: readonly GuardedInterface[]): Promise<void> {
+    if (this.#support === 'none' || interfaces.length === 0) return;
+    const options = { guardsReceived: this.#support === 'both' };
+    await run(
+      this.#options,
+      interfaces.flatMap((each) => guardCommands(this.#table, each, options)),
+    );
+  }
+
+  /** Forgets the interface of a sandbox. */
+  async release(sandboxId: string): Promise<void> {
+    if (this.#support !== 'none') await run(this.#options, releaseCommands(this.#table, sandboxId));
+  }
+
+  /** Removes everything. */
+  async remove(): Promise<void> {
+    await removeGuards(this.#options);
+  }
+}
+
+/** Removes the guards of all interfaces of a node, also of one that was killed. */
+export async function removeGuards(options: InterfaceGuardOptions): Promise<void> {
+  if (options.nft === undefined) return;
+  const table = tableOf(options);
+  await run(options, [addTable(table), deleteTable(table)]);
+}
+
+function tableOf({ name }: InterfaceGuardOptions): NftTable {
+  return { family: 'netdev', name: `qd-${name.replace(/[^A-Za-z0-9]/g, '-')}-interfaces` };
+}
+
+/** Makes chains and removes them in one transaction. */
+function probe({ name }: NftTable, hooks: readonly ('ingress' | 'egress')[]): readonly NftCommand[] {
+  const table: NftTable = { family: 'netdev', name: `${name}-probe` };
+  return [
+    addTable(table),
+    ...hooks.map((hook) =>
+      addChain(table, hook, { type: 'filter', hook, prio: 0, policy: 'accept', dev: PROBED_DEVICE }),
+    ),
+    deleteTable(table),
+  ];
+}
+
+async function run({ nft, enter }: InterfaceGuardOptions, commands: readonly NftCommand[]): Promise<void> {
+  if (nft !== undefined) await runNft(nft, commands, enter);
+}
