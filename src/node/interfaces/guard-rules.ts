@@ -1,4 +1,7 @@
-/** The rules for the interface of one pod: two chains at the node's end of it, for what the pod sends and for what it receives. */
+/**
+ * The rules for the interface of one pod: a table with two chains at the node's end of it, for what the pod sends and for what it
+ * receives. With a table for each interface, nothing is left when the last pod is gone.
+ */
 import { createHash } from 'node:crypto';
 import {
   ACCEPT,
@@ -6,7 +9,7 @@ import {
   addRule,
   addTable,
   type BaseChain,
-  deleteChain,
+  deleteTable,
   field,
   ipv4,
   macAddress,
@@ -28,20 +31,22 @@ export interface GuardedInterface {
 const PRIORITY = -500;
 const BROADCAST = 'ff:ff:ff:ff:ff:ff';
 
-/** Replaces the chains of an interface. `guardsReceived`: whether the kernel has a hook for what is sent to the pod. */
+/** Replaces the table of an interface. `guardsReceived`: whether the kernel has a hook for what is sent to the pod. */
 export function guardCommands(
-  table: NftTable,
+  node: string,
   { sandboxId, device, address, mac }: GuardedInterface,
   { guardsReceived }: { readonly guardsReceived: boolean },
 ): readonly NftCommand[] {
-  const { sent, received } = chainsOf(sandboxId);
+  const table = tableOf(node, sandboxId);
+  const [sent, received] = ['sent', 'received'];
   const [own, ownMac] = [ipv4(address), macAddress(mac)];
   const hook = (name: BaseChain['hook']): BaseChain => ({
     ...{ type: 'filter', hook: name, prio: PRIORITY, policy: 'drop', dev: device },
   });
   const fromOwnMac = field('ether', 'saddr', ownMac);
   return [
-    ...releaseCommands(table, sandboxId),
+    ...releaseCommands(node, sandboxId),
+    addTable(table),
     addChain(table, sent, hook('ingress')),
     addRule(table, sent, [fromOwnMac, field('ether', 'type', 'ip'), field('ip', 'saddr', own), ACCEPT]),
     addRule(table, sent, [
@@ -62,16 +67,18 @@ export function guardCommands(
   ];
 }
 
-/** Removes the chains of an interface, whether or not they exist: some kernels remove them with the interface. */
-export function releaseCommands(table: NftTable, sandboxId: string): readonly NftCommand[] {
-  const { sent, received } = chainsOf(sandboxId);
-  return [
-    addTable(table),
-    ...[sent, received].flatMap((chain) => [addChain(table, chain), deleteChain(table, chain)]),
-  ];
+/** Removes the table of an interface, whether or not it exists. */
+export function releaseCommands(node: string, sandboxId: string): readonly NftCommand[] {
+  const table = tableOf(node, sandboxId);
+  return [addTable(table), deleteTable(table)];
 }
 
-function chainsOf(sandboxId: string): { readonly sent: string; readonly received: string } {
+/** How the names of the tables of a node begin. */
+export function tablePrefix(node: string): string {
+  return `qd-${node.replace(/[^A-Za-z0-9]/g, '-')}-if-`;
+}
+
+function tableOf(node: string, sandboxId: string): NftTable {
   const id = createHash('sha256').update(sandboxId).digest('hex').slice(0, 16);
-  return { sent: `sent-${id}`, received: `received-${id}` };
+  return { family: 'netdev', name: `${tablePrefix(node)}${id}` };
 }

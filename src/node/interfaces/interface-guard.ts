@@ -1,5 +1,6 @@
-/** Guards interfaces of pods with nftables, in a table of its own. */
-import { type GuardedInterface, guardCommands, releaseCommands } from './guard-rules.ts';
+/** Guards interfaces of pods with nftables. */
+import { runProgram } from '../../base/programs/run-program.ts';
+import { type GuardedInterface, guardCommands, releaseCommands, tablePrefix } from './guard-rules.ts';
 import { addChain, addTable, deleteTable, type NftCommand, type NftTable } from './nft-json.ts';
 import { runNft } from './run-nft.ts';
 
@@ -20,19 +21,17 @@ const PROBED_DEVICE = 'lo';
 
 export class InterfaceGuard {
   readonly #options: InterfaceGuardOptions;
-  readonly #table: NftTable;
   readonly #support: Support;
 
   private constructor(options: InterfaceGuardOptions, support: Support) {
     this.#options = options;
-    this.#table = tableOf(options);
     this.#support = support;
   }
 
   /** Finds out what this machine supports. Interfaces that are guarded already stay so. */
   static async open(options: InterfaceGuardOptions): Promise<InterfaceGuard> {
     const works = (...hooks: readonly ('ingress' | 'egress')[]) =>
-      run(options, probe(tableOf(options), hooks)).then(
+      run(options, probe(options.name, hooks)).then(
         () => true,
         () => false,
       );
@@ -60,35 +59,42 @@ export class InterfaceGuard {
     const options = { guardsReceived: this.#support === 'both' };
     await run(
       this.#options,
-      interfaces.flatMap((each) => guardCommands(this.#table, each, options)),
+      interfaces.flatMap((each) => guardCommands(this.#options.name, each, options)),
     );
   }
 
   /** Forgets the interface of a sandbox. */
   async release(sandboxId: string): Promise<void> {
-    if (this.#support !== 'none') await run(this.#options, releaseCommands(this.#table, sandboxId));
+    if (this.#support !== 'none') await run(this.#options, releaseCommands(this.#options.name, sandboxId));
   }
 
   /** Removes everything. */
-  async remove(): Promise<void> {
-    await removeGuards(this.#options);
+  remove(): Promise<void> {
+    return removeGuards(this.#options);
   }
+}
+
+/** What `nft -j` prints of tables. */
+interface TableListing {
+  readonly nftables: readonly { readonly table?: { readonly name: string } }[];
 }
 
 /** Removes the guards of all interfaces of a node, also of one that was killed. */
 export async function removeGuards(options: InterfaceGuardOptions): Promise<void> {
-  if (options.nft === undefined) return;
-  const table = tableOf(options);
-  await run(options, [addTable(table), deleteTable(table)]);
-}
-
-function tableOf({ name }: InterfaceGuardOptions): NftTable {
-  return { family: 'netdev', name: `qd-${name.replace(/[^A-Za-z0-9]/g, '-')}-interfaces` };
+  const { nft, enter, name } = options;
+  if (nft === undefined) return;
+  const { nftables } = JSON.parse(await runProgram([...enter, nft, '-j', 'list', 'tables', 'netdev'])) as TableListing;
+  const own = nftables.flatMap(({ table }) => (table?.name.startsWith(tablePrefix(name)) ? [table.name] : []));
+  if (own.length > 0)
+    await run(
+      options,
+      own.map((table) => deleteTable({ family: 'netdev', name: table })),
+    );
 }
 
 /** Makes chains and removes them in one transaction. */
-function probe({ name }: NftTable, hooks: readonly ('ingress' | 'egress')[]): readonly NftCommand[] {
-  const table: NftTable = { family: 'netdev', name: `${name}-probe` };
+function probe(node: string, hooks: readonly ('ingress' | 'egress')[]): readonly NftCommand[] {
+  const table: NftTable = { family: 'netdev', name: `${tablePrefix(node)}probe` };
   return [
     addTable(table),
     ...hooks.map((hook) =>

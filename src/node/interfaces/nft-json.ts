@@ -86,10 +86,6 @@ export function addChain(table: NftTable, chain: string, base?: BaseChain): NftC
   };
 }
 
-export function deleteChain(table: NftTable, chain: string): NftCommand {
-  return { delete: { chain: { ...inTable(table), name: name(chain) } } };
-}
-
 export function addRule(table: NftTable, chain: string, expr: readonly NftStatement[]): NftCommand {
   return { add: { rule: { ...inTable(table), chain: name(chain), expr } } };
 }
