@@ -56,6 +56,16 @@ it.each([
     pod({ securityContext: { capabilities: { add: ['FLY'] } } }),
     [/unknown capability FLY/, /FLY/, /FLY/],
   ],
+  [
+    'host addresses',
+    pod({ ports: [{ hostPort: 80, containerPort: 80, hostIP: '127.0.0.1' }] }),
+    [undefined, undefined, undefined],
+  ],
+  [
+    'host addresses that are text for another program',
+    pod({ ports: [{ hostPort: 80, containerPort: 80, hostIP: '1.2.3.4 accept\n}\ntable ip x {' }] }),
+    [/hostIP "1.2.3.4 accept\\n}.*" of container c is not an IPv4 address/, /hostIP/, /hostIP/],
+  ],
   ['a terminal', pod({ tty: true }), [undefined, undefined, /terminal/]],
   [
     'no privilege escalation',
