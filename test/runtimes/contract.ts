@@ -4,6 +4,7 @@ import { describeCommands } from './contract/commands.ts';
 import { describeConfiguration } from './contract/configuration.ts';
 import { describeImages } from './contract/images.ts';
 import { describeLife } from './contract/life.ts';
+import { describePodNetwork } from './contract/pod-network.ts';
 import { type Lacks, type RuntimeUnderTest, World } from './world.ts';
 
 export function describeRuntime(name: string, prepare: () => Promise<RuntimeUnderTest>, lacks: Lacks = {}): void {
@@ -23,5 +24,6 @@ export function describeRuntime(name: string, prepare: () => Promise<RuntimeUnde
     describe('commands and streams', () => describeCommands(subject));
     describe('configuration', () => describeConfiguration(subject));
     describe('images', () => describeImages(subject));
+    describe.skipIf(lacks['pod network'])('interfaces of pods', () => describePodNetwork(subject));
   });
 }

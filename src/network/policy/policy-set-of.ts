@@ -6,7 +6,9 @@ import type { Namespace as NamespaceObject } from '../../kinds/groups/core/names
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import type { NetworkPolicy as NetworkPolicyObject } from '../../kinds/groups/networking/network-policy.ts';
 import type { LabelSelector } from '../../kinds/shapes/meta/label-selector.ts';
+import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
 import { fromLabelSelector } from '../../schema/selector/selector.ts';
+import { addressesOf } from './pod-addresses.ts';
 import type { Allowance, AllowedPort, Direction, Isolation, NamedPort, Peers, PolicySet } from './policy-set.ts';
 
 type NetworkPolicy = DeepReadonly<NetworkPolicyObject>;
@@ -156,8 +158,17 @@ function* portsOf(
 function peersOf(peers: readonly Peer[], pods: readonly Pod[]): Peers {
   return {
     pods: [...new Set(pods.flatMap(addressesOf))].sort(),
-    blocks: peers.flatMap(({ ipBlock }) => (ipBlock ? [{ range: ipBlock.cidr, except: ipBlock.except ?? [] }] : [])),
+    blocks: peers.flatMap(({ ipBlock }) => (ipBlock ? blockOf(ipBlock) : [])),
   };
+}
+
+/** A block that is not understood in full allows nothing. */
+function blockOf({ cidr, except = [] }: NonNullable<Peer['ipBlock']>): Peers['blocks'] {
+  const range = canonicalRange(cidr);
+  const without = except.map(canonicalRange);
+  const isOfFamily = (each: string) => each.includes(':') === range?.includes(':');
+  const isClear = without.every((each) => each !== undefined && isOfFamily(each));
+  return range !== undefined && isClear ? [{ range, except: without as string[] }] : [];
 }
 
 function portOf({ port, endPort, protocol }: Port, targets: readonly Pod[]): AllowedPort | NamedPort {
@@ -203,14 +214,9 @@ function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
 }
 
 /** Pods on the network of the node cannot be told from it. */
-function hasOwnNetwork({ spec, status }: Pod): boolean {
-  return !spec.hostNetwork && status.phase !== 'Succeeded' && status.phase !== 'Failed' && !!status.podIP;
-}
-
-/** The addresses of a pod; those on the network of the node have its addresses. */
-export function addressesOf({ status }: Pod): readonly string[] {
-  const all = status.podIPs?.flatMap(({ ip }) => ip ?? []) ?? [];
-  return all.length > 0 ? all : status.podIP ? [status.podIP] : [];
+function hasOwnNetwork(pod: Pod): boolean {
+  const { spec, status } = pod;
+  return !spec.hostNetwork && status.phase !== 'Succeeded' && status.phase !== 'Failed' && addressesOf(pod).length > 0;
 }
 
 const nameOf = ({ metadata }: NetworkPolicy) => `${metadata.namespace}/${metadata.name}`;

@@ -21,6 +21,7 @@ import { containerMessage } from './container-message.ts';
 import { startError } from './errors.ts';
 import { CGROUP_ANNOTATION, OWNER_LABEL } from './labels.ts';
 import { cri } from './methods.ts';
+import type { PodInterfaces } from './network/pod-interfaces.ts';
 import type { PodCgroups } from './pod-cgroups.ts';
 import { resourcesMessage, sandboxMessage } from './sandbox-message.ts';
 import { seenContainer, seenSandbox, seenUsage } from './seen.ts';
@@ -32,6 +33,7 @@ interface ContainersOptions {
   readonly owner: string;
   /** Undefined: the runtime decides where the cgroups of containers are. */
   readonly cgroups: PodCgroups | undefined;
+  readonly interfaces: PodInterfaces;
   readonly clock: Clock;
   /** Called after a call that has changed something. */
   readonly changed: () => void;
@@ -47,6 +49,7 @@ export class CriContainers implements Containers {
   readonly #connection: Connection;
   readonly #owner: string;
   readonly #cgroups: PodCgroups | undefined;
+  readonly #interfaces: PodInterfaces;
   readonly #clock: Clock;
   readonly #changed: () => void;
   /** What is known of sandboxes and containers, which does not change while their state is the same. */
@@ -55,10 +58,11 @@ export class CriContainers implements Containers {
   /** By sandbox; undefined: one that was made without. */
   readonly #podCgroups = new Map<string, string | undefined>();
 
-  constructor({ connection, owner, cgroups, clock, changed }: ContainersOptions) {
+  constructor({ connection, owner, cgroups, interfaces, clock, changed }: ContainersOptions) {
     this.#connection = connection;
     this.#owner = owner;
     this.#cgroups = cgroups;
+    this.#interfaces = interfaces;
     this.#clock = clock;
     this.#changed = changed;
   }
@@ -66,11 +70,27 @@ export class CriContainers implements Containers {
   async runSandbox(config: SandboxConfig): Promise<string> {
     const request = { config: this.#message(config), runtimeHandler: config.runtimeHandler };
     this.#cgroups?.create(config);
-    return (await this.#change(() => this.#connection.call(cri.runSandbox, request, SANDBOX_TIMEOUT_MS))).id;
+    return this.#change(async () => {
+      const { id } = await this.#connection.call(cri.runSandbox, request, SANDBOX_TIMEOUT_MS);
+      if (config.namespaces.network === 'pod') await this.#protect(id);
+      return id;
+    });
+  }
+
+  /** A sandbox whose interface cannot be guarded gets no containers. */
+  async #protect(id: string): Promise<void> {
+    try {
+      await this.#interfaces.protect(id);
+    } catch (error) {
+      await this.stopSandbox(id).catch(() => undefined);
+      await this.removeSandbox(id).catch(() => undefined);
+      throw error;
+    }
   }
 
   async stopSandbox(id: string): Promise<void> {
     await this.#change(() => this.#connection.call(cri.stopSandbox, { id }, SANDBOX_TIMEOUT_MS).catch(ignoreGone));
+    await this.#interfaces.release(id);
   }
 
   async removeSandbox(id: string): Promise<void> {
@@ -210,7 +230,8 @@ export class CriContainers implements Containers {
   }
 
   #message(config: SandboxConfig) {
-    return sandboxMessage(config, { owner: this.#owner, cgroup: this.#cgroups?.pathOf(config) });
+    const sysctls = this.#interfaces.sysctls(config);
+    return sandboxMessage({ ...config, sysctls }, { owner: this.#owner, cgroup: this.#cgroups?.pathOf(config) });
   }
 
   async #cgroupOf(sandboxId: string): Promise<string | undefined> {

@@ -19,7 +19,7 @@ export const cri = {
   runSandbox: runtime('RunPodSandbox', sandbox.RunSandboxRequest, sandbox.SandboxId),
   stopSandbox: runtime('StopPodSandbox', sandbox.SandboxId, status.Empty),
   removeSandbox: runtime('RemovePodSandbox', sandbox.SandboxId, status.Empty),
-  sandboxStatus: runtime('PodSandboxStatus', sandbox.SandboxId, sandbox.SandboxStatusResponse),
+  sandboxStatus: runtime('PodSandboxStatus', sandbox.SandboxStatusRequest, sandbox.SandboxStatusResponse),
   listSandboxes: runtime('ListPodSandbox', sandbox.ListSandboxesRequest, sandbox.ListSandboxesResponse),
 
   createContainer: runtime('CreateContainer', container.CreateContainerRequest, container.ContainerId),

@@ -11,6 +11,7 @@ import { CriImages } from './images.ts';
 import { loadArchive } from './load/load.ts';
 import type { StatusResponse } from './messages/status.ts';
 import { cri } from './methods.ts';
+import { PodInterfaces } from './network/pod-interfaces.ts';
 import { writeNetwork } from './network/write-network.ts';
 import type { ContainerdOptions, ContainerdRuntime } from './options.ts';
 import { ensureDaemon, findDaemon } from './own/daemon.ts';
@@ -62,7 +63,12 @@ async function connected(
     folder: settings.cniFolder,
     ...ownPaths(options.directory),
   };
-  if (options.podCIDRs.length > 0) await writeNetwork(network, options.podCIDRs);
+  const interfaces = await PodInterfaces.open({ connection, name, path, networkNamespace: options.networkNamespace });
+  const configureNetwork = async (podCIDRs: readonly string[]) => {
+    interfaces.isOwnNetwork = await writeNetwork(network, podCIDRs);
+  };
+  if (options.podCIDRs.length > 0) await configureNetwork(options.podCIDRs);
+  await interfaces.protectAll().catch((error: unknown) => log.warn('interfaces of pods could not be guarded', { error: String(error) }));
   return new Containerd({
     version: `${version.runtimeName}://${plainVersion(version.runtimeVersion)}`,
     features: featuresOf(version, status, { hostPorts }),
@@ -78,7 +84,8 @@ async function connected(
       pauseImage: settings.sandboxImage,
       load: (archive) => loadArchive(archive, { connection, clock, unpacks: true }),
     }),
-    configureNetwork: (podCIDRs) => writeNetwork(network, podCIDRs),
+    interfaces,
+    configureNetwork,
     clock,
     log,
   });
@@ -91,6 +98,7 @@ interface ContainerdParts extends Pick<ContainerdRuntime, Described> {
   readonly connection: Connection;
   readonly owner: string;
   readonly cgroups: PodCgroups | undefined;
+  readonly interfaces: PodInterfaces;
   readonly images: Images;
   readonly clock: ContainerdOptions['clock'];
   readonly log: ContainerdOptions['log'];
@@ -98,6 +106,7 @@ interface ContainerdParts extends Pick<ContainerdRuntime, Described> {
 
 class Containerd extends CriContainers implements ContainerdRuntime {
   readonly version: string;
+  readonly limitation: string | undefined;
   readonly handlers: readonly RuntimeHandler[];
   readonly supplementalGroupsPolicy: boolean | undefined;
   readonly socket: string;
@@ -109,7 +118,9 @@ class Containerd extends CriContainers implements ContainerdRuntime {
 
   constructor(parts: ContainerdParts) {
     const { connection, owner, clock, log } = parts;
-    super({ connection, owner, clock, cgroups: parts.cgroups, changed: () => this.#changes.hint() });
+    const { cgroups, interfaces } = parts;
+    super({ connection, owner, clock, cgroups, interfaces, changed: () => this.#changes.hint() });
+    this.limitation = parts.interfaces.isOwnNetwork ? interfaces.limitation : undefined;
     this.version = parts.version;
     this.handlers = parts.handlers;
     this.supplementalGroupsPolicy = parts.supplementalGroupsPolicy;

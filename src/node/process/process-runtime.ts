@@ -127,8 +127,18 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   return runtime;
 }
 
-function limitationOf({ executor, whyNotIsolated, hasNetwork, whyNoNetwork }: KeeperFacts): string | undefined {
-  const network = hasNetwork ? '' : ` Pods share the network of the node: ${whyNoNetwork}.`;
+function limitationOf({
+  executor,
+  whyNotIsolated,
+  hasNetwork,
+  whyNoNetwork,
+  networkLimitation,
+}: KeeperFacts): string | undefined {
+  const network = hasNetwork
+    ? networkLimitation === undefined
+      ? ''
+      : ` ${networkLimitation}`
+    : ` Pods share the network of the node: ${whyNoNetwork}.`;
   if (executor === 'plain')
     return `Pods are not containers: they are processes of one unprivileged user of the node, because ${whyNotIsolated}.${network}`;
   const users = whyNotIsolated === undefined ? '' : `Root in a pod is root on the node: ${whyNotIsolated}.`;

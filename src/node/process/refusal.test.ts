@@ -14,6 +14,7 @@ const ROOT: KeeperFacts = {
   whyNotIsolated: undefined,
   hasNetwork: true,
   whyNoNetwork: undefined,
+  networkLimitation: undefined,
   hasHostPorts: true,
   hasCgroups: true,
   hasTerminals: true,
@@ -64,6 +65,16 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
     'an unknown capability',
     pod({ securityContext: { capabilities: { add: ['FLY'] } } }),
     [/unknown capability FLY/, /FLY/, /FLY/],
+  ],
+  [
+    'host addresses',
+    pod({ ports: [{ hostPort: 80, containerPort: 80, hostIP: '127.0.0.1' }] }),
+    [undefined, undefined, undefined],
+  ],
+  [
+    'host addresses that are text for another program',
+    pod({ ports: [{ hostPort: 80, containerPort: 80, hostIP: '1.2.3.4 accept\n}\ntable ip x {' }] }),
+    [/hostIP "1.2.3.4 accept\\n}.*" of container c is not an IPv4 address/, /hostIP/, /hostIP/],
   ],
   ['a terminal', pod({ tty: true }), [undefined, undefined, undefined]],
   [

@@ -1,5 +1,7 @@
 /** Why the process runtime cannot run a pod on this machine: everything that it cannot do is refused, nothing is ignored. */
+import { isIPv4 } from 'node:net';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
+import { wrongHostAddress } from '../pod/host-addresses.ts';
 import { isHostImage } from './host-image.ts';
 import { unknownCapability } from './oci/capabilities.ts';
 import type { KeeperFacts } from './wire/calls.ts';
@@ -23,6 +25,10 @@ export function refusal(pod: SeenPod, facts: KeeperFacts): string | undefined {
 }
 
 const ALWAYS: readonly Rule[] = [
+  (pod) => {
+    const wrong = wrongHostAddress(pod, pod.spec.hostNetwork ? undefined : isIPv4);
+    return wrong && `hostIP ${JSON.stringify(wrong.hostIP)} of container ${wrong.container} is not an IPv4 address.`;
+  },
   security(({ seccompProfile }) =>
     seccompProfile?.type === 'Localhost' ? 'it cannot load seccomp profiles of the node.' : undefined,
   ),

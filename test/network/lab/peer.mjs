@@ -30,13 +30,25 @@ const calls = {
   async unlisten({ port }) {
     for (const server of servers.get(port) ?? []) server.close();
   },
-  async request({ protocol, address, port, timeout = 3000, localPort }) {
-    const conversation = protocol === 'tcp' ? tcpTo(address, port) : await udpTo(address, port, localPort);
+  async request({ protocol, address, port, timeout = 3000, localPort, localAddress }) {
+    const from = { localPort, localAddress };
+    const conversation = protocol === 'tcp' ? tcpTo(address, port, from) : await udpTo(address, port, from);
     try {
       return await conversation.line(timeout);
     } finally {
       conversation.close();
     }
+  },
+  /** Sends one UDP packet, also to a broadcast address. */
+  async send({ address, port }) {
+    const socket = createSocket('udp4');
+    socket.bind();
+    await once(socket, 'listening');
+    socket.setBroadcast(true);
+    await new Promise((resolve, reject) =>
+      socket.send('!', port, address, (error) => (error ? reject(error) : resolve())),
+    );
+    socket.close();
   },
   /** Opens a conversation and keeps it. */
   async open({ key, protocol, address, port, timeout = 3000 }) {
@@ -55,8 +67,8 @@ const calls = {
   },
 };
 
-function tcpTo(address, port) {
-  const socket = connect({ host: address, port });
+function tcpTo(address, port, from = {}) {
+  const socket = connect({ host: address, port, ...from });
   const lines = lineReader();
   socket.on('data', (data) => lines.push(String(data)));
   socket.on('error', (error) => lines.fail(error.code));
@@ -65,10 +77,10 @@ function tcpTo(address, port) {
 }
 
 /** The client asks again until there is an answer: packets may be lost. */
-async function udpTo(address, port, localPort = 0) {
+async function udpTo(address, port, { localPort = 0, localAddress } = {}) {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   const lines = lineReader();
-  socket.bind(localPort);
+  socket.bind(localPort, localAddress);
   await once(socket, 'listening');
   socket.connect(port, address);
   await once(socket, 'connect');

@@ -13,6 +13,7 @@ interface Request {
   /** In milliseconds. */
   readonly timeout?: number;
   readonly localPort?: number;
+  readonly localAddress?: string;
 }
 
 export class Peer {
@@ -47,6 +48,11 @@ export class Peer {
   /** Resolves with the name of the server and the address that it saw; rejects with a code such as ECONNREFUSED, or `timeout`. */
   request(request: Request): Promise<string> {
     return this.#call('request', request);
+  }
+
+  /** Sends one UDP packet, also to a broadcast address. Nothing is expected back. */
+  send(address: string, port: number): Promise<void> {
+    return this.#call('send', { address, port });
   }
 
   /** Opens a conversation that stays open. */

@@ -152,7 +152,14 @@ export class NodeParts {
 
   async #startServices(file: NodeFile): Promise<void> {
     const { name, addresses, startServices } = this.#options;
-    this.#services ??= await startServices?.({ ...ownerOf(file), name, addresses, podCIDRs: file.podCIDRs });
+    const runningPods = async () => {
+      const sandboxes = (await this.runtime?.sandboxes()) ?? [];
+      const ready = sandboxes.filter((each) => each.isReady && each.addresses.length > 0);
+      return new Map(ready.map((each) => [each.pod.uid, each.addresses]));
+    };
+    this.#services ??= await startServices?.({
+      ...{ ...ownerOf(file), name, addresses, podCIDRs: file.podCIDRs, runningPods },
+    });
     if (this.#services) this.#markServices(this.#services);
   }
 }

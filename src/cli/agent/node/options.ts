@@ -60,6 +60,8 @@ export interface RulesOwner {
 export interface ServicesNode extends RulesOwner {
   readonly addresses: readonly string[];
   readonly podCIDRs: readonly string[];
+  /** The addresses of the pods that run now, by UID. */
+  readonly runningPods: () => Promise<ReadonlyMap<string, readonly string[]>>;
 }
 
 export interface RunningServices extends PodNetwork {

@@ -81,7 +81,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       log.warn('packets of pods may be dropped by a firewall of the machine', { error: String(error) }),
     );
   const applier = new NftablesProxy({ kernel, table, podRanges: node.podCIDRs, clock, log });
-  const policies = new PolicyWatch({ ...common, applier });
+  const policies = new PolicyWatch({ ...common, applier, running: node.runningPods });
   let proxy: ServiceProxy | undefined;
   let isStopped = false;
   // An older table goes on until policies are known: the server may not answer now.

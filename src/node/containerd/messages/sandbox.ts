@@ -59,6 +59,7 @@ export const SandboxMessage = message({
 
 export const RunSandboxRequest = message({ config: field(1, SandboxMessage.type), runtimeHandler: field(2, text) });
 export const SandboxId = message({ id: field(1, text) });
+export const SandboxStatusRequest = message({ id: field(1, text), verbose: field(2, flag) });
 
 const sandboxState = oneOf(['ready', 'not-ready']);
 
@@ -74,7 +75,7 @@ export const SandboxStatus = message({
   labels: field(7, texts),
   annotations: field(8, texts),
 });
-export const SandboxStatusResponse = message({ status: field(1, SandboxStatus.type) });
+export const SandboxStatusResponse = message({ status: field(1, SandboxStatus.type), info: field(2, texts) });
 
 export const ListSandboxesRequest = message({ filter: field(1, message({ labels: field(3, texts) }).type) });
 export const ListSandboxesResponse = message({

@@ -6,7 +6,9 @@ import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { openCgroups } from '../../cgroups/cgroups.ts';
 import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
+import { removeGuards } from '../../interfaces/interface-guard.ts';
 import { bridgeIn, bridgeOf } from '../network/cni.ts';
+import { guardOptions } from '../network/pod-interfaces.ts';
 import { nodeCgroup } from '../pod-cgroups.ts';
 import { type DaemonOptions, endDaemon, ensureDaemon, findDaemon } from './daemon.ts';
 import { exists, systemPath } from './machine.ts';
@@ -50,6 +52,7 @@ export async function stopOwnContainerd(options: StopOptions): Promise<void> {
   for (const bridge of new Set([bridgeOf(options.name), ...(await bridgesOf(paths))])) {
     await command([...inNamespace, 'ip', 'link', 'delete', bridge], path).catch(() => {});
   }
+  await removeGuards(await guardOptions({ name: options.name, path, networkNamespace })).catch(() => undefined);
   await rm(paths.state, { recursive: true, force: true });
   await rm(paths.socket, { force: true });
   await rm(`${paths.socket}.ttrpc`, { force: true });

@@ -85,6 +85,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     whyNotIsolated: chosen.why,
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
+    networkLimitation: network?.limitation,
     hasCgroups: context.cgroups !== undefined,
     hasHostPorts: machine.programs.nft !== undefined,
     hasTerminals: machine.programs.script !== undefined,
@@ -200,7 +201,10 @@ async function networkOf(
   if (!isRoot) return { network: undefined, why: 'the node agent does not run as root' };
   if (ip === undefined || nsenter === undefined) return { network: undefined, why: 'ip or nsenter is not installed' };
   try {
-    return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nft }), why: undefined };
+    return {
+      network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nsenter, nft }),
+      why: undefined,
+    };
   } catch (error) {
     return { network: undefined, why: (error as Error).message };
   }

@@ -1,15 +1,37 @@
-/** The network of the pods of a node: a bridge, a pair of interfaces for each pod, and nftables rules. */
+/** The network of the pods of a node: a bridge, a pair of interfaces for each pod with guards, and nftables rules. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { runProgram } from '../../../base/programs/run-program.ts';
+import { InterfaceGuard } from '../../interfaces/interface-guard.ts';
+import { addTable, deleteTable, type NftCommand, type NftTable } from '../../interfaces/nft-json.ts';
+import { runNft } from '../../interfaces/run-nft.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AddressRange } from './addresses.ts';
+import { attachCommands, deviceOf, INSIDE_SCRIPT, insideCommands, macOf, namespacePath } from './interface-commands.ts';
 import { type PublishedPort, ruleset } from './rules.ts';
 
+/** A pod that gets an interface. */
+export interface ConnectedSandbox {
+  readonly id: string;
+  /** IPv4. */
+  readonly address: string;
+  /** Path of its network namespace: `/proc/PID/ns/net`, or a file that it is mounted on. */
+  readonly netns: string;
+}
+
 export interface PodNetwork {
-  connect(sandbox: { readonly id: string; readonly address: string; readonly netns: string }): Promise<void>;
+  /** What pods are not protected from on this machine, as a sentence; undefined: nothing. */
+  readonly limitation: string | undefined;
+  /**
+   * Makes the interface of a pod, with its address, route, loopback interface and guards. An interface that it has already is
+   * replaced. Rejects with a RuntimeError.
+   */
+  connect(sandbox: ConnectedSandbox): Promise<void>;
+  /** Brings up the loopback interface of a namespace, for pods without an address. */
   loopback(netns: string): Promise<void>;
+  /** Removes the interface. It goes by itself with the namespace, later. */
   disconnect(sandboxId: string): Promise<void>;
   publish(ports: readonly PublishedPort[]): Promise<void>;
+  /** Removes the bridge and the rules. */
   remove(): Promise<void>;
 }
 
@@ -17,21 +39,26 @@ export interface BridgeOptions {
   readonly name: string;
   readonly podCidr: string;
   readonly range: AddressRange;
+  /** Paths of the programs. */
   readonly ip: string;
+  readonly nsenter: string;
   readonly nft: string | undefined;
 }
 
 /** Makes the bridge and its rules. Rejects when this machine cannot. */
-export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOptions): Promise<PodNetwork> {
+export async function openBridge({ name, podCidr, range, ip, nsenter, nft }: BridgeOptions): Promise<PodNetwork> {
   const bridge = `qd-${name}`;
-  const table = `quarterdeck_${name.replace(/[^a-z0-9]/gi, '_')}_pods`;
-  const batch = (text: string, ...flags: string[]) => run([ip, ...flags, '-batch', '-'], text);
-  const apply = async (text: string) => {
-    if (nft) await run([nft, '-f', '-'], text);
+  const table: NftTable = { family: 'ip', name: `quarterdeck_${name.replace(/[^a-z0-9]/gi, '_')}_pods` };
+  const batch = (lines: readonly string[], ...flags: string[]) =>
+    run([ip, ...flags, '-batch', '-'], `${lines.join('\n')}\n`);
+  const apply = async (commands: readonly NftCommand[]) => {
+    if (nft) await runNft(nft, commands).catch(asRuntimeError);
   };
+  const inside = (netns: string, lines: readonly string[]) =>
+    run([nsenter, `--net=${namespacePath(netns)}`, '/bin/sh', '-c', INSIDE_SCRIPT, 'sh', ip], `${lines.join('\n')}\n`);
   // What exists already stays: -force goes on after an error, and the address is checked by what follows.
-  await batch(`link add ${bridge} type bridge\n`, '-force').catch(() => undefined);
-  await batch(`addr replace ${range.gateway}/${range.prefixLength} dev ${bridge}\nlink set ${bridge} up\n`);
+  await batch([`link add ${bridge} type bridge`], '-force').catch(() => undefined);
+  await batch([`addr replace ${range.gateway}/${range.prefixLength} dev ${bridge}`, `link set ${bridge} up`]);
   writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
   // Without pods, the bridge leaves the range to others that have it, too: it stays when everything is killed.
   tryWrite(`/proc/sys/net/ipv4/conf/${bridge}/ignore_routes_with_linkdown`, '1');
@@ -39,28 +66,24 @@ export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOption
   tryWrite('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');
   const rules = (ports: readonly PublishedPort[]) =>
     ruleset({ table, podCidr, bridge, ports, filtersBridge: filtersBridges() });
-  await apply(rules([]));
+  const [guard] = await Promise.all([InterfaceGuard.open({ name, nft, enter: [] }), apply(rules([]))]);
+  const removeDevice = (sandboxId: string) => batch([`link del ${deviceOf(sandboxId)}`]).catch(() => undefined);
   return {
+    limitation: guard.limitation,
     async connect({ id, address, netns }) {
-      const outer = interfaceOf(id);
-      const pid = /^\/proc\/(\d+)\//.exec(netns)?.[1] ?? netns.split('/').at(-1);
-      await batch(
-        `link add ${outer} type veth peer name eth0 netns ${pid}\nlink set ${outer} master ${bridge} up\nlink set ${outer} type bridge_slave hairpin on\n`,
-      );
-      await run(
-        ['/usr/bin/nsenter', `--net=${netns}`, ip, '-batch', '-'],
-        [
-          'link set lo up',
-          `addr add ${address}/${range.prefixLength} dev eth0`,
-          'link set eth0 up',
-          `route add default via ${range.gateway}`,
-          '',
-        ].join('\n'),
-      );
+      const pair = attachCommands({ bridge, sandboxId: id, address, netns });
+      await batch(pair).catch(async () => {
+        // A connection that was interrupted has left its interface.
+        await removeDevice(id);
+        await batch(pair);
+      });
+      const guarded = { sandboxId: id, device: deviceOf(id), address, mac: macOf(address) };
+      await Promise.all([guard.protect(guarded).catch(asRuntimeError), inside(netns, insideCommands(address, range))]);
     },
-    loopback: (netns) => run(['/usr/bin/nsenter', `--net=${netns}`, ip, 'link', 'set', 'lo', 'up'], ''),
+    loopback: (netns) => inside(netns, ['link set lo up']),
     async disconnect(sandboxId) {
-      await batch(`link del ${interfaceOf(sandboxId)}\n`).catch(() => undefined);
+      await removeDevice(sandboxId);
+      await guard.release(sandboxId).catch(() => undefined);
     },
     async publish(ports) {
       if (!nft && ports.length > 0)
@@ -68,8 +91,9 @@ export async function openBridge({ name, podCidr, range, ip, nft }: BridgeOption
       await apply(rules(ports));
     },
     async remove() {
-      await batch(`link del ${bridge}\n`).catch(() => undefined);
-      await apply(`table ip ${table} {}\ndelete table ip ${table}\n`).catch(() => undefined);
+      await batch([`link del ${bridge}`]).catch(() => undefined);
+      await apply([addTable(table), deleteTable(table)]).catch(() => undefined);
+      await guard.remove().catch(() => undefined);
     },
   };
 }
@@ -83,11 +107,6 @@ function filtersBridges(): boolean {
   }
 }
 
-/** At most 15 characters. */
-function interfaceOf(sandboxId: string): string {
-  return `qd${sandboxId.slice(0, 12)}`;
-}
-
 function tryWrite(path: string, value: string): void {
   try {
     writeFileSync(path, value);
@@ -97,9 +116,9 @@ function tryWrite(path: string, value: string): void {
 }
 
 async function run(command: readonly string[], input: string): Promise<void> {
-  try {
-    await runProgram(command, { input });
-  } catch (error) {
-    throw new RuntimeError('Unknown', (error as Error).message);
-  }
+  await runProgram(command, { input }).catch(asRuntimeError);
+}
+
+function asRuntimeError(error: Error): never {
+  throw new RuntimeError('Unknown', error.message);
 }

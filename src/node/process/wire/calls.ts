@@ -43,6 +43,8 @@ export interface KeeperFacts {
   readonly whyNotIsolated: string | undefined;
   readonly hasNetwork: boolean;
   readonly whyNoNetwork: string | undefined;
+  /** What pods are not protected from in their network, as a sentence. */
+  readonly networkLimitation: string | undefined;
   readonly hasHostPorts: boolean;
   readonly hasCgroups: boolean;
   readonly hasTerminals: boolean;

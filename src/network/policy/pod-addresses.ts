@@ -1,0 +1,32 @@
+/** The addresses of a pod, as its status shows them. */
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
+import { formatIp } from '../../kinds/shapes/meta/canonical-ip.ts';
+import { parseIp } from '../../kinds/shapes/meta/ip-address.ts';
+
+type Pod = DeepReadonly<PodObject>;
+
+const known = new WeakMap<Pod, readonly string[]>();
+
+/** In their canonical form; text that is no address is left out. Pods on the network of the node have its addresses. */
+export function addressesOf(pod: Pod): readonly string[] {
+  let addresses = known.get(pod);
+  if (!addresses) {
+    addresses = textsOf(pod).flatMap((text) => {
+      const bytes = parseIp(text);
+      return bytes ? [formatIp(bytes)] : [];
+    });
+    known.set(pod, addresses);
+  }
+  return addresses;
+}
+
+/** Text in the place of an address; undefined if there is none. */
+export function wrongAddressOf(pod: Pod): string | undefined {
+  return textsOf(pod).find((text) => parseIp(text) === undefined);
+}
+
+function textsOf({ status }: Pod): readonly string[] {
+  const all = status.podIPs?.flatMap(({ ip }) => ip || []) ?? [];
+  return all.length > 0 ? all : status.podIP ? [status.podIP] : [];
+}

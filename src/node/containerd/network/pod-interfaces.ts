@@ -1,0 +1,87 @@
+/** Guards the interfaces that CNI has made for pods, and keeps IPv6 away from them. Only in the network that this program configures. */
+import { existsSync } from 'node:fs';
+import { InterfaceGuard } from '../../interfaces/interface-guard.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import type { Connection } from '../connection.ts';
+import { OWNER_LABEL } from '../labels.ts';
+import { cri } from '../methods.ts';
+import { findProgram } from '../own/machine.ts';
+import { bridgeOf } from './cni.ts';
+import { interfaceIn } from './cni-result.ts';
+
+interface PodInterfacesOptions {
+  readonly connection: Connection;
+  /** Identifies the node on this machine. */
+  readonly name: string;
+  /** Where programs are searched. */
+  readonly path: string;
+  /** The network namespace of the node; undefined: that of this process. */
+  readonly networkNamespace: string | undefined;
+}
+
+const IPV6_SETTINGS = '/proc/sys/net/ipv6/conf';
+const NO_IPV6 = { 'net.ipv6.conf.eth0.disable_ipv6': '1' };
+
+export class PodInterfaces {
+  readonly #options: PodInterfacesOptions;
+  readonly #guard: InterfaceGuard;
+  /** Whether pods are attached to the bridge of this program, and to nothing else. */
+  isOwnNetwork = false;
+
+  private constructor(options: PodInterfacesOptions, guard: InterfaceGuard) {
+    this.#options = options;
+    this.#guard = guard;
+  }
+
+  static async open(options: PodInterfacesOptions): Promise<PodInterfaces> {
+    return new PodInterfaces(options, await InterfaceGuard.open(await guardOptions(options)));
+  }
+
+  /** What pods are not protected from on this machine, as a sentence. */
+  get limitation(): string | undefined {
+    return this.#guard.limitation;
+  }
+
+  /** Settings of the pod's network besides its own: pods of IPv4 ranges have no IPv6. */
+  sysctls({ namespaces, sysctls }: SandboxConfig): SandboxConfig['sysctls'] {
+    const isMeant = this.isOwnNetwork && namespaces.network === 'pod' && existsSync(IPV6_SETTINGS);
+    return isMeant ? { ...sysctls, ...NO_IPV6 } : sysctls;
+  }
+
+  /** Guards the interface of a sandbox before its first container. Rejects with a RuntimeError. */
+  async protect(sandboxId: string): Promise<void> {
+    const found = await this.#interfaceOf(sandboxId);
+    if (!found) return;
+    await this.#guard.protect(found).catch((error: Error) => {
+      throw new RuntimeError('Unknown', `the interface of the pod could not be guarded: ${error.message}`);
+    });
+  }
+
+  /** Guards what runs already, in one transaction. */
+  async protectAll(): Promise<void> {
+    const filter = { labels: { [OWNER_LABEL]: this.#options.name } };
+    const { items } = await this.#options.connection.call(cri.listSandboxes, { filter });
+    const ready = items.filter(({ state }) => state === 'ready');
+    const found = await Promise.all(ready.map(({ id }) => this.#interfaceOf(id).catch(() => undefined)));
+    await this.#guard.protect(...found.filter((each) => each !== undefined));
+  }
+
+  async release(sandboxId: string): Promise<void> {
+    await this.#guard.release(sandboxId).catch(() => undefined);
+  }
+
+  async #interfaceOf(sandboxId: string) {
+    const { connection, name } = this.#options;
+    const { info } = await connection.call(cri.sandboxStatus, { id: sandboxId, verbose: true });
+    const found = interfaceIn(info.info, bridgeOf(name));
+    return found && { sandboxId, ...found };
+  }
+}
+
+export async function guardOptions({ name, path, networkNamespace }: Omit<PodInterfacesOptions, 'connection'>) {
+  const [nft, nsenter] = await Promise.all(['nft', 'nsenter'].map((program) => findProgram(program, path)));
+  const canEnter = networkNamespace === undefined || nsenter !== undefined;
+  const enter = networkNamespace === undefined || !nsenter ? [] : [nsenter, `--net=${networkNamespace}`];
+  return { name, nft: canEnter ? nft : undefined, enter };
+}
