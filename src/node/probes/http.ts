@@ -1,7 +1,7 @@
 /** Sends a request as the kubelet does: without verifying certificates, following redirects on the same host. */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { socketFailure } from '../../base/dial-error.ts';
+import { socketFailure } from '../../base/dial/dial-error.ts';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';

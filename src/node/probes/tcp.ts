@@ -1,6 +1,6 @@
 /** Connects to a TCP port. */
 import { connect } from 'node:net';
-import { joinHost, socketFailure } from '../../base/dial-error.ts';
+import { joinHost, socketFailure } from '../../base/dial/dial-error.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
 

@@ -2,7 +2,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
-import { socketFailure } from '../../base/dial-error.ts';
+import { socketFailure } from '../../base/dial/dial-error.ts';
 import { ApiError, type Reason, reasons } from '../../base/errors.ts';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { joinHost } from '../../base/dial-error.ts';
+import { joinHost } from '../../base/dial/dial-error.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import { RefusedUpgrade } from '../../base/remote-command/client.ts';
 import type { CommandStreams } from '../../base/remote-command/command-channels.ts';
