@@ -65,7 +65,8 @@ describe('a list of addresses', () => {
   it('has ranges and single addresses, in all their spellings', () => {
     const list = addressList(['10.1.0.0/16', '192.0.2.7', 'fd00::/64', '2001:db8::7', 'fe80::7%eth0']);
     const inside = ['10.1.2.3', '192.0.2.7', 'fd00::5', '2001:db8:0::7', '::ffff:192.0.2.7', '64:ff9b::c000:207'];
-    for (const address of [...inside, 'fe80::7', 'fe80::7%eth1']) expect([address, contains(list, address)]).toEqual([address, true]);
+    for (const address of [...inside, 'fe80::7', 'fe80::7%eth1'])
+      expect([address, contains(list, address)]).toEqual([address, true]);
     for (const address of ['10.2.0.1', '192.0.2.8', 'fd00:0:0:1::', '2001:db8::8', 'name', '']) {
       expect([address, contains(list, address)]).toEqual([address, false]);
     }

@@ -74,7 +74,12 @@ describe('a guard', () => {
 describe('a connection', () => {
   it('is refused for addresses, for names of them, and when one of several addresses is not allowed', async () => {
     let connections = 0;
-    const port = await listening(createServer((socket) => void (connections++, socket.destroy())));
+    const port = await listening(
+      createServer((socket) => {
+        connections++;
+        socket.destroy();
+      }),
+    );
     const { resolve, asked } = resolving(['192.0.2.200', '127.0.0.1']);
     for (const host of ['127.0.0.1', '[::1]', '::ffff:127.0.0.1']) {
       await expect(guard().connect({ host, port })).rejects.toThrow(AddressNotAllowedError);
