@@ -1,3 +1,4 @@
+import type { DialGuard } from '../base/dial/dial-guard.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -51,6 +52,8 @@ export interface Core {
   readonly explainPod: (namespace: string, name: string) => object | undefined;
   /** Reaches the agents of nodes. */
   readonly nodes: NodeConnection;
+  /** Checks the addresses that objects lead to before they are dialled. */
+  readonly dialGuard: DialGuard;
   /** Specs that recently created objects share. */
   readonly specs: SpecInterner;
   /** Encoded lists that were requested recently. */

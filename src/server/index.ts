@@ -3,6 +3,7 @@
  * that, and cli/ puts them together.
  */
 
+import { type DialGuard, STRICT_GUARD } from '../base/dial/dial-guard.ts';
 import { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { unmonitored, type WorkMonitor } from '../base/event-loop/watchdog.ts';
 import { type Logger, silent } from '../base/log.ts';
@@ -103,6 +104,8 @@ export interface ServerOptions {
   readonly tokenIssuer?: TokenIssuer | undefined;
   /** Whether other API servers can be aggregated, and APIServices are kept for what this one serves. */
   readonly aggregation?: boolean;
+  /** Checks the addresses that objects lead to; default: loopback, link-local and the like are not dialled. */
+  readonly dialGuard?: DialGuard | undefined;
   /** The address of this server for the endpoints of the service `kubernetes`. */
   readonly advertise?: ServerAddress;
   /** The name of this machine, when other servers use the same store: then they keep the endpoints together. */
@@ -210,6 +213,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     get nodes() {
       return nodes;
     },
+    dialGuard: options.dialGuard ?? STRICT_GUARD,
     tokenIssuer: options.tokenIssuer,
     explainPod: (namespace, name) => explainPod(namespace, name),
     clock,

@@ -10,6 +10,7 @@ import { defineKind } from '../../src/kinds/kind.ts';
 import { AggregatedObjects } from '../support/aggregated-objects.ts';
 import { type AggregatedServer, startAggregated } from '../support/aggregated-server.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
+import { LOOPBACK_GUARD } from '../support/loopback-guard.ts';
 import { testAuthority } from '../support/tls.ts';
 
 const NAME = 'v1.gauges.example.com';
@@ -34,7 +35,7 @@ beforeEach(async () => {
   const { cert, key } = await authority.client('front-proxy-client');
   backend = await startAggregated(authority, 'gauges.default.svc');
   gauges = new AggregatedObjects(backend);
-  cluster = await startCluster({ aggregation: true });
+  cluster = await startCluster({ aggregation: true, dialGuard: LOOPBACK_GUARD });
   const identity = { certificate: cert, key, authority: authority.ca, clientAuthority: 'users' };
   await cluster.server.identifyAs(identity);
 });

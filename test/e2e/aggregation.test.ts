@@ -24,7 +24,7 @@ let backend: AggregatedServer;
 let objects: AggregatedObjects;
 
 beforeAll(async () => {
-  qd = await startQd();
+  qd = await startQd({ flags: ['--allowed-dial-ranges', '127.0.0.0/8,::1'] });
   const ca = await readFile(join(qd.directory, 'data', 'pki', 'front-proxy-ca.crt'), 'utf8');
   backend = await startAggregated({ ca } as TestAuthority, 'gauges.default.svc');
   objects = new AggregatedObjects(backend);

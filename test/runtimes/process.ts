@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
@@ -32,7 +33,7 @@ export async function prepareProcess(
     directory: join(directory, 'images'),
     clock: systemClock,
     log: silent,
-    source: new Registry({ mirrors: {}, insecure: [] }, systemClock),
+    source: new Registry({ mirrors: {}, insecure: [] }, systemClock, STRICT_GUARD),
     platform: platformOf(process.arch),
     isRoot: process.getuid?.() === 0,
   });

@@ -13,6 +13,7 @@ import { ControlledClock, systemClock } from '../../src/base/time/clock.ts';
 import { Endpoint } from '../../src/node/endpoint/endpoint.ts';
 import type { NodeConnection } from '../../src/server/nodes/connection.ts';
 import { httpsConnection } from '../../src/server/nodes/https-connection.ts';
+import { LOOPBACK_GUARD } from '../support/loopback-guard.ts';
 import { type HostNode, hostNode } from './host-node.ts';
 import { nodeAuthority, reviewClient, SERVER_USER, servedNode } from './remote-node.ts';
 
@@ -209,6 +210,7 @@ describe("the server's connection", () => {
     httpsConnection({
       addressOf: (node) => (node === 'unknown' ? undefined : { host: '127.0.0.1', port: at }),
       identity: async () => ({ ca: authority.ca, ...clients.get(who)! }),
+      guard: LOOPBACK_GUARD,
       clock: systemClock,
     });
 

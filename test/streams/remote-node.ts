@@ -9,6 +9,7 @@ import { Endpoint } from '../../src/node/endpoint/endpoint.ts';
 import type { EndpointNode, ServedPod } from '../../src/node/endpoint/endpoint-node.ts';
 import type { Runtime } from '../../src/node/runtime/runtime.ts';
 import { httpsConnection } from '../../src/server/nodes/https-connection.ts';
+import { LOOPBACK_GUARD } from '../support/loopback-guard.ts';
 import { type HostNode, hostNode } from './host-node.ts';
 
 const DAY_MS = 86_400_000;
@@ -101,6 +102,7 @@ export async function remoteNode(): Promise<RemoteNode> {
   const connection = httpsConnection({
     addressOf: (node) => (node === 'n1' ? { host: ADDRESS, port } : undefined),
     identity: async () => identity,
+    guard: LOOPBACK_GUARD,
     clock: systemClock,
   });
   return {

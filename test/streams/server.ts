@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
+import type { DialGuard } from '../../src/base/dial/dial-guard.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';
@@ -14,6 +15,7 @@ import { createHttpServer, type HttpServerOptions } from '../../src/server/http/
 import { createServer, type Server } from '../../src/server/index.ts';
 import type { NodeConnection } from '../../src/server/nodes/connection.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
+import { LOOPBACK_GUARD } from '../support/loopback-guard.ts';
 import { testAuthority } from '../support/tls.ts';
 
 export interface StreamServer {
@@ -34,11 +36,13 @@ const ADMIN = { name: 'admin', groups: ['system:masters'] };
 export async function startStreamServer(
   nodes: NodeConnection,
   options: Partial<HttpServerOptions> = {},
+  dialGuard: DialGuard = LOOPBACK_GUARD,
 ): Promise<StreamServer> {
   const authority = await testAuthority();
   const store = new MemoryStore({ clock: systemClock });
   const server = await createServer({
     ...{ store, kinds: allKinds, clock: systemClock, authorization: ['RBAC'], defaultRoles: true },
+    dialGuard,
   });
   server.reachNodesBy(nodes);
   const http = createHttpServer({

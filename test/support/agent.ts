@@ -1,5 +1,6 @@
 /** The agent of a node on a server in this process, with a runtime in memory and a clock that stands still. */
 import { readFile } from 'node:fs/promises';
+import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
@@ -110,7 +111,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   const resources = { cpu: '4', memory: '8Gi', pods: '110' };
   const start = async (): Promise<Agent> => {
     const started = startAgent({
-      ...{ client: nodeClient(), clock, random: systemRandom, log, runtime, volumes },
+      ...{ client: nodeClient(), clock, random: systemRandom, log, runtime, volumes, dialGuard: STRICT_GUARD },
       machine: {
         describe: async () => ({ capacity: resources, allocatable: resources, nodeInfo: NODE_INFO }),
         pressures: () => [],

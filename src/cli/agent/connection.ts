@@ -1,7 +1,7 @@
 /** How the server reaches the agents in its own process. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError, badRequest } from '../../base/errors.ts';
 import type { NodeConnection } from '../../server/nodes/connection.ts';
 import type { RunningNode } from './run-node.ts';
 
@@ -20,7 +20,8 @@ export function localConnection(nodeOf: (name: string) => RunningNode | undefine
     attach: async ({ node, streams, ...target }) => found(node).streams.attach(target, streams),
     portForward: async ({ node, port, ...target }) => found(node).streams.portForward(target, port),
     usage: async (node) => nodeOf(node)?.usage(),
-    async dial({ address, port, signal }) {
+    async dial({ node, address, port, signal }) {
+      if (!found(node).hasAddress(address)) throw badRequest('address not allowed');
       const socket = connect({ host: address, port, allowHalfOpen: true, signal });
       await once(socket, 'connect');
       return socket;

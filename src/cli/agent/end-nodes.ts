@@ -1,5 +1,6 @@
 /** Ends what the nodes of a data directory run, and removes what they have made on this machine outside of it. */
 import { basename, join } from 'node:path';
+import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
 import type { Logger } from '../../base/log.ts';
 import { processIdentity } from '../../base/programs/process-identity.ts';
 import type { Random } from '../../base/random.ts';
@@ -53,7 +54,8 @@ export async function endNodes(options: EndNodesOptions): Promise<number> {
 
 async function endPods(options: EndNodesOptions, directory: string, file: NodeFile): Promise<number> {
   if (file.runtime === 'containerd' && !file.endpoint && !(await mayRun(directory))) return 0;
-  const runtime = await openRuntime({ ...options, ...file, directory, networkNamespace: await existing(file) });
+  const networkNamespace = await existing(file);
+  const runtime = await openRuntime({ ...options, ...file, directory, networkNamespace, dialGuard: STRICT_GUARD });
   try {
     return options.mode === 'stop' ? await stopPods(runtime) : await removePods(runtime);
   } finally {

@@ -20,6 +20,8 @@ export interface NodeConfig {
   /** Directory of the manifests of static pods; undefined: there are none. */
   readonly podManifestPath: string | undefined;
   readonly registries: RegistrySettings;
+  /** Addresses that probes, hooks and images may lead to, whatever they are. */
+  readonly allowedDialRanges: readonly string[];
   readonly liveConfigVolumes: boolean;
   /** How the pods of other machines are reached. */
   readonly podRoutes: RouteMode;
@@ -35,6 +37,7 @@ export function nodeConfig(flags: NodeFlags): NodeConfig {
     allowedUnsafeSysctls: flags.allowedUnsafeSysctls ?? [],
     podManifestPath: flags.podManifestPath || undefined,
     registries: { mirrors: flags.registryMirror ?? {}, insecure: flags.insecureRegistry ?? [] },
+    allowedDialRanges: flags.allowedDialRanges ?? [],
     liveConfigVolumes: flags.liveConfigVolumes === true,
     podRoutes: flags.podRoutes ?? 'auto',
   };

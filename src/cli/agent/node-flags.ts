@@ -20,6 +20,12 @@ export const nodeFlags = [
     parse: nodeValue.registries,
     remembered: true,
   }),
+  flag('--allowed-dial-ranges <ranges>', {
+    help: 'addresses and ranges that webhooks, proxies, Ingresses, probes and images may lead to though they are loopback, link-local or of this machine; "" for none',
+    parse: value.addressRanges,
+    defaultText: 'none',
+    remembered: true,
+  }),
   flag('--node-labels <labels>', {
     help: 'labels of the nodes besides those that every node has: disk=ssd,zone=a',
     parse: nodeValue.labels,

@@ -1,5 +1,6 @@
 /** Opens the runtime of a node. */
 import { join } from 'node:path';
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -24,6 +25,8 @@ export interface RuntimeRequest {
   readonly registries: RegistrySettings;
   /** Paths of this machine that pods with its files do not see: data directories of clusters, and kubeconfigs. */
   readonly hidden?: readonly string[];
+  /** Checks where images lead to. */
+  readonly dialGuard: DialGuard;
   /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
   readonly networkNamespace?: string | undefined;
   /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
@@ -84,16 +87,16 @@ async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
 
 /** The images of a node that runs processes. */
 export async function openImageStore(
-  request: Pick<RuntimeRequest, 'directory' | 'registries' | 'clock' | 'log'>,
+  request: Pick<RuntimeRequest, 'directory' | 'registries' | 'dialGuard' | 'clock' | 'log'>,
 ): Promise<DirectoryImageStore> {
-  const { directory, registries, clock, log } = request;
+  const { directory, registries, dialGuard, clock, log } = request;
   const [{ DirectoryImageStore }, { Registry }] = await Promise.all([
     import('../../node/images/store/directory-store.ts'),
     import('../../node/images/registry/registry.ts'),
   ]);
   return DirectoryImageStore.open({
     ...{ directory: join(directory, 'images'), clock, log, isRoot: process.getuid?.() === 0 },
-    source: new Registry(registries, clock),
+    source: new Registry(registries, clock, dialGuard),
     platform: { os: 'linux', architecture: architectureOf(process.arch) },
   });
 }

@@ -4,6 +4,7 @@ import { rejectsOn } from '../../base/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import { isAddressOf } from '../../node/endpoint/node-addresses.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import { thisMachine } from './machine.ts';
@@ -16,6 +17,8 @@ import { openEndpoint } from './open-endpoint.ts';
 export interface RunningNode {
   /** Logs, exec, attach and ports of its pods. */
   readonly streams: PodStreams;
+  /** Whether an address is one of the node or of its pods. */
+  hasAddress(address: string): boolean;
   /** Opens a connection to the endpoint of its agent, which may do everything. */
   connect(): Duplex;
   /** Resolves when pods can run. Stays pending when the node is stopped before. */
@@ -72,6 +75,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const ready = opening.then((isOpen) => (isOpen ? undefined : new Promise<never>(() => {})));
   return {
     streams: new PodStreams(endpoint.node),
+    hasAddress: (address) => isAddressOf(endpoint.node, address),
     connect: () => endpoint.endpoint.connect(),
     ready,
     usage: async () => parts.housekeeping?.usage(),

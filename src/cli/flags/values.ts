@@ -40,6 +40,18 @@ export function serviceRange(text: string): string {
   return text;
 }
 
+/** Addresses and ranges of both IP families, separated by commas; none for an empty text. */
+export function addressRanges(text: string): readonly string[] {
+  const ranges = text === '' ? [] : list(text);
+  const wrong = ranges.find((each) => {
+    const [base = '', bits = '0', ...more] = each.split('/');
+    const family = isIP(base);
+    return family === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128);
+  });
+  if (wrong !== undefined) throw new FlagError(`"${wrong}" is not an address or a range such as 127.0.0.0/8.`);
+  return ranges;
+}
+
 /** Whether two IPv4 ranges have an address in common. */
 export function rangesOverlap(a: string, b: string): boolean {
   const [one, other] = [boundsOf(a), boundsOf(b)];

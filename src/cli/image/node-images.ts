@@ -9,6 +9,7 @@ import { type NodeFile, nodesIn } from '../agent/node-file.ts';
 import { openImageStore, openRuntime } from '../agent/open-runtime.ts';
 import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
+import { machineGuard } from '../process/machine-guard.ts';
 
 export interface NodeImages {
   readonly node: string;
@@ -20,7 +21,7 @@ interface OpenImages {
   close(): Promise<void>;
 }
 
-const TOOLS = { clock: systemClock, random: systemRandom, log: silent };
+const TOOLS = { clock: systemClock, random: systemRandom, log: silent, dialGuard: machineGuard({}) };
 
 /** Runs `work` with the images of every node. Rejects when the cluster has no node that has images. */
 export async function withNodeImages(

@@ -11,6 +11,7 @@ import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
 import { limitHeapGrowth } from '../process/heap-growth.ts';
 import { collectWithoutHelpers, lowerHelperPriority } from '../process/helper-threads.ts';
+import { machineGuard } from '../process/machine-guard.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
 import { openDns, startDns } from './components/dns.ts';
@@ -83,7 +84,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     ? await steps.run('DNS', (say) => startDns(context, { opening: openingDns, server }, say))
     : [];
   let current = pki;
-  const remote = remoteConnection(server, () => current, environment);
+  const remote = remoteConnection(server, () => current, { ...environment, guard: machineGuard(settings) });
   const leftOut = await steps.run('nodes', (say) =>
     startNodes(
       inputs.nodes,

@@ -28,13 +28,15 @@ it('a replica becomes what the config is', () => {
   const config = fc
     .record({
       hosts: fc.array(host, { maxLength: 3 }),
+      owners: fc.array(fc.tuple(name, name), { maxLength: 3 }),
       backends: fc.array(fc.tuple(name, fc.nat(3)), { maxLength: 3 }),
       defaultBackend: fc.option(name, { nil: undefined }),
       certificates: fc.array(fc.record({ hosts: fc.array(name), cert: name, key: name }), { maxLength: 4 }),
     })
     .map(
-      ({ hosts, backends, ...rest }): IngressConfig => ({
+      ({ hosts, owners, backends, ...rest }): IngressConfig => ({
         ...rest,
+        owners: new Map(owners),
         hosts: new Map(hosts.map(([key, count]) => [key, rulesTo(count)])),
         backends: new Map(
           backends.map(([key, count]) => [key, Array.from({ length: count }, (_, port) => ({ address: key, port }))]),

@@ -6,6 +6,8 @@ export type ConfigChange =
   /** `isMore`: the rules come behind those of the change before. */
   | { readonly type: 'rules'; readonly host: string; readonly rules: readonly PathRule[]; readonly isMore: boolean }
   | { readonly type: 'removeHost'; readonly host: string }
+  | { readonly type: 'owner'; readonly host: string; readonly namespace: string }
+  | { readonly type: 'removeOwner'; readonly host: string }
   | { readonly type: 'backend'; readonly key: string; readonly addresses: readonly BackendAddress[] }
   | { readonly type: 'removeBackend'; readonly key: string }
   | { readonly type: 'defaultBackend'; readonly key: string | undefined }
@@ -58,10 +60,16 @@ function* allChanges(before: IngressConfig, after: IngressConfig): Generator<Con
       yield { type: 'rules', host, rules: rules.slice(at, at + MAX_PART), isMore: true };
     }
   }
+  for (const [host, namespace] of differing(before.owners, after.owners)) {
+    yield before.owners.get(host) === namespace ? undefined : { type: 'owner', host, namespace };
+  }
   if (before.defaultBackend !== after.defaultBackend) yield { type: 'defaultBackend', key: after.defaultBackend };
   if (before.certificates !== after.certificates) yield* certificateChanges(after.certificates);
   for (const [host] of differing(after.hosts, before.hosts)) {
     yield after.hosts.has(host) ? undefined : { type: 'removeHost', host };
+  }
+  for (const [host] of differing(after.owners, before.owners)) {
+    yield after.owners.has(host) ? undefined : { type: 'removeOwner', host };
   }
   for (const [key] of differing(after.backends, before.backends)) {
     yield after.backends.has(key) ? undefined : { type: 'removeBackend', key };
@@ -107,6 +115,7 @@ function weightOf(change: ConfigChange): number {
 /** A config that follows another one by its changes. */
 export class ConfigReplica {
   readonly #hosts = new Map<string, readonly PathRule[]>();
+  readonly #owners = new Map<string, string>();
   readonly #backends = new Map<string, readonly BackendAddress[]>();
   #defaultBackend: string | undefined;
   #certificates: readonly IngressCertificate[] = [];
@@ -114,7 +123,7 @@ export class ConfigReplica {
 
   get config(): IngressConfig {
     return {
-      ...{ hosts: this.#hosts, backends: this.#backends },
+      ...{ hosts: this.#hosts, owners: this.#owners, backends: this.#backends },
       ...{ defaultBackend: this.#defaultBackend, certificates: this.#certificates },
     };
   }
@@ -143,6 +152,12 @@ export class ConfigReplica {
           break;
         case 'removeHost':
           this.#hosts.delete(change.host);
+          break;
+        case 'owner':
+          this.#owners.set(change.host, change.namespace);
+          break;
+        case 'removeOwner':
+          this.#owners.delete(change.host);
           break;
         case 'backend':
           this.#backends.set(change.key, change.addresses);

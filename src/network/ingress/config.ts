@@ -3,6 +3,8 @@
 export interface BackendAddress {
   readonly address: string;
   readonly port: number;
+  /** Present when it may be an address of this machine: it is that of a pod, and pods may have the network of their node. */
+  readonly mayBeOwn?: true;
 }
 
 export interface PathRule {
@@ -22,6 +24,8 @@ export interface IngressCertificate {
 export interface IngressConfig {
   /** By host, `*.` and one label less, or empty for all hosts. */
   readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
+  /** The namespace that owns each host, and so all requests for it. Empty when namespaces share hosts. */
+  readonly owners: ReadonlyMap<string, string>;
   /** For requests that nothing else matches. */
   readonly defaultBackend: string | undefined;
   /** Ready addresses by key; none when nothing is ready. */
@@ -31,6 +35,7 @@ export interface IngressConfig {
 
 export const EMPTY_CONFIG: IngressConfig = {
   hosts: new Map(),
+  owners: new Map(),
   defaultBackend: undefined,
   backends: new Map(),
   certificates: [],

@@ -20,6 +20,7 @@ beforeEach(async () => {
   controller = new IngressController({
     client: createClient(directTransport(api.server.direct(INGRESS_CONTROLLER))),
     ...{ clock: systemClock, random: systemRandom, log: silent, address: '192.0.2.1' },
+    policy: { sharesHosts: false, allowsExternalNames: false },
     use: async (config) => void configs.push(config),
     movedPorts: [{ usual: 80, used: 34_567 }],
   });
@@ -66,4 +67,42 @@ it('follows Services and their EndpointSlices, also one that goes to another Ser
   await api.update('endpointslices', slice('two'), discovery);
   await expect.poll(backends).toEqual({ 'default/one:80': 0, 'default/two:80': 1 });
   expect(configs.at(-1)!.hosts.get('')).toBe(rules);
+});
+
+it('says on an Ingress why its host and its backend are not served', async () => {
+  const networking = { apiVersion: 'networking.k8s.io/v1' };
+  const rules = (name: string) => {
+    const backend = { service: { name, port: { number: 80 } } };
+    return [{ host: 'shop.example', http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }];
+  };
+  const create = (namespace: string, name: string) =>
+    api.create(
+      'ingresses',
+      { metadata: { name }, spec: { ingressClassName: 'quarterdeck', rules: rules(name) } },
+      { ...networking, namespace },
+    );
+  for (const name of ['blue', 'red']) await api.create('namespaces', { metadata: { name } }, { namespace: '' });
+  const spec = { type: 'ExternalName', externalName: 'localhost' };
+  await api.create('services', { metadata: { name: 'out' }, spec }, { namespace: 'red' });
+  await create('blue', 'shop');
+  await expect.poll(() => configs.at(-1)?.owners.get('shop.example')).toBe('blue');
+  await create('red', 'out');
+  const events = async () => {
+    const { items } = await api.list('events', { namespace: 'red' });
+    return items
+      .map((item) => JSON.parse(String(item.json())))
+      .map(({ reason, involvedObject: { kind, name } }) => [kind, name, reason]);
+  };
+  await expect
+    .poll(async () => (await events()).sort())
+    .toEqual([
+      ['Ingress', 'out', 'ExternalNameNotAllowed'],
+      ['Ingress', 'out', 'HostTaken'],
+    ]);
+  expect(
+    configs
+      .at(-1)
+      ?.hosts.get('shop.example')
+      ?.map(({ backend }) => backend),
+  ).toEqual(['blue/shop:80']);
 });

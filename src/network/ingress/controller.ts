@@ -8,7 +8,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
-import { createEventRecorder } from '../../client/events/event-recorder.ts';
+import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
@@ -18,7 +18,8 @@ import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { IngressClass } from '../../kinds/groups/networking/ingress-class.ts';
 import type { IngressConfig } from './config.ts';
-import { type IngressPlan, planIngress } from './plan.ts';
+import { type IngressPlan, type IngressPolicy, planIngress } from './plan.ts';
+import type { IngressProblem } from './problem.ts';
 import type { SeenIngress } from './rules.ts';
 
 /** The name of our class, and what its objects say in `spec.controller`. */
@@ -34,6 +35,7 @@ export interface IngressControllerOptions {
   readonly address: string;
   /** Where it listens instead of the usual ports, which something else has; empty when it has them. */
   readonly movedPorts: readonly MovedPort[];
+  readonly policy: IngressPolicy;
   /** Resolves when requests follow the rules. */
   readonly use: (config: IngressConfig) => Promise<void>;
 }
@@ -74,9 +76,14 @@ export class IngressController {
   #ingresses: readonly SeenIngress[] = [];
   #plan: IngressPlan | undefined;
   readonly #writing = new Set<string>();
+  readonly #events: EventRecorder;
+  /** What events were recorded about, as long as it is so. */
+  #reported = new Set<string>();
 
   constructor(options: IngressControllerOptions) {
     this.#options = options;
+    const { signal } = this.#stop;
+    this.#events = createEventRecorder({ ...options, signal, component: 'ingress-controller' });
     this.#turns = new TurnBudget(options.clock);
     this.#informers = new InformerFactory({ ...options, signal: this.#stop.signal });
   }
@@ -135,14 +142,20 @@ export class IngressController {
     const { movedPorts } = this.#options;
     const found = this.#informers.of(IngressClass).lister.get(CLASS_NAME);
     if (movedPorts.length === 0 || !found) return;
-    const events = createEventRecorder({
-      ...this.#options,
-      signal: this.#stop.signal,
-      component: 'ingress-controller',
-    });
     for (const { usual, used } of movedPorts) {
       const message = `Something else listens on port ${usual}: Ingresses are served on port ${used} instead`;
-      events.event(found, 'Warning', PORT_IN_USE, message);
+      this.#events.event(found, 'Warning', PORT_IN_USE, message);
+    }
+  }
+
+  /** Records an event about each problem that is new. */
+  #report(problems: readonly IngressProblem[]): void {
+    const before = this.#reported;
+    this.#reported = new Set();
+    for (const { ingress, reason, message } of problems) {
+      const key = JSON.stringify([ingress.metadata.uid, reason, message]);
+      if (!before.has(key) && !this.#reported.has(key)) this.#events.event(ingress, 'Warning', reason, message);
+      this.#reported.add(key);
     }
   }
 
@@ -172,7 +185,7 @@ export class IngressController {
     const informers = this.#informers;
     if (changes.ingresses) this.#ingresses = await this.#ownIngresses();
     const world = {
-      ...{ ingresses: this.#ingresses, changes },
+      ...{ ingresses: this.#ingresses, changes, policy: this.#options.policy },
       service: (namespace: string, name: string) => informers.of(Service).lister.get(name, namespace),
       slices: (namespace: string, service: string) =>
         informers.of(EndpointSlice).lister.by(byService, `${namespace}/${service}`),
@@ -180,6 +193,7 @@ export class IngressController {
     };
     this.#plan = await inTurns(this.#turns, planIngress(world, this.#plan, this.#turns), this.#stop);
     await this.#options.use(this.#plan.config);
+    this.#report(this.#plan.problems);
     if (!changes.ingresses) return;
     for (const ingress of this.#ingresses) {
       if (this.#turns.isSpent()) await this.#turns.nextTurn();

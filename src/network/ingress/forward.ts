@@ -1,10 +1,12 @@
 /** Forwards requests to pods. Bodies are streamed in both directions. */
-import { Agent, type ClientRequest, IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { type ClientRequest, IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import { BackendAgent, type BackendRequestOptions } from './backend-agent.ts';
 import { type BackendAddress, EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { forwardedHeaders, groupedHeaders, pairs, responseHeaders } from './headers.ts';
 import { backendFinder, type FindBackend } from './match.ts';
@@ -25,11 +27,13 @@ export class Forwarder {
   #config: IngressConfig = EMPTY_CONFIG;
   #findBackend: FindBackend = backendFinder(EMPTY_CONFIG);
   readonly #clock: Clock;
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS_PER_BACKEND });
+  readonly #agent: BackendAgent;
   #turn = 0;
 
-  constructor(clock: Clock) {
+  /** `guard` checks where backends lead to. */
+  constructor(clock: Clock, guard: DialGuard) {
     this.#clock = clock;
+    this.#agent = new BackendAgent(guard, { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS_PER_BACKEND });
   }
 
   /** Uses other rules from now on. */
@@ -143,10 +147,12 @@ export class Forwarder {
 
   #call(
     { method, url }: Incoming,
-    { address, port }: BackendAddress,
+    { address, port, mayBeOwn }: BackendAddress,
     headers: ReturnType<typeof headersOf>,
   ): ClientRequest {
-    const call = request({ host: address, port, method, path: url, headers, agent: this.#agent, setHost: false });
+    const to = { host: address, port, mayBeOwn };
+    const options: BackendRequestOptions = { ...to, method, path: url, headers, agent: this.#agent, setHost: false };
+    const call = request(options);
     const timer = this.#clock.timer(CONNECT_TIMEOUT_MS, () => call.destroy(new Error('no connection in time')));
     onConnected(call, () => timer.cancel());
     call.on('close', () => timer.cancel());

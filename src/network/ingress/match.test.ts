@@ -4,7 +4,13 @@ import type { PathRule } from './config.ts';
 import { backendFinder, withoutSlashes } from './match.ts';
 
 const finder = (rules: readonly PathRule[]) =>
-  backendFinder({ hosts: new Map([['', rules]]), defaultBackend: 'default', backends: new Map(), certificates: [] });
+  backendFinder({
+    hosts: new Map([['', rules]]),
+    owners: new Map(),
+    defaultBackend: 'default',
+    backends: new Map(),
+    certificates: [],
+  });
 
 /** As the documentation says it, rule by rule. */
 function expected(rules: readonly PathRule[], requested: string): string {

@@ -16,15 +16,21 @@ function indexOf(rules: readonly PathRule[]): PathIndex {
   return index;
 }
 
-/** Of the rules for a host, the longest path counts; of two equal ones, the exact one. */
-export function backendFinder({ hosts, defaultBackend }: IngressConfig): FindBackend {
+/**
+ * Of the rules for a host, the longest path counts; of two equal ones, the exact one. What the rules for a host leave over goes to
+ * less specific rules and the default backend, unless those are another namespace's.
+ */
+export function backendFinder({ hosts, owners, defaultBackend }: IngressConfig): FindBackend {
   return (host, path) => {
+    let owner: string | undefined;
     for (const name of hostCandidates(host)) {
       const rules = hosts.get(name);
-      const found = rules && indexOf(rules).find(path);
+      if (!rules || (owner !== undefined && owners.get(name) !== owner)) continue;
+      owner ??= owners.get(name);
+      const found = indexOf(rules).find(path);
       if (found !== undefined) return found;
     }
-    return defaultBackend;
+    return owner === undefined || owners.get('') === owner ? defaultBackend : undefined;
   };
 }
 

@@ -6,18 +6,24 @@ import { type IngressPlan, type IngressWorld, MAX_ADDRESSES, planIngress } from 
 
 const backend = (name: string, port: object = { number: 80 }) => ({ service: { name, port } });
 const path = (text: string, name: string, pathType = 'Prefix') => ({ path: text, pathType, backend: backend(name) });
-const ingress = (name: string, spec: object, creationTimestamp = '2030-01-01T00:00:00Z') =>
-  ({ metadata: { name, namespace: 'shop', creationTimestamp }, spec }) as any;
+const ingress = (name: string, spec: object, creationTimestamp = '2030-01-01T00:00:00Z', namespace = 'shop') =>
+  ({ metadata: { name, namespace, creationTimestamp }, spec }) as any;
 
-function world(ingresses: any[], parts: Partial<Record<'services' | 'slices' | 'secrets', any>> = {}): IngressWorld {
+function world(
+  ingresses: any[],
+  parts: Partial<Record<'services' | 'slices' | 'secrets' | 'policy', any>> = {},
+): IngressWorld {
   return {
     ingresses,
     changes: { services: new Set(), secrets: false },
+    policy: { sharesHosts: false, allowsExternalNames: true, ...parts.policy },
     service: (_, name) => parts.services?.[name],
     slices: (_, name) => parts.slices?.[name] ?? [],
     secret: (_, name) => parts.secrets?.[name],
   };
 }
+
+const EXTERNAL = { metadata: { name: 'out' }, spec: { type: 'ExternalName', externalName: 'example.com' } };
 
 const planOf = (seen: IngressWorld, before?: IngressPlan) => atOnce(planIngress(seen, before, NEVER_SPENT));
 const configOf = (seen: IngressWorld) => planOf(seen).config;
@@ -96,7 +102,8 @@ describe('a backend', () => {
         ],
       },
     },
-    out: { spec: { type: 'ExternalName', externalName: 'example.com' } },
+    out: EXTERNAL,
+    literal: { spec: { type: 'ExternalName', externalName: '192.0.2.9' } },
   };
 
   it.each([
@@ -105,9 +112,36 @@ describe('a backend', () => {
     ['web', { number: 82 }, []],
     ['none', { number: 80 }, []],
     ['out', { number: 443 }, [{ address: 'example.com', port: 443 }]],
+    ['literal', { number: 443 }, []],
   ])('%s %j has its ready endpoints', (name, port, expected) => {
     const { backends } = configOf(world([ingress('a', { defaultBackend: backend(name, port) })], { services, slices }));
     expect([...backends.values()]).toEqual([expected]);
+  });
+
+  it('of the type ExternalName has none unless that is allowed, and a problem says so', () => {
+    const own = ingress('a', { defaultBackend: backend('out', { number: 443 }) });
+    const { config, problems } = planOf(world([own], { services, policy: { allowsExternalNames: false } }));
+    expect([...config.backends.values()]).toEqual([[]]);
+    expect(problems).toEqual([
+      {
+        ingress: own,
+        reason: 'ExternalNameNotAllowed',
+        message: 'Service "out" of type ExternalName is not served: --ingress-allow-external-names would allow it',
+      },
+    ]);
+  });
+
+  it('may be at an address of the machine only when its endpoint is that of a pod', () => {
+    const endpoints = [{ addresses: ['192.0.2.1'], nodeName: 'n1' }, { addresses: ['192.0.2.2'] }];
+    const seen = world([ingress('a', { defaultBackend: backend('web') })], {
+      ...{ services, slices: { web: [{ ...slices.web[0], endpoints }] } },
+    });
+    expect([...configOf(seen).backends.values()]).toEqual([
+      [
+        { address: '192.0.2.1', port: 8080, mayBeOwn: true },
+        { address: '192.0.2.2', port: 8080 },
+      ],
+    ]);
   });
 
   it('has a limited number of endpoints', () => {
@@ -193,7 +227,7 @@ describe('a plan that goes on from the one before', () => {
       },
     };
     planOf({ ...counting, changes: changed('two', 'three') }, before);
-    expect(asked).toEqual(['two']);
+    expect([...new Set(asked)]).toEqual(['two']);
   });
 
   it('keeps the rules of hosts whose Ingresses did not change, and of those where only the status did', () => {
@@ -231,7 +265,10 @@ describe('a plan that goes on from the one before', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
         const objects = new Map<string, any>();
-        const parts: Record<'services' | 'slices' | 'secrets', any> = { services: {}, slices: {}, secrets: {} };
+        const parts: Record<'services' | 'slices' | 'secrets' | 'policy', any> = {
+          ...{ services: {}, slices: {}, secrets: {} },
+          policy: { allowsExternalNames: false },
+        };
         let list: any[] = [];
         let before: IngressPlan | undefined;
         for (const [index, each] of steps.entries()) {
@@ -243,18 +280,19 @@ describe('a plan that goes on from the one before', () => {
               const { host, text, to, hasDefault, secret } = wanted;
               const rules = [rule(host, path(text, to))];
               const more = hasDefault ? { defaultBackend: backend(to) } : {};
-              objects.set(key, ingress(key, { rules, tls: [{ hosts: [host], secretName: secret }], ...more }));
+              const full = { rules, tls: [{ hosts: [host], secretName: secret }], ...more };
+              objects.set(key, ingress(key, full, undefined, key === 'i' ? 'other' : 'shop'));
             }
             list = [...objects.values()];
           }
           if (each.service) {
-            parts.services[each.service[0]] = each.service[1] ? service : undefined;
-            services.add(`shop/${each.service[0]}`);
+            parts.services[each.service[0]] = each.service[1] ? (index % 3 === 0 ? EXTERNAL : service) : undefined;
+            for (const namespace of ['shop', 'other']) services.add(`${namespace}/${each.service[0]}`);
           }
           if (each.slices) {
             const [of, count] = each.slices;
             parts.slices[of] = Array.from({ length: count }, (_, at) => slice(`10.0.${index}.${at}`));
-            services.add(`shop/${of}`);
+            for (const namespace of ['shop', 'other']) services.add(`${namespace}/${of}`);
           }
           if (each.secret) {
             const data = { 'tls.crt': Buffer.from(`C${index}`).toString('base64'), 'tls.key': 'S0tL' };
@@ -263,6 +301,7 @@ describe('a plan that goes on from the one before', () => {
           const seen = { ...world(list, parts), changes: { services, secrets: each.secret !== null } };
           before = planOf(seen, before);
           expect(before.config).toEqual(configOf(seen));
+          expect(before.problems).toEqual(planOf(seen).problems);
         }
       }),
     );

@@ -9,8 +9,12 @@ import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import type { BackendAddress, IngressCertificate, IngressConfig } from './config.ts';
+import { externalNameProblems, externalNameRefusal, type Refusals } from './external-names.ts';
+import { ALL_HOSTS, type HostOwners, hostOwners, mayServe, namespaceOf } from './owners.ts';
+import type { IngressProblem } from './problem.ts';
 import {
   type IngressBackend,
+  type IngressRules,
   type MergedHosts,
   mergedHosts,
   type RulesByName,
@@ -26,9 +30,18 @@ export interface IngressWorld {
   readonly ingresses: readonly SeenIngress[];
   /** What has changed since the plan before. */
   readonly changes: WorldChanges;
+  /** The same for all plans. */
+  readonly policy: IngressPolicy;
   service(namespace: string, name: string): DeepReadonly<Service> | undefined;
   slices(namespace: string, service: string): readonly DeepReadonly<EndpointSlice>[];
   secret(namespace: string, name: string): DeepReadonly<Secret> | undefined;
+}
+
+export interface IngressPolicy {
+  /** Whether Ingresses of several namespaces may have rules for one host. */
+  readonly sharesHosts: boolean;
+  /** Whether Services of the type ExternalName are served. */
+  readonly allowsExternalNames: boolean;
 }
 
 interface WorldChanges {
@@ -48,14 +61,18 @@ interface WantedBackend {
 
 export interface IngressPlan {
   readonly config: IngressConfig;
+  /** What is not served, and why. */
+  readonly problems: readonly IngressProblem[];
   /** What the next plan goes on from. */
   readonly ingresses: readonly SeenIngress[];
   readonly rules: RulesByName;
   readonly merged: MergedHosts;
   readonly wanted: WantedBackends;
+  readonly ownership: HostOwners;
+  readonly refusals: Refusals;
 }
 
-/** Of two rules for the same host and path, that of the older Ingress counts. */
+/** Of two rules for the same host and path, that of the older Ingress counts; hosts belong to the namespace of the oldest one. */
 export function* planIngress(
   world: IngressWorld,
   before: IngressPlan | undefined,
@@ -64,23 +81,57 @@ export function* planIngress(
   const { ingresses } = world;
   const known = before?.ingresses === ingresses ? before : undefined;
   const rules = known?.rules ?? (yield* rulesByAge(ingresses, before?.rules, pace));
-  const merged = known?.merged ?? (yield* mergedHosts(rules, before?.merged, pace));
+  const ownership = known?.ownership ?? (yield* hostOwners(rules, world.policy.sharesHosts, pace));
+  const { owners } = ownership;
+  const merged = known?.merged ?? (yield* mergedHosts(rules, { before: before?.merged, owners }, pace));
   const wanted = known?.wanted ?? (yield* wantedBackends(rules, pace));
+  const refusals = yield* refusedServices(world, { wanted, known }, pace);
+  const external = yield* externalNameProblems(rules, refusals, pace);
   const config: IngressConfig = {
-    hosts: merged.hosts,
-    defaultBackend: known ? known.config.defaultBackend : firstDefault(rules),
+    ...{ hosts: merged.hosts, owners },
+    defaultBackend: known ? known.config.defaultBackend : firstDefault(rules, owners),
     backends: known ? yield* changedBackends(world, known, pace) : yield* allBackends(world, { wanted, before }, pace),
     certificates:
       known && !world.changes.secrets
         ? known.config.certificates
-        : yield* certificatesOf(world, { rules, before }, pace),
+        : yield* certificatesOf(world, { rules, owners, before }, pace),
   };
-  return { config, ingresses, rules, merged, wanted };
+  return {
+    config,
+    problems: [...ownership.problems, ...external],
+    ingresses,
+    rules,
+    merged,
+    wanted,
+    ownership,
+    refusals,
+  };
 }
 
-function firstDefault(rules: RulesByName): string | undefined {
-  for (const { defaultBackend } of rules.values()) if (defaultBackend !== undefined) return defaultBackend;
+function firstDefault(rules: RulesByName, owners: HostOwners['owners']): string | undefined {
+  for (const each of rules.values()) {
+    if (each.defaultBackend !== undefined && mayServe(owners, ALL_HOSTS, namespaceOf(each))) return each.defaultBackend;
+  }
   return undefined;
+}
+
+/** The Services among the backends that are not served. */
+function* refusedServices(
+  world: IngressWorld,
+  { wanted, known }: { readonly wanted: WantedBackends; readonly known: IngressPlan | undefined },
+  pace: Pace,
+): DividedWork<Refusals> {
+  const { changes, policy } = world;
+  const refusals = new Map(known?.refusals);
+  for (const key of known ? changes.services : wanted.keys()) {
+    if (pace.isSpent()) yield;
+    const [backend] = wanted.get(key)?.values() ?? [];
+    const service = backend?.service && world.service(backend.namespace, backend.service.name);
+    const refusal = service && externalNameRefusal(service, policy.allowsExternalNames);
+    if (refusal === undefined) refusals.delete(key);
+    else refusals.set(key, refusal);
+  }
+  return refusals;
 }
 
 function* wantedBackends(rules: RulesByName, pace: Pace): DividedWork<WantedBackends> {
@@ -148,10 +199,12 @@ function addressesOf(
 ): readonly BackendAddress[] {
   const addresses = [...endpointsOf(world, namespace, wanted)];
   const isKnown =
-    known?.length === addresses.length &&
-    addresses.every(({ address, port }, index) => known[index]!.address === address && known[index]!.port === port);
+    known?.length === addresses.length && addresses.every((each, index) => isSameAddress(each, known[index]!));
   return isKnown ? known : addresses;
 }
+
+const isSameAddress = (one: BackendAddress, other: BackendAddress) =>
+  one.address === other.address && one.port === other.port && one.mayBeOwn === other.mayBeOwn;
 
 function* endpointsOf(
   world: IngressWorld,
@@ -162,7 +215,8 @@ function* endpointsOf(
   if (!wanted || !service) return;
   const { number, name } = wanted.port ?? {};
   if (service.spec.type === 'ExternalName') {
-    if (number && service.spec.externalName) yield { address: service.spec.externalName, port: number };
+    const isServed = externalNameRefusal(service, world.policy.allowsExternalNames) === undefined;
+    if (isServed && number && service.spec.externalName) yield { address: service.spec.externalName, port: number };
     return;
   }
   const port = service.spec.ports?.find((each) => (name ? each.name === name : each.port === number));
@@ -171,35 +225,62 @@ function* endpointsOf(
   for (const { ports, endpoints, addressType } of world.slices(namespace, wanted.name)) {
     const target = ports.find((each) => (each.name ?? '') === (port.name ?? '') && each.protocol !== 'UDP')?.port;
     if (target === undefined || addressType === 'FQDN') continue;
-    for (const { addresses, conditions } of endpoints) {
+    for (const { addresses, conditions, nodeName } of endpoints) {
       if (conditions?.ready === false || !addresses?.[0]) continue;
       if (count++ === MAX_ADDRESSES) return;
-      yield { address: addresses[0], port: target };
+      yield { address: addresses[0], port: target, ...(nodeName ? { mayBeOwn: true } : {}) };
     }
   }
 }
 
 function* certificatesOf(
   world: IngressWorld,
-  { rules, before }: { readonly rules: RulesByName; readonly before: IngressPlan | undefined },
+  { rules, owners, before }: CertificateSources,
   pace: Pace,
 ): DividedWork<readonly IngressCertificate[]> {
   const known = before?.config.certificates;
   const certificates: IngressCertificate[] = [];
-  for (const { ingress } of rules.values()) {
-    for (const { hosts = NO_HOSTS, secretName } of ingress.spec?.tls ?? []) {
+  for (const each of rules.values()) {
+    const { ingress } = each;
+    for (const { hosts: named = NO_HOSTS, secretName } of ingress.spec?.tls ?? []) {
       if (pace.isSpent()) yield;
+      const hosts = certifiedHosts(named, each, owners);
+      if (!hosts) continue;
       const pair = secretName ? pairOf(world.secret(ingress.metadata.namespace ?? '', secretName)) : undefined;
       if (!pair) continue;
       const old = known?.[certificates.length];
-      const isKnown = old?.hosts === hosts && old.cert === pair.cert && old.key === pair.key;
+      const isKnown = old && sameItems(old.hosts, hosts) && old.cert === pair.cert && old.key === pair.key;
       certificates.push(isKnown ? old : { hosts, ...pair });
     }
   }
   return known && sameItems(known, certificates) ? known : certificates;
 }
 
+interface CertificateSources {
+  readonly rules: RulesByName;
+  readonly owners: HostOwners['owners'];
+  readonly before: IngressPlan | undefined;
+}
+
 const NO_HOSTS: readonly string[] = [];
+
+/**
+ * The hosts that a certificate is for, without those of other namespaces; undefined when there are none. One that names no host
+ * is for all hosts, or, when those are another namespace's, for the hosts of the Ingress.
+ */
+function certifiedHosts(
+  named: readonly string[],
+  rules: IngressRules,
+  owners: HostOwners['owners'],
+): readonly string[] | undefined {
+  const namespace = namespaceOf(rules);
+  const isFree = (host: string) => mayServe(owners, host, namespace);
+  if (named.length === 0 && isFree(ALL_HOSTS)) return NO_HOSTS;
+  const candidates = named.length > 0 ? named : [...rules.hosts.keys()].filter((host) => host !== ALL_HOSTS);
+  if (candidates === named && named.every(isFree)) return named;
+  const hosts = candidates.filter(isFree);
+  return hosts.length > 0 ? hosts : undefined;
+}
 
 interface Pair {
   readonly cert: string;

@@ -7,7 +7,9 @@ import { type AddressInfo, connect as connectTcp, createServer as createTcpServe
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LOOPBACK_GUARD } from '../../../test/support/loopback-guard.ts';
 import { testAuthority } from '../../../test/support/tls.ts';
+import { DialGuard } from '../../base/dial/dial-guard.ts';
 import { silent } from '../../base/log.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
@@ -39,7 +41,7 @@ beforeEach(async () => {
   });
   backend.listen(0, '127.0.0.1');
   await once(backend, 'listening');
-  proxy = new IngressProxy({ clock: systemClock, log: silent });
+  proxy = new IngressProxy({ clock: systemClock, log: silent, guard: LOOPBACK_GUARD });
   port = await proxy.listen('http', '127.0.0.1', 0);
   const rules = ['web', 'empty', 'dead', 'half'].map((name) => ({
     path: `/${name}`,
@@ -309,4 +311,27 @@ describe('HTTPS', () => {
     proxy.use({ ...config, certificates: [{ hosts: [], ...(await certificateFor('default.test')) }] });
     expect((await ask('b.test')).name).toBe('default.test');
   });
+});
+
+/** Names lead where the resolver says; what listens on loopback stands for what only this machine reaches. */
+describe('backends at addresses that are not allowed', () => {
+  const guard = new DialGuard({
+    ownAddresses: () => ['127.0.0.2'],
+    allowedRanges: [],
+    resolve: (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
+  });
+
+  it.each(['127.0.0.1', 'localhost', 'inside.example', '169.254.169.254', '::ffff:127.0.0.1'])(
+    'are not asked: %s',
+    async (address) => {
+      let connections = 0;
+      backend.on('connection', () => connections++);
+      await proxy.close();
+      proxy = new IngressProxy({ clock: systemClock, log: silent, guard });
+      port = await proxy.listen('http', '127.0.0.1', 0);
+      proxy.use({ ...config, backends: new Map([['web', [{ address, port: portOf(backend) }]]]) });
+      const answer = await ask('/web/victim', { headers: { host: 'localhost' } });
+      expect([answer.status, connections]).toEqual([502, 0]);
+    },
+  );
 });

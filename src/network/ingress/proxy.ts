@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
@@ -12,6 +13,8 @@ import { hostCandidates } from './match.ts';
 export interface IngressProxyOptions {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Checks where backends lead to. */
+  readonly guard: DialGuard;
 }
 
 /**
@@ -36,7 +39,7 @@ export class IngressProxy {
 
   constructor(options: IngressProxyOptions) {
     this.#options = options;
-    this.#forwarder = new Forwarder(options.clock);
+    this.#forwarder = new Forwarder(options.clock, options.guard);
   }
 
   /** Uses other rules from now on. Requests in progress go on. */

@@ -5,12 +5,13 @@ import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import type { PathRule } from './config.ts';
 import { withoutSlashes } from './match.ts';
+import { type HostOwners, mayServe, namespaceOf } from './owners.ts';
 
 export type SeenIngress = DeepReadonly<Ingress>;
 
 export type IngressBackend = NonNullable<SeenIngress['spec']>['defaultBackend'];
 
-interface IngressRules {
+export interface IngressRules {
   readonly ingress: SeenIngress;
   /** Sorts Ingresses, the oldest first. */
   readonly age: string;
@@ -45,12 +46,20 @@ export function* rulesByAge(
   return new Map(all.map((each) => [nameOf(each.ingress), each]));
 }
 
-/** Of two rules for the same host and path, the first one counts. Hosts whose rules are the same keep their list. */
-export function* mergedHosts(all: RulesByName, before: MergedHosts | undefined, pace: Pace): DividedWork<MergedHosts> {
+/**
+ * Of two rules for the same host and path, the first one counts, and none of a namespace that may not serve the host. Hosts whose
+ * rules are the same keep their list.
+ */
+export function* mergedHosts(
+  all: RulesByName,
+  { before, owners }: { readonly before: MergedHosts | undefined; readonly owners: HostOwners['owners'] },
+  pace: Pace,
+): DividedWork<MergedHosts> {
   const sources = new Map<string, (readonly PathRule[])[]>();
-  for (const { hosts } of all.values()) {
-    for (const [host, rules] of hosts) {
+  for (const each of all.values()) {
+    for (const [host, rules] of each.hosts) {
       if (pace.isSpent()) yield;
+      if (!mayServe(owners, host, namespaceOf(each))) continue;
       const lists = sources.get(host);
       if (lists) lists.push(rules);
       else sources.set(host, [rules]);

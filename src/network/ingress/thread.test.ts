@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { LOOPBACK_GUARD } from '../../../test/support/loopback-guard.ts';
 import { type LogFields, type Logger, silent } from '../../base/log.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
@@ -17,7 +18,7 @@ let warnings: { message: string; fields: LogFields | undefined }[];
 beforeEach(async () => {
   channel = new MessageChannel();
   warnings = [];
-  serveIngressThread(channel.port2, systemClock);
+  serveIngressThread(channel.port2, systemClock, LOOPBACK_GUARD);
   const log: Logger = { ...silent, warn: (message, fields) => warnings.push({ message, fields }) };
   proxy = proxyInThread(channel.port1, { log, clock: systemClock });
   backend = createServer((_, response) => response.end('from the pod')).listen(0, '127.0.0.1');

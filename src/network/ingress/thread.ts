@@ -3,6 +3,7 @@
  * exchange plain messages.
  */
 import type { MessagePort } from 'node:worker_threads';
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { type LogFields, type Logger, silent } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -34,10 +35,10 @@ export interface RemoteIngressProxy extends Pick<IngressProxy, 'listen' | 'close
 }
 
 /** Runs inside the thread. */
-export function serveIngressThread(port: MessagePort, clock: Clock): void {
+export function serveIngressThread(port: MessagePort, clock: Clock, guard: DialGuard): void {
   const reply = (message: FromThread) => port.postMessage(message);
   const log: Logger = { ...silent, warn: (message, fields) => reply({ type: 'warning', message, fields }) };
-  const proxy = new IngressProxy({ clock, log });
+  const proxy = new IngressProxy({ clock, log, guard });
   const replica = new ConfigReplica();
   const answer = (id: number, work: Promise<number>) =>
     work.then(

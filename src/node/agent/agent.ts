@@ -1,5 +1,6 @@
 /** The agent of one node: registers it, runs the pods that are bound to it, and reports on both. */
 
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -54,6 +55,8 @@ export interface AgentOptions {
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
+  /** Checks what probes and hooks connect to. */
+  readonly dialGuard: DialGuard;
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
   /** Undefined: there are neither Services nor network policies. */
@@ -98,6 +101,7 @@ export function startAgent(options: AgentOptions): Agent {
   });
   const context: ActionContext = {
     ...{ runtime, clock, volumes: options.volumes, logRoot: options.logRoot, userAgent: options.userAgent },
+    dialGuard: options.dialGuard,
     pulls: new ImagePulls({ images: runtime.images, records: options.pullRecords, clock }),
     objects: referredObjects(client, informers.of(Service), { signal, apiServer: options.apiServer }),
     node: () => ({ ...options.facts, allocatable: reporter.allocatable }),

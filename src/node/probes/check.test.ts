@@ -5,6 +5,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
+import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import { check } from './check.ts';
@@ -27,6 +28,7 @@ const run = (exitCode: number, stdout = '', stderr = '') => ({
 
 const target = (over: object = {}) => ({
   ...{ runtime: run(0), clock: systemClock, id: 'c1', address: '127.0.0.1', userAgent: 'kube-probe/1.36' },
+  ...{ isOnNodeNetwork: false, guard: STRICT_GUARD },
   container: { name: 'c', image: 'i', ports: [{ name: 'web', containerPort: 1 }] } as never,
   ...over,
 });
@@ -187,5 +189,34 @@ test('gRPC: a server that does not answer is a failure', async () => {
   expect(await check(probe({ grpc: { port: at }, timeoutSeconds: 0.05 }), target())).toEqual({
     type: 'failure',
     output: `timeout: failed to connect service "127.0.0.1:${at}" within 0.05s`,
+  });
+});
+
+/** Whatever the pod's address is, the server listens on loopback. */
+test.each([
+  ['a loopback address', '127.0.0.1'],
+  ['a name of one', 'localhost'],
+])('without the network of the node, a pod cannot have the agent probe %s', async (_, host) => {
+  let connections = 0;
+  const server = createHttp((_request, response) => response.end());
+  server.on('connection', () => connections++);
+  const at = await port(server);
+  const [inPod, onNode] = [false, true].map((isOnNodeNetwork) => target({ address: '192.0.2.9', isOnNodeNetwork }));
+  const refusal = { type: 'failure', output: expect.stringContaining('address not allowed') };
+  expect(await check(probe({ httpGet: { host, port: at } }), inPod!)).toMatchObject(refusal);
+  expect(await check(probe({ tcpSocket: { host, port: at } }), inPod!)).toMatchObject(refusal);
+  expect(connections).toBe(0);
+  expect(await check(probe({ httpGet: { host, port: at } }), onNode!)).toEqual({ type: 'success' });
+  expect(await check(probe({ tcpSocket: { host, port: at } }), onNode!)).toEqual({ type: 'success' });
+});
+
+test('no pod can have the agent probe link-local addresses', async () => {
+  const outcome = await check(
+    probe({ httpGet: { host: '169.254.169.254', port: 80 } }),
+    target({ address: '192.0.2.9', isOnNodeNetwork: true }),
+  );
+  expect(outcome).toEqual({
+    type: 'failure',
+    output: 'Get "http://169.254.169.254/": address not allowed: 169.254.169.254 is a link-local address',
   });
 });

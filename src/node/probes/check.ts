@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import type { Containers } from '../runtime/runtime.ts';
+import { destinationOf, type ProbedPod } from './dialing.ts';
 import { checkExec } from './exec.ts';
 import { checkGrpc } from './grpc.ts';
 import { checkHttp, type HttpTarget } from './http.ts';
@@ -13,14 +14,12 @@ import { checkTcp } from './tcp.ts';
 export type Probe = NonNullable<Extract<SeenContainer, { readonly livenessProbe?: unknown }>['livenessProbe']>;
 
 /** What checks need besides the probe. */
-export interface CheckTarget {
+export interface CheckTarget extends ProbedPod {
   readonly runtime: Pick<Containers, 'run'>;
   readonly clock: Clock;
   /** The running container. */
   readonly id: string;
   readonly container: SeenContainer;
-  /** The address of the pod. */
-  readonly address: string;
   /** For HTTP and gRPC: `kube-probe/1.36`. */
   readonly userAgent: string;
 }
@@ -41,8 +40,8 @@ function perform(probe: Probe & ProbeTiming, target: CheckTarget): Promise<Outco
   if (exec) return checkExec(target.runtime, target.id, { command: exec.command ?? [], timeoutMs });
   if (httpGet) return checkHttp(httpTarget(httpGet, target), timeoutMs, clock);
   if (tcpSocket) {
-    const host = tcpSocket.host || target.address;
-    return checkTcp(host, portOf(tcpSocket.port, target.container), timeoutMs, clock);
+    const port = portOf(tcpSocket.port, target.container);
+    return checkTcp({ ...destinationOf(tcpSocket.host, target), port }, timeoutMs, clock);
   }
   if (grpc) {
     const { port, service = '' } = grpc;
@@ -55,10 +54,12 @@ type HttpGet = NonNullable<Probe['httpGet']>;
 
 export function httpTarget(
   { scheme = 'HTTP', host, port, path = '/', httpHeaders = [] }: HttpGet,
-  { container, address, userAgent }: Pick<CheckTarget, 'container' | 'address' | 'userAgent'>,
+  target: Pick<CheckTarget, 'container' | 'userAgent' | keyof ProbedPod>,
 ): HttpTarget {
-  const at = host || address;
+  const { container, userAgent } = target;
+  const { host: at, guard, allowance } = destinationOf(host, target);
   const url = new URL(`${scheme.toLowerCase()}://${at.includes(':') ? `[${at}]` : at}:${portOf(port, container)}`);
   // The path may have a query.
-  return { url: new URL(path.startsWith('/') ? path : `/${path}`, url), headers: httpHeaders, userAgent };
+  const full = new URL(path.startsWith('/') ? path : `/${path}`, url);
+  return { url: full, headers: httpHeaders, userAgent, guard, allowance };
 }

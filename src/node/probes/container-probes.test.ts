@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { ContainerProbes, type ProbeResults } from './container-probes.ts';
 
@@ -11,6 +12,7 @@ function probed(container: object, exits: Record<string, number>) {
   const startedAt = clock.now();
   const probes = new ContainerProbes({
     ...{ clock, startedAt, id: 'c1', address: '', userAgent: '' },
+    ...{ isOnNodeNetwork: false, guard: STRICT_GUARD },
     container: { name: 'c', image: 'i', ...container } as never,
     runtime: {
       run: async (_, { command: [name = ''] }) => {

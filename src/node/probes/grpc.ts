@@ -1,6 +1,6 @@
 /** Asks a server for its health by the protocol `grpc.health.v1.Health`. */
 
-import { joinHost } from '../../base/dial-error.ts';
+import { joinHost } from '../../base/dial/dial-error.ts';
 import type { Method } from '../../base/grpc/call.ts';
 import { GrpcClient } from '../../base/grpc/client.ts';
 import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { runHook } from './hook.ts';
 
 const options = (over: object = {}) => ({
   ...{ id: 'c1', address: '127.0.0.1', userAgent: 'u', clock: systemClock, timeoutMs: 5_000 },
+  ...{ isOnNodeNetwork: false, guard: STRICT_GUARD },
   container: { name: 'c', image: 'i' } as never,
   runtime: { run: async () => ({ exitCode: 2, stdout: Buffer.from('why'), stderr: Buffer.alloc(0) }) },
   signal: new AbortController().signal,
@@ -44,4 +46,16 @@ test('sleep takes its time, unless nobody waits any more', async () => {
   const waiting = runHook(hook, options({ clock, signal: ended.signal }));
   ended.abort(new Error('enough'));
   await expect(waiting).rejects.toThrow('enough');
+});
+
+test('a hook of a pod without the network of the node does not reach what listens on the node', async () => {
+  const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const at = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+  const pod = options({ address: '192.0.2.9' });
+  for (const hook of [{ httpGet: at }, { tcpSocket: at }]) {
+    await expect(runHook(hook as never, pod)).rejects.toThrow('address not allowed: 127.0.0.1 is a loopback address');
+    await runHook(hook as never, { ...pod, isOnNodeNetwork: true });
+  }
+  server.close();
 });

@@ -2,6 +2,7 @@
 import { sleep } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import { type CheckTarget, httpTarget } from './check.ts';
+import { destinationOf } from './dialing.ts';
 import { MAX_OUTPUT_BYTES } from './exec.ts';
 import { request, requestFailure } from './http.ts';
 import { portOf } from './port.ts';
@@ -22,7 +23,7 @@ export interface HookOptions extends CheckTarget {
 
 /** Rejects with why it failed. */
 export async function runHook(hook: Hook, options: HookOptions): Promise<void> {
-  const { runtime, clock, id, container, address, timeoutMs, signal } = options;
+  const { runtime, clock, id, container, timeoutMs, signal } = options;
   if (hook.exec) {
     const command = hook.exec.command ?? [];
     const { exitCode, stdout, stderr } = await runtime.run(id, { command, timeoutMs, maxBytes: MAX_OUTPUT_BYTES });
@@ -33,8 +34,8 @@ export async function runHook(hook: Hook, options: HookOptions): Promise<void> {
   if (hook.httpGet) return send(hook.httpGet, options);
   if (hook.sleep) return sleep(clock, Number(hook.sleep.seconds) * 1_000, signal);
   if (hook.tcpSocket) {
-    const host = hook.tcpSocket.host || address;
-    const outcome = await checkTcp(host, portOf(hook.tcpSocket.port, container), timeoutMs, clock);
+    const port = portOf(hook.tcpSocket.port, container);
+    const outcome = await checkTcp({ ...destinationOf(hook.tcpSocket.host, options), port }, timeoutMs, clock);
     if (outcome.type === 'failure') throw new Error(outcome.output);
     return;
   }

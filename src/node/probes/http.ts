@@ -1,7 +1,8 @@
 /** Sends a request as the kubelet does: without verifying certificates, following redirects on the same host. */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { socketFailure } from '../../base/dial-error.ts';
+import { socketFailure } from '../../base/dial/dial-error.ts';
+import type { DialAllowance, DialGuard } from '../../base/dial/dial-guard.ts';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
@@ -10,6 +11,8 @@ export interface HttpTarget {
   readonly url: URL;
   readonly headers: readonly { readonly name?: string | undefined; readonly value?: string | undefined }[];
   readonly userAgent: string;
+  readonly guard: DialGuard;
+  readonly allowance: DialAllowance;
 }
 
 export interface HttpResponse {
@@ -61,17 +64,20 @@ export function requestFailure(error: Error, url: URL): string {
 const defaultPort = ({ protocol }: URL) => (protocol === 'https:' ? 443 : 80);
 
 /** Resolves with the response and the start of its body. */
-export function request({ url, headers, userAgent }: HttpTarget, signal: AbortSignal): Promise<HttpResponse> {
+export function request(target: HttpTarget, signal: AbortSignal): Promise<HttpResponse> {
+  const { url, headers, userAgent, guard, allowance } = target;
   const isTls = url.protocol === 'https:';
   const options = {
     method: 'GET',
     signal,
     // A connection of its own: what is checked is whether the container accepts one.
     agent: false as const,
+    lookup: guard.lookup(allowance),
     headers: headersOf(headers, userAgent),
     ...(isTls ? { rejectUnauthorized: false } : {}),
   };
   return new Promise((resolve, reject) => {
+    guard.checkHost(url.hostname, allowance);
     const outgoing = (isTls ? https : http).request(url, options, (response) => {
       const chunks: Buffer[] = [];
       let length = 0;

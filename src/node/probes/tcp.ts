@@ -1,19 +1,26 @@
 /** Connects to a TCP port. */
-import { connect } from 'node:net';
-import { joinHost, socketFailure } from '../../base/dial-error.ts';
+import { joinHost, socketFailure } from '../../base/dial/dial-error.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import type { Destination } from './dialing.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
 
-export function checkTcp(host: string, port: number, timeoutMs: number, clock: Clock): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const end = (outcome: Outcome) => {
-      timer.cancel();
-      socket.destroy();
-      resolve(outcome);
-    };
-    const timer = clock.timer(timeoutMs, () => end(failure(`dial tcp ${joinHost(host, port)}: i/o timeout`)));
-    socket.once('connect', () => end(SUCCESS));
-    socket.on('error', (error) => end(failure(socketFailure(error, host, port))));
-  });
+export interface TcpTarget extends Destination {
+  readonly port: number;
+}
+
+export async function checkTcp(target: TcpTarget, timeoutMs: number, clock: Clock): Promise<Outcome> {
+  const { host, port, guard, allowance } = target;
+  const limit = new AbortController();
+  const timer = clock.timer(timeoutMs, () => limit.abort());
+  try {
+    const socket = await guard.connect({ host, port, signal: limit.signal }, allowance);
+    socket.on('error', () => undefined);
+    socket.destroy();
+    return SUCCESS;
+  } catch (error) {
+    if (limit.signal.aborted) return failure(`dial tcp ${joinHost(host, port)}: i/o timeout`);
+    return failure(socketFailure(error as Error, host, port));
+  } finally {
+    timer.cancel();
+  }
 }

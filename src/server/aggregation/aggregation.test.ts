@@ -15,6 +15,7 @@ const NAME = 'v1.gauges.example.com';
 const ROOT = '/apis/gauges.example.com/v1';
 const GAUGES = `${ROOT}/namespaces/default/gauges`;
 const REGISTRATION = { apiVersion: 'apiregistration.k8s.io/v1', namespace: '' };
+const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged';
 const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
 
 let api: TestServer;
@@ -348,6 +349,53 @@ describe('requests', () => {
       const { status } = await api.get('apiservices', name, REGISTRATION);
       expect(status.conditions[0]).toMatchObject({ status: 'True', reason: 'Local' });
     });
+  });
+
+  it.each([
+    ['v1.', '/api/v1/namespaces/default/configmaps', 'ConfigMapList'],
+    ['v1.apps', '/apis/apps/v1/namespaces/default/deployments', 'DeploymentList'],
+    ['v1.rbac.authorization.k8s.io', '/apis/rbac.authorization.k8s.io/v1/clusterroles', 'ClusterRoleList'],
+  ])('for the built-in %s are never passed on, and its APIService is restored', async (name, path, kind) => {
+    await expose();
+    const before = await api.get('apiservices', name, REGISTRATION);
+    const service = { namespace: 'default', name: 'gauges' };
+    for (const labels of [{}, { [AUTOMANAGED]: null }]) {
+      await api.patch(
+        'apiservices',
+        name,
+        { metadata: { labels }, spec: { service, caBundle: backend.caBundle } },
+        REGISTRATION,
+      );
+      expect((await ask(path)).json().kind).toBe(kind);
+      await eventually(async () => {
+        const { metadata, spec, status } = await api.get('apiservices', name, REGISTRATION);
+        expect([metadata.labels, spec]).toEqual([before.metadata.labels, before.spec]);
+        expect(status.conditions).toMatchObject([{ status: 'True', reason: 'Local' }]);
+      });
+    }
+    await api.delete('apiservices', name, REGISTRATION);
+    await eventually(async () => expect((await api.get('apiservices', name, REGISTRATION)).spec).toEqual(before.spec));
+    expect(backend.seen.filter(({ url }) => url.startsWith(path))).toEqual([]);
+  });
+
+  it('for further versions of a built-in group are not passed on either', async () => {
+    await expose();
+    const spec = { group: 'apps', version: 'v9', groupPriorityMinimum: 20_000, versionPriority: 1000 };
+    const service = { namespace: 'default', name: 'gauges' };
+    const metadata = { name: 'v9.apps' };
+    await api.create('apiservices', { metadata, spec: { ...spec, service, caBundle: backend.caBundle } }, REGISTRATION);
+    await eventually(async () => {
+      const { status } = await api.get('apiservices', 'v9.apps', REGISTRATION);
+      expect(status.conditions).toMatchObject([
+        {
+          ...{ status: 'False', reason: 'ServedHere' },
+          message: 'group "apps" is served by this server itself, and requests for it are not passed on',
+        },
+      ]);
+    });
+    expect((await ask('/apis/apps/v9/deployments')).code).toBe(404);
+    expect((await ask('/apis/apps')).json().preferredVersion.version).toBe('v1');
+    expect(backend.seen).toEqual([]);
   });
 
   it('for APIServices themselves are never passed on', async () => {

@@ -1,12 +1,13 @@
 /** Aggregation of other API servers: what `createServer` starts. */
 import { APIService } from '../../kinds/groups/apiregistration/api-service.ts';
+import { splitApiVersion } from '../../kinds/kind.ts';
 import type { Handle } from '../api.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import type { Core } from '../core.ts';
 import { Aggregator } from './aggregator.ts';
 import { AuthenticationConfig } from './authentication-config.ts';
 import type { FrontProxy } from './front-proxy.ts';
-import { LocalServices } from './local-services.ts';
+import { LocalServices, REPLACEABLE_GROUP } from './local-services.ts';
 
 export interface AggregationOptions {
   readonly core: Core;
@@ -23,7 +24,7 @@ export class Aggregation {
 
   constructor({ core, handle, backends, builtIn }: AggregationOptions) {
     this.#local = new LocalServices(core, builtIn);
-    this.#aggregator = new Aggregator({ core, handle, backends });
+    this.#aggregator = new Aggregator({ core, handle, backends, builtInGroups: groupsOf(builtIn) });
     this.#config = new AuthenticationConfig(core, handle);
   }
 
@@ -48,4 +49,11 @@ export class Aggregation {
     this.#aggregator.close();
     this.#config.close();
   }
+}
+
+/** The groups of built-in kinds, without the one that another server may serve instead. */
+function groupsOf(builtIn: ReadonlySet<string>): ReadonlySet<string> {
+  const groups = new Set([...builtIn].map((apiVersion) => splitApiVersion(apiVersion)[0]));
+  groups.delete(REPLACEABLE_GROUP);
+  return groups;
 }

@@ -16,8 +16,17 @@ import type { BackendRegistry } from '../backends/backend-registry.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import { SERVER_USER } from '../server-user.ts';
-import { AVAILABLE, type Finding, failedCheck, findingOfService, isSameFinding, PASSED } from './availability.ts';
+import {
+  AVAILABLE,
+  type Finding,
+  failedCheck,
+  findingOfService,
+  isSameFinding,
+  ownGroup,
+  PASSED,
+} from './availability.ts';
 import type { FrontProxy } from './front-proxy.ts';
+import { MANAGED_LABEL } from './local-services.ts';
 import { ProxiedApi } from './proxied-api.ts';
 import { type Reach, Transport } from './transport.ts';
 
@@ -34,6 +43,8 @@ export interface AggregatorOptions {
   readonly core: Core;
   readonly handle: Handle;
   readonly backends: BackendRegistry;
+  /** Groups that this server never leaves to another one. */
+  readonly builtInGroups: ReadonlySet<string>;
 }
 
 /** An APIService that names a Service. */
@@ -101,8 +112,11 @@ export class Aggregator {
       }
       return;
     }
-    // This server's own list of APIServices is not another's to serve: a wrong one could not be removed any more.
-    if (spec.group === APIService.group) return;
+    if (this.#isOwn(object)) {
+      this.#forget(name);
+      void this.#write(name, ownGroup(spec.group ?? ''));
+      return;
+    }
     const isAvailable =
       conditionOf(object)?.status === 'True' && conditionOf(object)?.reason !== LOCAL_CONDITION.reason;
     const followed = this.#followed.get(name);
@@ -120,6 +134,15 @@ export class Aggregator {
     if (isMoved) this.#reach(api, spec);
     if (isReordered || isOther) this.#options.backends.changed();
     if (isMoved) this.#check(followed);
+  }
+
+  /**
+   * Whether this server itself serves the group, or keeps the APIService: no request for it goes to another server, not even until
+   * the APIService is restored.
+   */
+  #isOwn({ metadata, spec }: APIService): boolean {
+    const label = metadata.labels?.[MANAGED_LABEL];
+    return this.#options.builtInGroups.has(spec.group ?? '') || label === 'onstart' || label === 'true';
   }
 
   #begin(name: string, spec: APIService['spec'], isAvailable: boolean): void {

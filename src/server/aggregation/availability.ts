@@ -35,6 +35,12 @@ export function findingOfService(core: Core, { namespace, name, port }: ServiceP
   return unavailable('MissingEndpoints', `endpointslices for ${of} ${missing}`);
 }
 
+/** For a group that this server serves itself: another one does not get its requests. */
+export function ownGroup(group: string): Finding {
+  const what = group === '' ? 'the core group' : `group ${JSON.stringify(group)}`;
+  return unavailable('ServedHere', `${what} is served by this server itself, and requests for it are not passed on`);
+}
+
 export function failedCheck(url: string, problem: string): Finding {
   return unavailable('FailedDiscoveryCheck', `failing or missing response from ${url}: ${problem}`);
 }

@@ -1,6 +1,7 @@
 /**
- * Keeps an APIService for every group and version that this server serves itself. Those of built-in kinds are put in order
- * when a server starts, those of custom kinds whenever they change, as in Kubernetes.
+ * Keeps an APIService for every group and version that this server serves itself. All of them are put in order when a server starts.
+ * After that, those of custom kinds are kept as they should be. Those of built-in kinds come back when they are deleted or lead to
+ * another server; their priorities, which have no effect, wait for the next start: servers of two releases on one store may differ.
  */
 import { soon } from '../../base/event-loop/soon.ts';
 import { clone, deepEqual } from '../../base/json/tree.ts';
@@ -13,12 +14,12 @@ import type { Mutation } from '../transaction/mutation.ts';
 import { type OwnWrite, writeOwn } from '../transaction/own-writes.ts';
 
 /** Says who keeps an APIService in order, and when. */
-const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
+export const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
 const ON_START = 'onstart';
 const ALWAYS = 'true';
 
 /** An APIService of this server, which an APIService of another one may replace for good, as metrics-server does. */
-const REPLACEABLE_GROUP = 'metrics.k8s.io';
+export const REPLACEABLE_GROUP = 'metrics.k8s.io';
 
 interface Wanted {
   readonly name: string;
@@ -48,16 +49,13 @@ export class LocalServices {
     this.#builtIn = builtIn;
   }
 
-  /** Puts all of them in order, and then follows custom kinds. */
+  /** Puts all of them in order, and keeps them so. */
   async start(): Promise<void> {
     const { cache, registry } = this.#core;
-    await this.#write([ON_START, ALWAYS]);
+    await this.#write('start');
     const table = cache.table(APIService);
-    const listener = ({ at }: { readonly at: { readonly name: string } }) => {
-      if (!this.#builtIn.has(apiVersionOf(at.name))) this.#plan();
-    };
-    table.listeners.add(listener);
-    this.#stop = [registry.onChange(this.#plan), () => table.listeners.delete(listener)];
+    table.listeners.add(this.#plan);
+    this.#stop = [registry.onChange(this.#plan), () => table.listeners.delete(this.#plan)];
   }
 
   close(): void {
@@ -68,38 +66,39 @@ export class LocalServices {
   #follow(): void {
     this.#working = this.#working.then(async () => {
       if (this.#stop.length === 0) return;
-      await this.#write([ALWAYS]).catch((error: unknown) =>
-        this.#core.log.warn('the APIServices of custom kinds could not be written', { error }),
+      await this.#write('change').catch((error: unknown) =>
+        this.#core.log.warn('the APIServices of this server could not be written', { error }),
       );
     });
   }
 
-  #write(labels: readonly string[]): Promise<void> {
+  #write(reason: 'start' | 'change'): Promise<void> {
     return writeOwn(this.#core, {
       withoutAdmission: 'the server keeps the APIServices of what it serves',
-      plan: () => this.#writes(labels),
+      plan: () => this.#writes(reason === 'start'),
     });
   }
 
-  /** What differs from what should be, of the APIServices with these labels. */
-  #writes(labels: readonly string[]): OwnWrite[] {
+  /** What differs from what should be. */
+  #writes(isStart: boolean): OwnWrite[] {
     const { cache, registry } = this.#core;
     const table = cache.table(APIService);
     const served = [...registry.apiVersions].filter((each) => splitApiVersion(each)[0] !== APIService.group);
     const wanted = new Map(served.map((each) => [nameOf(each), this.#wanted(each)]));
-    const missing = [...wanted.values()].filter(
-      ({ name, label }) => labels.includes(label ?? ON_START) && !table.get('', name),
-    );
+    const missing = [...wanted.values()].filter(({ name, label }) => (isStart || label) && !table.get('', name));
     const writes: OwnWrite[] = missing.map((each) =>
       writeOf(each.name, { type: 'create', object: () => objectOf(each) }),
     );
     for (const found of objectsIn(this.#core, APIService, '')) {
       const { name = '', labels: own = {} } = found.metadata;
-      const label = own[MANAGED_LABEL] ?? '';
-      if (!labels.includes(label)) continue;
+      const label = own[MANAGED_LABEL];
       const should = wanted.get(name);
+      const isManaged = label === ALWAYS || (label === ON_START && isStart);
+      // Those of built-in kinds are kept whatever their label says; those of custom kinds may be taken by removing it.
+      const isTaken = should?.label === ON_START && (label !== ON_START || isElsewhere(found));
+      if (!isManaged && !isTaken) continue;
       if (!should) writes.push(writeOf(name, { type: 'delete', plan: DELETE_PLAN }));
-      else if (!deepEqual(found.spec, should.spec)) writes.push(writeOf(name, replaced(should)));
+      else if (isTaken || !deepEqual(found.spec, should.spec)) writes.push(writeOf(name, replaced(should)));
     }
     return writes;
   }
@@ -116,15 +115,12 @@ export class LocalServices {
   }
 }
 
+const isElsewhere = ({ spec: { service, caBundle, insecureSkipTLSVerify } }: APIService) =>
+  service !== undefined || caBundle !== undefined || insecureSkipTLSVerify === true;
+
 function nameOf(apiVersion: string): string {
   const [group, version] = splitApiVersion(apiVersion);
   return `${version}.${group}`;
-}
-
-function apiVersionOf(name: string): string {
-  const dot = name.indexOf('.');
-  const [version, group] = [name.slice(0, dot), name.slice(dot + 1)];
-  return group ? `${group}/${version}` : version;
 }
 
 function writeOf(name: string, mutation: Mutation): OwnWrite {
@@ -137,10 +133,15 @@ function objectOf({ name, label, spec }: Wanted): KubeObject {
   return { apiVersion, kind: APIService.kind, metadata: { name, ...labels }, spec: { ...spec } } as KubeObject;
 }
 
-function replaced({ spec }: Wanted): Mutation {
+function replaced({ spec, label }: Wanted): Mutation {
   return {
     type: 'update',
     part: 'object',
-    next: (current) => ({ ...(clone(current.hub(APIService)) as APIService), spec: { ...spec } }),
+    next: (current) => {
+      const object = clone(current.hub(APIService)) as APIService;
+      const { [MANAGED_LABEL]: _, ...others } = object.metadata.labels ?? {};
+      const labels = label === undefined ? others : { ...others, [MANAGED_LABEL]: label };
+      return { ...object, metadata: { ...object.metadata, labels }, spec: { ...spec } };
+    },
   };
 }

@@ -5,7 +5,7 @@ import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { objectNamed } from '../admission/lookup.ts';
 import type { Core } from '../core.ts';
-import { dialAddress, type ServiceEndpoint, serviceEndpoints } from '../nodes/service-endpoints.ts';
+import { type ServiceEndpoint, serviceEndpoints } from '../nodes/service-endpoints.ts';
 
 export interface ServicePort {
   readonly namespace: string;
@@ -13,13 +13,18 @@ export interface ServicePort {
   readonly port: number;
 }
 
-/** Connects to one of the ready endpoints, chosen at random, or to the host that an ExternalName Service names. */
+/**
+ * Connects to one of the ready endpoints, chosen at random, or to the host that an ExternalName Service names. Users of a namespace
+ * write both: neither may lead to this machine.
+ */
 export async function dialService(core: Core, to: ServicePort, signal?: AbortSignal): Promise<Duplex> {
   const { namespace, name, port } = to;
   const service = objectNamed(core, Service, namespace, name);
   if (!service) throw new ApiError('NotFound', `service ${JSON.stringify(name)} not found`);
   const { type, externalName } = service.spec;
-  if (type === 'ExternalName' && externalName) return dialAddress({ address: externalName, port }, signal);
+  if (type === 'ExternalName' && externalName) {
+    return core.dialGuard.connect({ host: externalName, port, signal });
+  }
   const choices = endpointsOf(core, to);
   if (!choices) {
     throw new ApiError('ServiceUnavailable', `no service port ${port} found for service ${JSON.stringify(name)}`);
@@ -43,6 +48,10 @@ export function endpointsOf(
 
 /** An endpoint that is no pod of a node is reached from here. */
 async function dial(core: Core, endpoint: ServiceEndpoint, signal: AbortSignal | undefined): Promise<Duplex> {
-  if (!endpoint.node) return dialAddress(endpoint, signal);
+  const { node, address, port } = endpoint;
+  if (!node) return core.dialGuard.connect({ host: address, port, signal });
+  // The node connects to its own pods only, which may have its network.
+  const refusal = core.dialGuard.refusalOf(address, { own: true });
+  if (refusal) throw refusal;
   return core.nodes.dial({ ...endpoint, signal });
 }

@@ -2,7 +2,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
-import { socketFailure } from '../../base/dial-error.ts';
+import { socketFailure } from '../../base/dial/dial-error.ts';
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import { ApiError, type Reason, reasons } from '../../base/errors.ts';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -24,9 +25,13 @@ interface DialOptions {
   readonly node: string;
   readonly address: AgentAddress;
   readonly identity: AgentIdentity;
+  readonly guard: DialGuard;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
 }
+
+/** An agent may run on the machine of the server. It proves that it is the one of the node. */
+const ALLOWANCE = { own: true } as const;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** After this time without traffic, the system checks whether the agent is still there. */
@@ -39,11 +44,16 @@ export class DialError extends Error {
 }
 
 /** Connects to an agent, and checks that its certificate is that of the node. Rejects with a DialError. */
-export async function dialAgent({ node, address, identity, clock, signal }: DialOptions): Promise<TLSSocket> {
+export async function dialAgent({ node, address, identity, guard, clock, signal }: DialOptions): Promise<TLSSocket> {
   const { host, port } = address;
+  try {
+    guard.checkHost(host, ALLOWANCE);
+  } catch (cause) {
+    throw new DialError(socketFailure(cause as Error, host, port), { cause });
+  }
   const options: ConnectionOptions = {
     ...{ host, port, ...identity, minVersion: 'TLSv1.2' as const },
-    ...{ servername: node, allowHalfOpen: true },
+    ...{ servername: node, allowHalfOpen: true, lookup: guard.lookup(ALLOWANCE) },
     checkServerIdentity: (_name, certificate) => wrongName(node, certificate),
   };
   const socket = connect(options);

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { joinHost } from '../../base/dial-error.ts';
+import { joinHost } from '../../base/dial/dial-error.ts';
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import { RefusedUpgrade } from '../../base/remote-command/client.ts';
 import type { CommandStreams } from '../../base/remote-command/command-channels.ts';
@@ -26,6 +27,8 @@ export interface HttpsConnectionOptions {
   addressOf(node: string): AgentAddress | undefined;
   /** The certificates of the server. Asked for with every connection, since they are renewed. */
   identity(): Promise<AgentIdentity>;
+  /** Checks where agents are said to listen. */
+  readonly guard: DialGuard;
   readonly clock: Clock;
 }
 
@@ -38,7 +41,7 @@ interface ContainerOf {
 const USAGE_TIMEOUT_MS = 5_000;
 const MAX_SUMMARY_BYTES = 64 * 1024 * 1024;
 
-export function httpsConnection({ addressOf, identity, clock }: HttpsConnectionOptions): NodeConnection {
+export function httpsConnection({ addressOf, identity, guard, clock }: HttpsConnectionOptions): NodeConnection {
   const unknown = (node: string) => `the agent of node "${node}" cannot be reached`;
   const found = (node: string): AgentAddress => {
     const address = addressOf(node);
@@ -46,7 +49,7 @@ export function httpsConnection({ addressOf, identity, clock }: HttpsConnectionO
     return address;
   };
   const open = async (node: string, signal: AbortSignal | undefined): Promise<TLSSocket> =>
-    dialAgent({ node, address: found(node), identity: await identity(), clock, signal });
+    dialAgent({ node, address: found(node), identity: await identity(), guard, clock, signal });
   /** The address is only shown: requests travel over a connection that is open. */
   const urlOf = (node: string, path: string) => {
     const { host, port } = found(node);

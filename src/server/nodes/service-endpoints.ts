@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 
 /** Where a ready endpoint of a service listens. */
@@ -26,14 +23,4 @@ export function serviceEndpoints(
         addresses.filter(filter).map(({ ip, nodeName }) => ({ address: ip, node: nodeName ?? '', port })),
       ),
   );
-}
-
-/** Connects to an endpoint that belongs to no node, from here. */
-export async function dialAddress(
-  { address, port }: Pick<ServiceEndpoint, 'address' | 'port'>,
-  signal?: AbortSignal,
-): Promise<Duplex> {
-  const socket = connect({ host: address, port, allowHalfOpen: true, ...(signal ? { signal } : {}) });
-  await once(socket, 'connect');
-  return socket;
 }

@@ -5,6 +5,7 @@
 // By name: as a namespace, the modules would be loaded at once.
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import { tlsAgent } from '../forwarding/tls-agent.ts';
@@ -21,6 +22,8 @@ export interface Endpoint {
   readonly insecureSkipTlsVerify?: boolean;
   /** Opens the connection below TLS, where it does not lead to the host of the URL. */
   readonly connect?: () => Promise<Duplex>;
+  /** Resolves the host of the URL, where not everything that it may lead to is allowed. */
+  readonly lookup?: LookupFunction;
   readonly maxResponseBytes?: number;
 }
 
@@ -71,8 +74,8 @@ export function createPost(endpoint: Endpoint): Post {
 }
 
 function transportTo(endpoint: Endpoint) {
-  const { server, ca, cert, key, tlsServerName, insecureSkipTlsVerify, connect } = endpoint;
-  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
+  const { server, ca, cert, key, tlsServerName, insecureSkipTlsVerify, connect, lookup } = endpoint;
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, ...(lookup ? { lookup } : {}) };
   const { protocol } = new URL(server);
   if (protocol === 'http:') return { send: requestHttp, agent: new HttpAgent(options) };
   if (protocol !== 'https:') throw new Error(`${server} is not a URL of a webhook: it must be http or https`);

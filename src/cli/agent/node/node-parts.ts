@@ -1,5 +1,6 @@
 /** What runs pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
 import { join } from 'node:path';
+import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import { rejectsOn } from '../../../base/rejects-on.ts';
 import { type Agent, startAgent } from '../../../node/agent/agent.ts';
 import { PullRecords } from '../../../node/agent/images/pull-records.ts';
@@ -12,6 +13,7 @@ import { Housekeeping } from '../../../node/machine/housekeeping.ts';
 import type { LocalMachine } from '../../../node/machine/local-machine.ts';
 import type { Runtime } from '../../../node/runtime/runtime.ts';
 import { openVolumes } from '../../../node/volumes/open-volumes.ts';
+import { machineGuard } from '../../process/machine-guard.ts';
 import { machineResources, text } from '../machine.ts';
 import { type NodeFile, nodeId, writeNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -33,6 +35,7 @@ export class NodeParts {
   readonly #options: RunNodeOptions;
   readonly #directory: string;
   readonly #signal: AbortSignal;
+  readonly #guard: DialGuard;
   #keeping: Promise<void> | undefined;
   #services: RunningServices | undefined;
   #markServices: (running: RunningServices) => void = () => {};
@@ -45,6 +48,9 @@ export class NodeParts {
     this.#options = options;
     this.#directory = directory;
     this.#signal = signal;
+    const { allowedDialRanges } = options.config;
+    const ownHosts = [...options.addresses, options.apiServer.host];
+    this.#guard = machineGuard({ allowedDialRanges, ownHosts });
   }
 
   /** Resolves when pods can run. May be called again after a failure. */
@@ -90,7 +96,8 @@ export class NodeParts {
     await this.runtime?.close();
     await network?.open(file.podCIDRs[0]!);
     const path = process.env.PATH ?? '';
-    this.runtime = await openRuntime({ ...file, clock, random, log, directory: this.#directory, path });
+    const dialGuard = this.#guard;
+    this.runtime = await openRuntime({ ...file, clock, random, log, directory: this.#directory, path, dialGuard });
     return this.runtime;
   }
 
@@ -122,6 +129,7 @@ export class NodeParts {
       },
       logRoot: join(this.#directory, 'logs'),
       seccompDirectory: join(this.#directory, 'seccomp'),
+      dialGuard: this.#guard,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       staticPodDirectory: config.podManifestPath,
       apiServer: (await mayMakeRules()) ? undefined : apiServer,

@@ -8,6 +8,7 @@ import { createServer, type Server } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/index.ts';
 import type { Say } from '../../output/steps.ts';
+import { machineGuard } from '../../process/machine-guard.ts';
 import { release } from '../../version.ts';
 import { isChosen } from '../components/choice.ts';
 import type { StartContext } from '../context.ts';
@@ -51,6 +52,7 @@ export async function startServer(
     flowControl: inputs.flowControl,
     defaultRoles: true,
     aggregation: true,
+    dialGuard: machineGuard(settings),
     garbageCollection: isChosen('garbage-collector', settings),
     sharedFrom: shared ? hostname() : undefined,
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },

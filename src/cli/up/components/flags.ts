@@ -58,6 +58,18 @@ export const componentFlags = [
     defaultText: '443, or any free one',
     remembered: true,
   }),
+  flag('--ingress-share-hosts [bool]', {
+    help: 'Ingresses of several namespaces may have rules for one host; off: a host belongs to the namespace of the oldest one',
+    parse: value.boolean,
+    defaultText: 'off',
+    remembered: true,
+  }),
+  flag('--ingress-allow-external-names [bool]', {
+    help: 'Services of the type ExternalName may be backends of Ingresses',
+    parse: value.boolean,
+    defaultText: 'off',
+    remembered: true,
+  }),
   flag('--volumes-dir <dir>', {
     help: 'directory in which nodes create the volumes of claims',
     parse: value.file,

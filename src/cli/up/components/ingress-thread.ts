@@ -6,6 +6,7 @@ import type { Clock } from '../../../base/time/clock.ts';
 import { EMPTY_CONFIG } from '../../../network/ingress/config.ts';
 import { IngressProxy } from '../../../network/ingress/proxy.ts';
 import { proxyInThread, type RemoteIngressProxy } from '../../../network/ingress/thread.ts';
+import { machineGuard } from '../../process/machine-guard.ts';
 import { startThread } from './lasting-thread.ts';
 
 /** Defined by the build; absent when the sources run directly. */
@@ -17,14 +18,19 @@ interface Tools {
   readonly log: Logger;
 }
 
+/** What decides where backends may lead to. */
+type Dialing = NonNullable<Parameters<typeof machineGuard>[0]>;
+
 /** Of the thread: bodies are streamed, and the rules of 5,000 Ingresses take less than a tenth. */
 const MAX_HEAP_MB = 256;
 
 type Listener = Parameters<RemoteIngressProxy['listen']>;
 
 /** A thread that replaces another one has the same ports and rules. */
-export async function openIngressProxy(tools: Tools): Promise<RemoteIngressProxy> {
-  if (typeof INGRESS_NAME === 'undefined' || availableParallelism() < 2) return new IngressProxy(tools);
+export async function openIngressProxy(tools: Tools, { allowedDialRanges }: Dialing): Promise<RemoteIngressProxy> {
+  if (typeof INGRESS_NAME === 'undefined' || availableParallelism() < 2) {
+    return new IngressProxy({ ...tools, guard: machineGuard({ allowedDialRanges }) });
+  }
   const listeners: Listener[] = [];
   let config = EMPTY_CONFIG;
   let current: RemoteIngressProxy;
@@ -37,7 +43,7 @@ export async function openIngressProxy(tools: Tools): Promise<RemoteIngressProxy
     }
   };
   const thread = await startThread({
-    ...{ ...tools, file: INGRESS_NAME, maxHeapMb: MAX_HEAP_MB },
+    ...{ ...tools, file: INGRESS_NAME, maxHeapMb: MAX_HEAP_MB, data: { allowedDialRanges } },
     async open(worker) {
       const proxy = proxyInThread(worker, tools);
       for (const listener of listeners) await proxy.listen(...listener);

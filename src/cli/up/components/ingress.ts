@@ -42,7 +42,7 @@ export function openIngress(context: StartContext): OpeningIngress | undefined {
 
 async function open({ settings, clock, random, log }: StartContext): Promise<OpenIngress> {
   const { openIngressProxy } = await import('./ingress-thread.ts');
-  const proxy = await openIngressProxy({ clock, random, log });
+  const proxy = await openIngressProxy({ clock, random, log }, settings);
   try {
     return { proxy, ...(await listen(proxy, settings)) };
   } catch (error) {
@@ -89,6 +89,10 @@ export async function startIngress(
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
   const controller = new IngressController({
     ...{ client, clock, random, log, address, movedPorts },
+    policy: {
+      sharesHosts: settings.ingressShareHosts === true,
+      allowsExternalNames: settings.ingressAllowExternalNames === true,
+    },
     use: async (config) => proxy.use(config),
   });
   cleanup.add(() => controller.stop());

@@ -10,6 +10,8 @@ interface ThreadOptions<T> {
   /** The file of the bundle. */
   readonly file: string;
   readonly maxHeapMb: number;
+  /** What the thread has as `workerData`. */
+  readonly data?: object;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -29,13 +31,14 @@ const RESTART_BACKOFF_MS = { base: 100, max: 30_000 };
 
 /** Resolves when the thread is open. Rejects when the first one could not be opened. */
 export async function startThread<T>(options: ThreadOptions<T>): Promise<LastingThread<T>> {
-  const { file, maxHeapMb, clock, random, log, open, onRestart } = options;
+  const { file, maxHeapMb, data, clock, random, log, open, onRestart } = options;
   const backoff = new Backoff(RESTART_BACKOFF_MS, random);
   let isClosed = false;
   let current: Worker | undefined;
 
   async function start(): Promise<T> {
-    const worker = new Worker(join(__dirname, file), { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } });
+    const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb };
+    const worker = new Worker(join(__dirname, file), { resourceLimits, workerData: data });
     current = worker;
     const ended = new Promise<never>((_, reject) => {
       worker.on('error', reject);

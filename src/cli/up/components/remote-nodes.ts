@@ -1,5 +1,6 @@
 /** How the server reaches the agents of other processes. */
 
+import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Server } from '../../../server/index.ts';
@@ -12,7 +13,7 @@ import type { Pki } from '../../pki/pki.ts';
 export function remoteConnection(
   { agentAddress: addressOf }: Pick<Server, 'agentAddress'>,
   pki: () => Pki,
-  { clock, random }: { readonly clock: Clock; readonly random: Random },
+  { clock, random, guard }: { readonly clock: Clock; readonly random: Random; readonly guard: DialGuard },
 ): NodeConnection {
-  return httpsConnection({ addressOf, clock, identity: agentClientIdentity(pki, { clock, random }) });
+  return httpsConnection({ addressOf, clock, guard, identity: agentClientIdentity(pki, { clock, random }) });
 }

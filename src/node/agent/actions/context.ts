@@ -1,4 +1,5 @@
 /** What actions work with. */
+import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { DnsOptions } from '../../container/dns.ts';
 import type { ConfigMapData, Found, SecretData, ServiceAddress } from '../../container/inputs.ts';
@@ -6,6 +7,7 @@ import type { MachineResources } from '../../container/resources.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PlannedEvent } from '../../pod/plan/action.ts';
 import type { PodState } from '../../pod/plan/state.ts';
+import type { ProbedPod } from '../../probes/dialing.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Volumes } from '../../volumes/volumes.ts';
 import type { PullSecret } from '../images/keyring.ts';
@@ -43,6 +45,8 @@ export interface ActionContext {
   readonly seccompDirectory: string;
   /** Of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
+  /** Checks what probes and hooks connect to. */
+  readonly dialGuard: DialGuard;
   readonly network: PodNetwork;
 }
 
@@ -65,4 +69,12 @@ export interface Subject {
 export function addressesOf({ pod, state }: Pick<Subject, 'pod' | 'state'>, node: NodeFacts): readonly string[] {
   if (pod.spec.hostNetwork) return node.hostIPs;
   return state.sandboxes[0]?.addresses ?? state.addresses;
+}
+
+/** The pod as its probes and hooks see it. Pods of a node that cannot give them networks have that of the node. */
+export function probedPod(context: ActionContext, subject: Pick<Subject, 'pod' | 'state'>): ProbedPod {
+  const node = context.node();
+  const [address = ''] = addressesOf(subject, node);
+  const isOnNodeNetwork = subject.pod.spec.hostNetwork === true || node.hostIPs.includes(address);
+  return { address, isOnNodeNetwork, guard: context.dialGuard };
 }

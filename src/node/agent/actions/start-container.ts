@@ -9,7 +9,7 @@ import { hookOf, runHook } from '../../probes/hook.ts';
 import type { ContainerConfig } from '../../runtime/container-config.ts';
 import { VolumeError } from '../../volumes/volumes.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
-import { type ActionContext, addressesOf, type Subject } from './context.ts';
+import { type ActionContext, addressesOf, probedPod, type Subject } from './context.ts';
 import { inputsOf } from './inputs.ts';
 import { sandboxConfig } from './run-sandbox.ts';
 
@@ -110,10 +110,10 @@ async function postStart(
   const hook = hookOf(spec.container, 'postStart');
   if (!hook || spec.role === 'init') return;
   const { runtime, clock, userAgent } = context;
-  const address = addressesOf(subject, context.node())[0] ?? '';
   const { signal } = new AbortController();
   try {
-    const options = { runtime, clock, userAgent, id, address, container: spec.container };
+    const probed = probedPod(context, subject);
+    const options = { runtime, clock, userAgent, id, ...probed, container: spec.container };
     await runHook(hook, { ...options, timeoutMs: NO_LIMIT_MS, signal });
   } catch (error) {
     const emit = emitter(subject, spec);

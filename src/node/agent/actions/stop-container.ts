@@ -3,7 +3,7 @@ import { sleep } from '../../../base/time/clock.ts';
 import type { Action, Outcome } from '../../pod/plan/action.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
-import { type ActionContext, addressesOf, type Subject } from './context.ts';
+import { type ActionContext, addressesOf, probedPod, type Subject } from './context.ts';
 
 type PreStop = Extract<Action, { readonly type: 'pre-stop' }>;
 type StopContainer = Extract<Action, { readonly type: 'stop-container' }>;
@@ -86,12 +86,12 @@ async function preStop(context: ActionContext, subject: Subject, hooked: Hooked)
   const hook = hookOf(spec.container, 'preStop');
   if (!hook) return;
   const { runtime, clock, userAgent } = context;
-  const address = addressesOf(subject, context.node())[0] ?? '';
   const end = new AbortController();
   const abort = () => end.abort(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    const options = { runtime, clock, userAgent, id, address, container: spec.container, timeoutMs };
+    const probed = probedPod(context, subject);
+    const options = { runtime, clock, userAgent, id, ...probed, container: spec.container, timeoutMs };
     const isOver = sleep(clock, timeoutMs, end.signal).then(() => 'late' as const);
     isOver.catch(() => undefined);
     await Promise.race([runHook(hook, { ...options, signal: end.signal }), isOver]);

@@ -5,7 +5,7 @@ import { touch } from '../../pod/plan/record.ts';
 import type { ContainerState, PodState } from '../../pod/plan/state.ts';
 import { ContainerProbes, hasProbes, type ProbeCount, type ProbeResults } from '../../probes/container-probes.ts';
 import { containerNamed, type SpecContainer } from '../actions/containers.ts';
-import { type ActionContext, addressesOf } from '../actions/context.ts';
+import { type ActionContext, probedPod } from '../actions/context.ts';
 
 export interface PodProbesOptions {
   readonly context: ActionContext;
@@ -78,7 +78,7 @@ export class PodProbes {
     return new ContainerProbes({
       ...{ runtime, clock, userAgent, id, startedAt, container: spec.container },
       reported: { started: each.started, ready: each.ready },
-      address: addressesOf({ pod, state }, context.node())[0] ?? '',
+      ...probedPod(context, { pod, state }),
       onChange: (results) => {
         apply(each, results);
         touch(state, each);

@@ -5,12 +5,13 @@ import { ApiError, badRequest } from '../../../base/errors.ts';
 import { joined } from '../../../base/remote-command/joined.ts';
 import { isPort } from '../../../base/remote-command/spdy-ports.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
+import { isAddressOf } from '../node-addresses.ts';
 import type { UpgradeExchange } from '../upgrade-exchange.ts';
 
 /** `authority` is the address and the port. Only addresses of the node and of its pods are connected to. */
 export async function serveConnect(exchange: UpgradeExchange, authority: string, node: EndpointNode): Promise<void> {
   const { address, port } = parseAuthority(authority);
-  if (!addressesOf(node).includes(address)) throw new ApiError('Forbidden', 'address not allowed');
+  if (!isAddressOf(node, address)) throw new ApiError('Forbidden', 'address not allowed');
   const target = connect({ host: address, port, allowHalfOpen: true });
   try {
     await once(target, 'connect');
@@ -18,11 +19,6 @@ export async function serveConnect(exchange: UpgradeExchange, authority: string,
     throw new ApiError('ServiceUnavailable', (cause as Error).message, { cause });
   }
   await joined(exchange.accept(), target).catch(() => undefined);
-}
-
-function addressesOf(node: EndpointNode): readonly string[] {
-  const ofPods = [...node.pods()].flatMap(({ state }) => state?.sandboxes.flatMap(({ addresses }) => addresses) ?? []);
-  return [...node.addresses, ...ofPods];
 }
 
 function parseAuthority(text: string): { readonly address: string; readonly port: number } {

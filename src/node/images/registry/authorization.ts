@@ -2,7 +2,7 @@
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import { isObject, parseDocument } from '../content/documents.ts';
-import { type HttpRequest, readBody, send } from './http.ts';
+import { type HttpRequest, type ImageDialing, readBody, send } from './http.ts';
 
 /** A `WWW-Authenticate` header. */
 export interface Challenge {
@@ -18,6 +18,7 @@ interface TokenRequest {
   readonly isInsecure: boolean;
   /** Whether the registry was asked over TLS and has to be: then its tokens are, too. */
   readonly hasTls: boolean;
+  readonly dialing: ImageDialing;
   readonly signal: AbortSignal;
 }
 
@@ -69,21 +70,22 @@ async function fetchToken(request: TokenRequest): Promise<string> {
   return token;
 }
 
-function ask({ challenge, repository, credentials, isInsecure, signal }: TokenRequest): HttpRequest {
+function ask({ challenge, repository, credentials, isInsecure, dialing, signal }: TokenRequest): HttpRequest {
   const url = new URL(challenge.parameters.realm!);
   const { service, scope } = scopeOf(challenge, repository);
   if (service !== undefined) url.searchParams.set('service', service);
   url.searchParams.set('scope', scope);
-  return { url: url.href, headers: credentials ? { Authorization: basic(credentials) } : {}, isInsecure, signal };
+  const headers: Record<string, string> = credentials ? { Authorization: basic(credentials) } : {};
+  return { url: url.href, headers, isInsecure, dialing, signal };
 }
 
 /** A refresh token stands for the password. */
-function refresh({ challenge, repository, credentials, isInsecure, signal }: TokenRequest): HttpRequest {
+function refresh({ challenge, repository, credentials, isInsecure, dialing, signal }: TokenRequest): HttpRequest {
   const { service = '', scope } = scopeOf(challenge, repository);
   const form = { grant_type: 'refresh_token', service, scope, client_id: CLIENT_ID };
   const body = new URLSearchParams({ ...form, refresh_token: credentials!.identityToken! }).toString();
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  return { url: challenge.parameters.realm!, method: 'POST', headers, body, isInsecure, signal };
+  return { url: challenge.parameters.realm!, method: 'POST', headers, body, isInsecure, dialing, signal };
 }
 
 function scopeOf({ parameters }: Challenge, repository: string) {

@@ -1,8 +1,18 @@
 /** One HTTP request to a registry, with its redirects. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { type DialAllowance, type DialGuard, namesLoopback } from '../../../base/dial/dial-guard.ts';
 import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
+
+/** Where the requests for an image may lead to. */
+export interface ImageDialing {
+  readonly guard: DialGuard;
+  /** Name or address of the host that the image, or the operator of the node, names. */
+  readonly hostname: string;
+  /** Whether the operator of the node named it. */
+  readonly isTrusted: boolean;
+}
 
 export interface HttpRequest {
   readonly url: string;
@@ -11,6 +21,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** Whether any certificate is good enough. */
   readonly isInsecure: boolean;
+  readonly dialing: ImageDialing;
   /** Ends the request, and its response while it is read. */
   readonly signal: AbortSignal;
 }
@@ -63,9 +74,20 @@ function redirected(request: HttpRequest, location: string): HttpRequest {
 
 const hostOf = ({ url }: HttpRequest) => new URL(url).host;
 
-function sendOnce({ url, method = 'GET', headers, body, isInsecure, signal }: HttpRequest): Promise<IncomingMessage> {
+/** A registry may run on the node. One that nobody on the node named must not send the node to its own addresses. */
+function allowanceFor(target: string, { hostname, isTrusted }: ImageDialing): DialAllowance {
+  if (isTrusted || namesLoopback(hostname)) return { loopback: true, own: true };
+  return { own: target === hostname };
+}
+
+function sendOnce(request: HttpRequest): Promise<IncomingMessage> {
+  const { url, method = 'GET', headers, body, isInsecure, dialing, signal } = request;
   const target = new URL(url);
-  const options = { method, headers: { 'User-Agent': USER_AGENT, ...headers }, timeout: IDLE_TIMEOUT_MS, signal };
+  const allowance = allowanceFor(target.hostname, dialing);
+  const options = {
+    ...{ method, headers: { 'User-Agent': USER_AGENT, ...headers }, timeout: IDLE_TIMEOUT_MS, signal },
+    lookup: dialing.guard.lookup(allowance),
+  };
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(
@@ -73,6 +95,12 @@ function sendOnce({ url, method = 'GET', headers, body, isInsecure, signal }: Ht
           ? signal.reason
           : new RuntimeError('RegistryUnavailable', `${method} ${url}: ${error.message}`, { cause: error }),
       );
+    try {
+      dialing.guard.checkHost(target.hostname, allowance);
+    } catch (error) {
+      fail(error as Error);
+      return;
+    }
     const outgoing =
       target.protocol === 'https:'
         ? requestHttps(target, { ...options, rejectUnauthorized: !isInsecure }, resolve)

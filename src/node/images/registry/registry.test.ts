@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { STRICT_GUARD } from '../../../base/dial/dial-guard.ts';
 import { silent } from '../../../base/log.ts';
 import { type Clock, ControlledClock, systemClock } from '../../../base/time/clock.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
@@ -100,7 +101,7 @@ function open(settings = NO_SETTINGS, clock: Clock = systemClock): Promise<Direc
     directory: join(directory, 'images'),
     clock: systemClock,
     log: silent,
-    source: new Registry(settings, clock),
+    source: new Registry(settings, clock, STRICT_GUARD),
     platform: platformOf(process.arch),
     isRoot: false,
   });

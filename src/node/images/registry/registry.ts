@@ -1,4 +1,5 @@
 /** Pulls images from registries. */
+import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Descriptor, Platform } from '../content/descriptor.ts';
@@ -21,10 +22,13 @@ type Pulled = Awaited<ReturnType<ImageSource['pull']>>;
 export class Registry implements ImageSource {
   readonly #settings: RegistrySettings;
   readonly #clock: Clock;
+  readonly #guard: DialGuard;
 
-  constructor(settings: RegistrySettings, clock: Clock) {
+  /** `guard` checks where images, and the registries that have them, lead to. */
+  constructor(settings: RegistrySettings, clock: Clock, guard: DialGuard) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#guard = guard;
   }
 
   /** Asks mirrors first. The error is that of the last host: the registry itself. */
@@ -42,6 +46,7 @@ export class Registry implements ImageSource {
         credentials: isMirror ? undefined : request.credentials,
         mirrorOf: isMirror ? reference.registry : undefined,
         progress,
+        guard: this.#guard,
       });
       try {
         return await pullFrom(session, request);

@@ -1,5 +1,6 @@
 /** Requests for one repository at one host. */
 import type { IncomingMessage } from 'node:http';
+import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import type { Descriptor } from '../content/descriptor.ts';
@@ -8,7 +9,7 @@ import { isObject, MAX_DOCUMENT_BYTES } from '../content/documents.ts';
 import { MANIFEST_TYPES } from '../content/media-types.ts';
 import { answer, parseChallenge } from './authorization.ts';
 import type { RegistryHost } from './hosts.ts';
-import { type Answered, readBody, send } from './http.ts';
+import { type Answered, type ImageDialing, readBody, send } from './http.ts';
 import type { PullProgress } from './pull-progress.ts';
 
 export interface SessionOptions {
@@ -18,6 +19,7 @@ export interface SessionOptions {
   /** Asked with `?ns=`: a mirror has to know whose images are meant. */
   readonly mirrorOf: string | undefined;
   readonly progress: PullProgress;
+  readonly guard: DialGuard;
 }
 
 const OK = 200;
@@ -33,10 +35,17 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 export class RegistrySession {
   readonly #options: SessionOptions;
+  readonly #dialing: ImageDialing;
   #authorization: string | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    const { guard, host } = options;
+    this.#dialing = {
+      guard,
+      hostname: new URL(host.url).hostname,
+      isTrusted: host.isInsecure || options.mirrorOf !== undefined,
+    };
   }
 
   /** `reference` is a tag or a digest. */
@@ -87,7 +96,9 @@ export class RegistrySession {
     const hasTls = host.url.startsWith('https:') && !host.isInsecure;
     const { isInsecure } = host;
     const { signal } = progress;
-    this.#authorization = await answer({ challenge, repository, credentials, isInsecure, hasTls, signal });
+    this.#authorization = await answer({
+      ...{ challenge, repository, credentials, isInsecure, hasTls, signal, dialing: this.#dialing },
+    });
     return this.#checked(path, (await this.#send(path, headers)).response);
   }
 
@@ -98,6 +109,7 @@ export class RegistrySession {
       url: `${host.url}/v2/${repository}/${path}${query}`,
       headers: { ...headers, ...(this.#authorization !== undefined && { Authorization: this.#authorization }) },
       isInsecure: host.isInsecure,
+      dialing: this.#dialing,
       signal: progress.signal,
     });
   }

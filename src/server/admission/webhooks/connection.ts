@@ -1,8 +1,10 @@
 /** Reaches webhooks: by URL, or through the pods of a Service. */
+import { isIP } from 'node:net';
+import { type DialAllowance, type DialGuard, namesLoopback } from '../../../base/dial/dial-guard.ts';
 import type { WebhookClientConfig } from '../../../kinds/groups/admissionregistration/webhook-client.ts';
 import type { Core } from '../../core.ts';
 import { dialService } from '../../forwarding/dial-service.ts';
-import { createPost, type Post } from '../../webhooks/post.ts';
+import { createPost, type Endpoint, type Post } from '../../webhooks/post.ts';
 
 /** Large enough for a patch that replaces the largest object. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
@@ -20,11 +22,29 @@ export function connectionTo(core: Core, client: WebhookClientConfig, timeoutSec
   const common = { ...ca, maxResponseBytes: MAX_RESPONSE_BYTES };
   if (!service) {
     const url = `${given}?${query}`;
-    return { url, post: createPost({ ...common, server: url }) };
+    return { url, post: postTo(core.dialGuard, { ...common, server: url }) };
   }
   const { namespace, name, path = '', port } = service;
   const host = `${name}.${namespace}.svc`;
   const url = `https://${host}:${port}${path.startsWith('/') ? path : `/${path}`}?${query}`;
   const connect = () => dialService(core, { namespace, name, port });
   return { url, post: createPost({ ...common, server: url, tlsServerName: host, connect }) };
+}
+
+/** Posts to a URL whose host may be a name that leads anywhere. */
+function postTo(guard: DialGuard, endpoint: Endpoint): Post {
+  const { hostname } = new URL(endpoint.server);
+  const allowance = allowanceFor(hostname);
+  const post = createPost({ ...endpoint, lookup: guard.lookup(allowance) });
+  return async (json, signal) => {
+    guard.checkHost(hostname, allowance);
+    return post(json, signal);
+  };
+}
+
+/** Administrators write these objects: they may name this machine, by `localhost` or an address. A name may not lead there. */
+function allowanceFor(hostname: string): DialAllowance {
+  if (namesLoopback(hostname)) return { loopback: true };
+  const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return isIP(address) === 0 ? {} : { own: true };
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, badRequest, notFound } from '../../../base/errors.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -7,7 +8,7 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { ApiRequest } from '../../api-request.ts';
 import type { Core } from '../../core.ts';
-import { dialAddress, type EndpointAddress, serviceEndpoints } from '../../nodes/service-endpoints.ts';
+import { type EndpointAddress, serviceEndpoints } from '../../nodes/service-endpoints.ts';
 import { nodeFor } from '../pods/pod-stream.ts';
 
 /** Where a request is passed on to. */
@@ -53,7 +54,7 @@ function found<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: strin
 function podTarget(core: Core, pod: Pod, { scheme, port }: ProxyName): ProxyTarget {
   const node = nodeFor(core, pod, 'proxy');
   const address = pod.status.podIP;
-  if (!address) throw badRequest('address not allowed');
+  if (!address) throw badRequest(NOT_ALLOWED);
   const [declared] = pod.spec.containers.flatMap(({ ports = [] }) => ports);
   return dialled(core, scheme, {
     node,
@@ -75,8 +76,12 @@ function serviceTarget(core: Core, service: Service, { scheme, name, port }: Pro
     throw new ApiError('ServiceUnavailable', `no endpoints available for service ${missing}`);
   }
   const choice = choices[core.random.int(choices.length)]!;
-  // What belongs to no node is reached from here.
-  if (choice.node === '') return { scheme, host: hostOf(choice), connect: (signal) => dialAddress(choice, signal) };
+  // What belongs to no node is reached from here. Parts of the cluster may run on this machine.
+  if (choice.node === '') {
+    const { address: host, port: number } = choice;
+    const connect = (signal: AbortSignal) => core.dialGuard.connect({ host, port: number, signal }, { own: true });
+    return { scheme, host: hostOf(choice), connect };
+  }
   const why = core.nodes.refusal(choice.node, 'proxy');
   if (why !== undefined) throw badRequest(why);
   return dialled(core, scheme, choice);
@@ -116,11 +121,12 @@ function nodeTarget(core: Core, { metadata, status }: Node, { scheme, port }: Pr
   const why = core.nodes.refusal(node, 'proxy');
   if (why !== undefined) throw badRequest(why);
   const number = portOf(port);
+  const address = status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? node;
+  if (isIP(address) !== 0) checkAddress(core, address);
   const isAgent = number === KUBELET_PORT || number === status.daemonEndpoints?.kubeletEndpoint?.Port;
   if (number === undefined || isAgent) {
     return { scheme: 'http', host: node, connect: (signal) => core.nodes.endpoint(node, signal) };
   }
-  const address = status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? node;
   return dialled(core, scheme, { node, address, port: number });
 }
 
@@ -129,7 +135,15 @@ function dialled(
   scheme: ProxyTarget['scheme'],
   target: { readonly node: string; readonly address: string; readonly port: number },
 ): ProxyTarget {
+  if (isIP(target.address) !== 0) checkAddress(core, target.address);
   return { scheme, host: hostOf(target), connect: (signal) => core.nodes.dial({ ...target, signal }) };
+}
+
+const NOT_ALLOWED = 'address not allowed';
+
+/** Pods may have the network of their node, and that may be this machine. Their agent connects to its own addresses only. */
+function checkAddress(core: Core, address: string): void {
+  if (core.dialGuard.refusalOf(address, { own: true })) throw badRequest(NOT_ALLOWED);
 }
 
 interface Address {

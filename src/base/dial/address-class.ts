@@ -1,0 +1,81 @@
+/** Tells addresses of the public or cluster network from those that have another meaning on every machine. Pure. */
+import { BlockList, isIP } from 'node:net';
+
+/** `unicast`: an ordinary address. Everything else means this machine, its link, or more than one machine. */
+export type AddressClass = 'unicast' | 'loopback' | 'link-local' | 'multicast' | 'unspecified';
+
+interface Range {
+  readonly address: string;
+  readonly bits: number;
+}
+
+/** In the order in which they are compared: `::1` is also in the range of IPv4-compatible addresses of `0.0.0.0/8`. */
+const RANGES: readonly (readonly [AddressClass, readonly Range[]])[] = [
+  ['loopback', [range('127.0.0.0', 8), range('::1', 128)]],
+  ['unspecified', [range('0.0.0.0', 8), range('::', 128)]],
+  ['link-local', [range('169.254.0.0', 16), range('fe80::', 10)]],
+  ['multicast', [range('224.0.0.0', 4), range('255.255.255.255', 32), range('ff00::', 8)]],
+];
+
+const LISTS = RANGES.map(([name, ranges]) => [name, listOf(ranges)] as const);
+
+/** Classifies an IP address. IPv6 spellings of an IPv4 address have the class of that. Undefined: it is no address. */
+export function classOf(address: string): AddressClass | undefined {
+  const plain = withoutZone(address);
+  if (isIP(plain) === 0) return undefined;
+  return LISTS.find(([, list]) => contains(list, plain))?.[0] ?? 'unicast';
+}
+
+/** Ranges such as `10.0.0.0/8`, and single addresses. Throws for anything else. */
+export function addressList(texts: Iterable<string>): BlockList {
+  const ranges: Range[] = [];
+  for (const text of texts) {
+    const [address = '', bits] = withoutZone(text).split('/');
+    ranges.push(range(address, bits === undefined ? (isIP(address) === 4 ? 32 : 128) : Number(bits)));
+  }
+  return listOf(ranges);
+}
+
+/** False for what is no address. */
+export function contains(list: BlockList, address: string): boolean {
+  const plain = withoutZone(address);
+  const family = isIP(plain);
+  return family !== 0 && list.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+function listOf(ranges: readonly Range[]): BlockList {
+  const list = new BlockList();
+  for (const { address, bits } of ranges) {
+    if (isIP(address) !== 4) {
+      list.addSubnet(address, bits, 'ipv6');
+      continue;
+    }
+    // IPv4-mapped addresses are compared with this range as well.
+    list.addSubnet(address, bits, 'ipv4');
+    for (const spelling of ipv6Spellings(address, bits)) list.addSubnet(spelling.address, spelling.bits, 'ipv6');
+  }
+  return list;
+}
+
+/** The other ways in which an IPv6 address leads to an IPv4 address. */
+function ipv6Spellings(ipv4: string, bits: number): readonly Range[] {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
+  const groups = `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  return [
+    range(`::${groups}`, 96 + bits), // IPv4-compatible (RFC 4291)
+    range(`::ffff:0:${groups}`, 96 + bits), // IPv4-translated (RFC 2765)
+    range(`64:ff9b::${groups}`, 96 + bits), // NAT64 (RFC 6052)
+    range(`64:ff9b:1::${groups}`, 96 + bits), // NAT64 with a prefix of the site (RFC 8215)
+    range(`2002:${groups}::`, 16 + bits), // 6to4 (RFC 3056)
+  ];
+}
+
+function range(address: string, bits: number): Range {
+  return { address, bits };
+}
+
+/** `fe80::1%eth0` names an interface as well. */
+function withoutZone(address: string): string {
+  const zone = address.indexOf('%');
+  return zone < 0 ? address : address.slice(0, zone);
+}

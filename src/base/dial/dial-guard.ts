@@ -1,0 +1,123 @@
+/**
+ * Checks every address that is dialled on somebody's behalf: because an API object, a registry or a redirect names it. Names are
+ * resolved once, the addresses are checked, and the connection goes to a checked address.
+ */
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { once } from 'node:events';
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import { type AddressClass, addressList, classOf, contains } from './address-class.ts';
+
+/** What an object may name besides ordinary addresses of others. */
+export interface DialAllowance {
+  /** Loopback addresses. */
+  readonly loopback?: boolean;
+  /** Addresses of this machine, and of the API server. */
+  readonly own?: boolean;
+}
+
+export interface DialGuardOptions {
+  /** The addresses of this machine and of the API server, as they are at the moment. Loopback addresses need not be there. */
+  ownAddresses(): Iterable<string>;
+  /** Ranges, or single addresses, that may be dialled whatever they are. */
+  readonly allowedRanges: readonly string[];
+  /** Resolves names; by default, as the system does. */
+  readonly resolve?: Resolve;
+}
+
+export type Resolve = (
+  hostname: string,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+interface ConnectOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** In the words of Kubernetes. */
+export class AddressNotAllowedError extends Error {
+  override readonly name = 'AddressNotAllowedError';
+  readonly code = 'ERR_ADDRESS_NOT_ALLOWED';
+  readonly address: string;
+
+  constructor(address: string, why: string) {
+    super(`address not allowed: ${address} is ${why}`);
+    this.address = address;
+  }
+}
+
+const REASONS: Readonly<Record<Exclude<AddressClass, 'unicast'>, string>> = {
+  loopback: 'a loopback address',
+  'link-local': 'a link-local address',
+  multicast: 'a multicast or broadcast address',
+  unspecified: 'an unspecified address',
+};
+
+const NOTHING: DialAllowance = {};
+
+export class DialGuard {
+  readonly #options: DialGuardOptions;
+  readonly #allowed: ReturnType<typeof addressList>;
+  readonly #resolve: Resolve;
+
+  constructor(options: DialGuardOptions) {
+    this.#options = options;
+    this.#allowed = addressList(options.allowedRanges);
+    this.#resolve = options.resolve ?? ((hostname, done) => systemLookup(hostname, { all: true }, done));
+  }
+
+  /** Why an IP address must not be dialled; undefined if it may be. */
+  refusalOf(address: string, allowance: DialAllowance = NOTHING): AddressNotAllowedError | undefined {
+    const kind = classOf(address);
+    if (kind === undefined) return new AddressNotAllowedError(address, 'not an IP address');
+    if (contains(this.#allowed, address) || (kind === 'loopback' && allowance.loopback)) return undefined;
+    if (kind !== 'unicast') return new AddressNotAllowedError(address, REASONS[kind]);
+    if (allowance.own || !contains(addressList(this.#options.ownAddresses()), address)) return undefined;
+    return new AddressNotAllowedError(address, 'an address of this machine or of the API server');
+  }
+
+  /**
+   * For the option `lookup` of Node's sockets. They do not look up hosts that are IP addresses: `checkHost` has to be called as
+   * well.
+   */
+  lookup(allowance: DialAllowance = NOTHING): LookupFunction {
+    return (hostname, { all, family }, done) => {
+      this.#resolve(hostname, (error, found) => {
+        if (error) return done(error, []);
+        // One address of several that is not allowed is no accident.
+        const refusal = found.map(({ address }) => this.refusalOf(address, allowance)).find(Boolean);
+        if (refusal) return done(refusal, []);
+        const usable = found.filter((each) => !family || each.family === family);
+        const [first] = usable;
+        if (!first) return done(Object.assign(new Error(`no addresses for ${hostname}`), { code: 'ENOTFOUND' }), []);
+        return all ? done(null, usable) : done(null, first.address, first.family);
+      });
+    };
+  }
+
+  /** Throws for a host that is an IP address which must not be dialled. Brackets around an IPv6 address are as in a URL. */
+  checkHost(host: string, allowance: DialAllowance = NOTHING): void {
+    const address = host.startsWith('[') ? host.slice(1, -1) : host;
+    const refusal = isIP(address) === 0 ? undefined : this.refusalOf(address, allowance);
+    if (refusal) throw refusal;
+  }
+
+  /** Connects to a host, which may be a name. Rejects with an AddressNotAllowedError or with the error of the socket. */
+  async connect({ host, port, signal }: ConnectOptions, allowance: DialAllowance = NOTHING): Promise<Socket> {
+    this.checkHost(host, allowance);
+    const lookup = this.lookup(allowance);
+    const socket = connect({ host, port, lookup, allowHalfOpen: true, ...(signal ? { signal } : {}) });
+    await once(socket, 'connect');
+    return socket;
+  }
+}
+
+/** Whether a host means this machine by its very name. */
+export function namesLoopback(host: string): boolean {
+  const name = (host.startsWith('[') ? host.slice(1, -1) : host).toLowerCase();
+  return name === 'localhost' || classOf(name) === 'loopback';
+}
+
+/** Rejects loopback, link-local, multicast and unspecified addresses. For callers that do not know their own addresses. */
+export const STRICT_GUARD = new DialGuard({ ownAddresses: () => [], allowedRanges: [] });

@@ -1,0 +1,8 @@
+import type { SeenIngress } from './rules.ts';
+
+/** Why a part of an Ingress is not served. Becomes an event. */
+export interface IngressProblem {
+  readonly ingress: SeenIngress;
+  readonly reason: 'HostTaken' | 'ExternalNameNotAllowed';
+  readonly message: string;
+}

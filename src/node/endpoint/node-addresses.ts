@@ -1,0 +1,7 @@
+import type { EndpointNode } from './endpoint-node.ts';
+
+/** Whether an address is one of the node, or of one of its pods, as their runtime says. No other is dialled for the server. */
+export function isAddressOf(node: Pick<EndpointNode, 'addresses' | 'pods'>, address: string): boolean {
+  if (node.addresses.includes(address)) return true;
+  return [...node.pods()].some(({ state }) => state?.sandboxes.some(({ addresses }) => addresses.includes(address)));
+}
