@@ -1,11 +1,12 @@
 /** The images of the process runtime: those of a store, and the image `host`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HOST_IMAGE_ID, isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import type { ContainerConfig } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Images } from '../runtime/runtime.ts';
-import { HOST_IMAGE, HOST_IMAGE_ID, hostImageConfig, isHostImage } from './host-image.ts';
+import { HOST_IMAGE, hostImageConfig } from './host-image.ts';
 import type { ResolvedImage } from './wire/calls.ts';
 
 export function imagesWithHost(store: ImageStore): Images {

@@ -1,6 +1,6 @@
 /** Why the process runtime cannot run a pod on this machine: everything that it cannot do is refused, nothing is ignored. */
+import { isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
-import { isHostImage } from './host-image.ts';
 import { unknownCapability } from './plans/capabilities.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
