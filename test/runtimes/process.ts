@@ -45,6 +45,7 @@ export async function prepareProcess(
         name,
         podCidr,
         images,
+        allowsHostImage: true,
         keeper: [...KEEPER, ...flags],
         clock: systemClock,
         random: systemRandom,

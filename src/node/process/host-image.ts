@@ -16,6 +16,10 @@ export const HOST_IMAGE: Image = {
   isPinned: true,
 };
 
+/** Why a node does not run it, as part of a sentence. */
+export const HOST_IMAGE_REFUSED =
+  'the image "host", which is the file system of the node, is not allowed on this node (--allow-host-image)';
+
 /** Its programs are found where those of the system and Node itself are. */
 export function hostImageConfig(node: string): ImageConfig {
   const path = [dirname(node), '/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

@@ -20,6 +20,8 @@ export interface ProcessRuntimeOptions {
   /** The node's range of pod addresses, for example `10.244.0.0/24`. */
   readonly podCidr: string;
   readonly images: ImageStore;
+  /** Whether containers may use the image `host`. */
+  readonly allowsHostImage: boolean;
   /** The command that starts the keeper of containers, to which name, range and directory are appended. */
   readonly keeper: readonly string[];
   readonly clock: Clock;
@@ -30,7 +32,7 @@ const KEEPER_RETRY_MS = 1_000;
 
 /** Connects to what runs in the directory, and starts the keeper if none runs. Rejects with a RuntimeError. */
 export async function openProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
-  const { images: store, clock, random } = options;
+  const { images: store, allowsHostImage, clock, random } = options;
   const listeners = new Set<(sandboxId: string | undefined) => void>();
   const notify = (sandboxId: string | undefined) => {
     for (const listener of listeners) listener(sandboxId);
@@ -58,14 +60,14 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   const newStream = () => random.bytes(12).toString('hex');
   const runtime: Runtime = {
     version: `process://${process.versions.node}`,
-    images: imagesWithHost(store),
+    images: imagesWithHost(store, allowsHostImage),
     // Containers without namespaces have no mounts of their own.
     handlers: [
       { name: '', recursiveReadOnlyMounts: facts.isolation !== 'none' && hasMountAttributes(), userNamespaces: false },
     ],
     supplementalGroupsPolicy: facts.isolation === 'root',
     limitation: limitationOf(facts),
-    refusal: (pod) => refusal(pod, facts),
+    refusal: (pod) => refusal(pod, facts, allowsHostImage),
     health: async () =>
       keeper
         ? { isReady: true, isNetworkReady: true }

@@ -1,6 +1,7 @@
 /** Why the process runtime cannot run a pod on this machine: everything that it cannot do is refused, nothing is ignored. */
 import { isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
+import { HOST_IMAGE_REFUSED } from './host-image.ts';
 import { unknownCapability } from './plans/capabilities.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
@@ -8,11 +9,12 @@ type Rule = (pod: SeenPod, facts: KeeperFacts) => string | undefined;
 type SecurityContext = NonNullable<SeenContainer['securityContext']> & NonNullable<SeenPod['spec']['securityContext']>;
 
 /** A sentence for an event; undefined if it can. */
-export function refusal(pod: SeenPod, facts: KeeperFacts): string | undefined {
+export function refusal(pod: SeenPod, facts: KeeperFacts, allowsHostImage: boolean): string | undefined {
   const rules = [...ALWAYS, ...(facts.isolation === 'root' ? AS_ROOT : WITHOUT_ROOT)];
   const limits = facts.hasCgroups ? [] : WITHOUT_CGROUPS;
   const bare = facts.isolation === 'none' ? WITHOUT_NAMESPACES : [];
-  for (const rule of [...rules, ...limits, ...bare]) {
+  const host = allowsHostImage ? [] : WITHOUT_HOST_IMAGE;
+  for (const rule of [...host, ...rules, ...limits, ...bare]) {
     const message = rule(pod, facts);
     if (message !== undefined) return `The process runtime cannot run this pod: ${message}`;
   }
@@ -37,6 +39,10 @@ const ALWAYS: readonly Rule[] = [
       ? 'mounts of a container cannot reach the node (mountPropagation: Bidirectional).'
       : undefined,
   ),
+];
+
+const WITHOUT_HOST_IMAGE: readonly Rule[] = [
+  each(({ name, image }) => (isHostImage(image ?? '') ? `container ${name}: ${HOST_IMAGE_REFUSED}.` : undefined)),
 ];
 
 const AS_ROOT: readonly Rule[] = [

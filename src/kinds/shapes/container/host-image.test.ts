@@ -12,7 +12,16 @@ it.each([
 });
 
 it.each([
-  ...['', 'hosts', 'host/x', 'x/host', 'docker.io/library/host', 'localhost/host', 'localhost:5000/host', 'host:5000/x'],
+  ...[
+    '',
+    'hosts',
+    'host/x',
+    'x/host',
+    'docker.io/library/host',
+    'localhost/host',
+    'localhost:5000/host',
+    'host:5000/x',
+  ],
   ...['quarterdeck.local/hosts', 'quarterdeck.local:80/host', 'x@host', DIGEST],
 ])('%s is an ordinary image', (image) => {
   expect(isHostImage(image)).toBe(false);

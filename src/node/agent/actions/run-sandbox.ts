@@ -25,6 +25,7 @@ export async function sandboxConfig(context: ActionContext, subject: Subject, at
   const { config, events } = sandboxConfigOf(pod, {
     ...{ attempt, logRoot: context.logRoot, dns: context.node().dns, runtimeHandler },
     idMappings: await context.volumes.idMappings(pod),
+    podPidsLimit: context.node().podPidsLimit,
   });
   const isNew = !state.sandboxes.some((sandbox) => sandbox.attempt === attempt);
   if (isNew) for (const event of events) emit({ ...event, container: undefined });

@@ -72,13 +72,16 @@ describe('pods', () => {
     expect(await refusal(asked)).toContain('violates PodSecurity "restricted:latest"');
   });
 
-  it.each(['baseline', 'restricted'])('are rejected with the file system of the node as their image: %s', async (enforce) => {
-    await namespace('n', { enforce });
-    const containers = [{ name: 'c', image: 'host:any' }];
-    expect(await refusal(server.create('pods', podNamed('p', { containers }), { namespace: 'n' }))).toContain(
-      `violates PodSecurity "${enforce}:latest": host image (container "c" must not use the image "host"`,
-    );
-  });
+  it.each(['baseline', 'restricted'])(
+    'are rejected with the file system of the node as their image: %s',
+    async (enforce) => {
+      await namespace('n', { enforce });
+      const containers = [{ name: 'c', image: 'host:any' }];
+      expect(await refusal(server.create('pods', podNamed('p', { containers }), { namespace: 'n' }))).toContain(
+        `violates PodSecurity "${enforce}:latest": host image (container "c" must not use the image "host"`,
+      );
+    },
+  );
 
   it('cannot be given the file system of the node later', async () => {
     await namespace('n', { enforce: 'baseline' });
@@ -87,9 +90,14 @@ describe('pods', () => {
     const patched = server.patch('pods', 'p', image, { namespace: 'n', patchType: 'strategic' });
     expect(await refusal(patched)).toContain('host image (container "c"');
     const ephemeralContainers = [{ name: 'e', image: 'host', terminationMessagePolicy: 'File' }];
-    const debugged = server.patch('pods', 'p', { spec: { ephemeralContainers } }, {
-      ...{ namespace: 'n', patchType: 'strategic', subresource: 'ephemeralcontainers' },
-    });
+    const debugged = server.patch(
+      'pods',
+      'p',
+      { spec: { ephemeralContainers } },
+      {
+        ...{ namespace: 'n', patchType: 'strategic', subresource: 'ephemeralcontainers' },
+      },
+    );
     expect(await refusal(debugged)).toContain('host image (container "e"');
   });
 

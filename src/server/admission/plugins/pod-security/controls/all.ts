@@ -16,7 +16,15 @@ import { restrictedVolumes } from './volumes.ts';
 
 export const allControls: readonly Control[] = [
   ...[appArmorProfile, capabilitiesBaseline, hostImage, hostNamespaces, hostPathVolumes, hostPorts],
-  ...[hostProbesAndHostLifecycle, privileged, procMount, seLinuxOptions, seccompProfileBaseline, sysctls, windowsHostProcess],
+  ...[
+    hostProbesAndHostLifecycle,
+    privileged,
+    procMount,
+    seLinuxOptions,
+    seccompProfileBaseline,
+    sysctls,
+    windowsHostProcess,
+  ],
   ...[allowPrivilegeEscalation, capabilitiesRestricted, procMountRestricted, restrictedVolumes],
   ...[runAsNonRoot, runAsUser, seccompProfileRestricted],
 ];
