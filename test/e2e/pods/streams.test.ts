@@ -13,6 +13,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const LOCAL = 'quarterdeck-node-1';
 const REMOTE = 'remote-node';
+const NODE = ['--runtime', 'process', '--allow-host-image'];
 const TIMEOUT_MS = 120_000;
 
 /** Echoes what comes on its port and on its standard input. */
@@ -31,7 +32,7 @@ let agent: ChildProcess;
 async function startAgent(flags: readonly string[]): Promise<ChildProcess> {
   const child = spawnProgram(
     'qd',
-    ['agent', '--data-dir', agentDirectory, '--node-name', REMOTE, '--runtime', 'process', ...flags],
+    ['agent', '--data-dir', agentDirectory, '--node-name', REMOTE, ...NODE, ...flags],
     {},
   );
   let said = '';
