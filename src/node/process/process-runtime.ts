@@ -7,6 +7,7 @@ import { RuntimeError } from '../runtime/errors.ts';
 import type { Container, Runtime } from '../runtime/runtime.ts';
 import { imagesWithHost, resolveImage } from './images-with-host.ts';
 import { type ConnectedKeeper, connectKeeper } from './keeper-process.ts';
+import { mountPathProblem } from './mount-paths.ts';
 import { refusal } from './refusal.ts';
 import { collect, openPort, openStreams } from './streams.ts';
 import type { KeeperFacts } from './wire/calls.ts';
@@ -87,6 +88,8 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     removeSandbox: async (id) => connection().call('removeSandbox', { id }),
     sandboxes: async () => connection().call('sandboxes', {}),
     createContainer: async (sandboxId, config) => {
+      const problem = mountPathProblem(config);
+      if (problem !== undefined) throw new RuntimeError('Unsupported', problem);
       const image = await resolveImage(store, config, process.execPath);
       return connection().call('createContainer', { sandboxId, config, image });
     },

@@ -1,13 +1,17 @@
 /** Creates a sandbox. */
+import { ContainerConfigError } from '../../container/inputs.ts';
 import { sandboxConfigOf } from '../../container/sandbox.ts';
 import type { Outcome } from '../../pod/plan/action.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import { zeroByteInSandbox } from '../../runtime/zero-bytes.ts';
 import type { ActionContext, Subject } from './context.ts';
 
 export async function runSandbox(context: ActionContext, subject: Subject, attempt: number): Promise<Outcome> {
   const { emit } = subject;
   try {
     const config = await sandboxConfig(context, subject, attempt);
+    const problem = zeroByteInSandbox(config);
+    if (problem !== undefined) throw new ContainerConfigError(problem);
     await context.runtime.runSandbox(config);
     return { type: 'done' };
   } catch (error) {
