@@ -88,7 +88,7 @@ function isInstalled(name) {
   return ELSEWHERE[name]?.some((file) => existsSync(file)) ?? onPath(name);
 }
 
-function onPath(name) {
+export function onPath(name) {
   return (process.env.PATH ?? '').split(':').some((folder) => folder && existsSync(join(folder, name)));
 }
 

@@ -3,10 +3,13 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
+import { ensureOciRuntime } from './oci-runtime.mjs';
 import { ensurePackages, root } from './setup.mjs';
 
 ensurePackages();
+const installing = ensureOciRuntime();
 await build();
+await installing;
 const allocator = JSON.parse(readFileSync(join(root, 'src', 'cli', 'process', 'allocator.json'), 'utf8'));
 const child = spawn(process.execPath, [join(root, 'dist', 'qd.js'), 'up', ...process.argv.slice(2)], {
   stdio: 'inherit',

@@ -59,7 +59,7 @@ export async function withNode(options: ClusterOptions, use: (node: NodeUnderTes
   const data = dataOf(options);
   const clean = cleanUp(root, [data]);
   try {
-    const flags = ['--nodes', '1', '--runtime', runtime, '--cluster-cidr', CLUSTER_CIDR];
+    const flags = ['--nodes', '1', '--runtime', runtime, '--allow-host-image', '--cluster-cidr', CLUSTER_CIDR];
     const qd = clean.stops(await startQd(root, data, flags));
     const directory = join(data, 'nodes', 'quarterdeck-node-1');
     await use(await ready({ qd, pid: qd.pid, directory, runtime }));

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 
 let cluster: AgentCluster;
@@ -228,6 +229,29 @@ test('a container whose configuration is missing waits for it', async () => {
     (pod) => pod.status.containerStatuses?.[0].state.waiting?.reason === 'CreateContainerConfigError',
   );
   expect(status.containerStatuses[0].state.waiting.message).toBe('configmap "settings" not found');
+});
+
+test.each([
+  ['a variable', { env: [{ name: 'Z', value: 'x\0y' }] }, 'environment variable Z contains a zero byte'],
+  ['an argument', { args: ['x\0y'] }, 'args[0] contains a zero byte'],
+  [
+    'a variable from a ConfigMap',
+    { envFrom: [{ configMapRef: { name: 'c' } }] },
+    'environment variable Z contains a zero byte',
+  ],
+])('a container with a zero byte in %s never reaches the runtime', async (_, fields, message) => {
+  const { run, until, runtime, client } = await start();
+  await client
+    .of(ConfigMap)
+    .in('default')
+    .create({ metadata: { name: 'c' }, data: { Z: 'x\0y' } });
+  await run('web', { spec: { containers: [{ name: 'c', image: 'nginx:1', ...fields }] } });
+  const { status } = await until(
+    'web',
+    (pod) => pod.status.containerStatuses?.[0].state.waiting?.reason === 'CreateContainerConfigError',
+  );
+  expect(status.containerStatuses[0].state.waiting.message).toBe(message);
+  expect(runtime.calls).toEqual(['run web/0']);
 });
 
 test('volumes that cannot be mounted and sandboxes that cannot be made are reported, and tried again', async () => {

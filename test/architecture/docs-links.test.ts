@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesBelow, root } from './source.ts';
 
-const ROOT_DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+const ROOT_DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 const FOLDERS = ['docs', 'src', 'bench', 'examples', 'test'];
 
 const documents = [...ROOT_DOCUMENTS, ...FOLDERS.flatMap((folder) => filesBelow(folder, '.md'))];

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, root } from '../architecture/source.ts';
 
-const ROOT_DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+const ROOT_DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 const FOLDERS = ['docs', 'examples', 'bench', 'scripts', 'src', 'test'];
 
 export const documents: readonly string[] = [

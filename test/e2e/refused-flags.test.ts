@@ -74,6 +74,8 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--node-labels': ['disk'],
   '--register-with-taints': ['gpu=true'],
   '--max-pods': ['0'],
+  '--pod-max-pids': ['0'],
+  '--allow-host-image': ['maybe'],
   '--system-reserved': ['cpu=lots'],
   '--kube-reserved': ['gpu=1'],
   '--eviction-hard': ['memory.free<1Gi'],

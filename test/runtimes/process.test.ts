@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { HOST_IMAGE_ID } from '../../src/node/process/host-image.ts';
+import { HOST_IMAGE_ID } from '../../src/kinds/shapes/container/host-image.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeRuntime } from './contract.ts';
 import { prepareProcess } from './process.ts';

@@ -47,6 +47,7 @@ export async function prepareProcess(
         podCidr,
         images,
         hidden: [directory],
+        allowsHostImage: true,
         keeper: [...KEEPER, ...flags],
         clock: systemClock,
         random: systemRandom,

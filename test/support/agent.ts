@@ -123,6 +123,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       facts: {
         hostIPs: ['192.0.2.1'],
         resources: { memoryBytes: 2 ** 33, cgroupVersion: 1, hugePageSizes: [] },
+        podPidsLimit: undefined,
         dns: { clusterDns: ['10.96.0.10'], clusterDomain: 'cluster.local', node: NO_DNS },
         hosts: '',
       },

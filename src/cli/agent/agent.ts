@@ -112,7 +112,8 @@ async function runMember(
   });
   const transport = rejoin.noticing(httpsTransport({ server, ca, ...certificate, clock, userAgent: 'qd-agent' }));
   const client = createClient(transport);
-  const config = nodeConfig(flags);
+  // Whoever may create pods in the cluster is no user of this machine yet.
+  const config = nodeConfig(flags, false);
   const running = await runNode({
     ...{ client, clock, random, log, name: node, dataDirectory: directory },
     runtime,

@@ -3,5 +3,10 @@ import { agentCommand } from './command.ts';
 import { nodeConfig } from './node-config.ts';
 
 test('flags of nodes have their defaults, although qd up remembers them', () => {
-  expect(nodeConfig(agentCommand().opts())).toMatchObject({ maxPods: 110, liveConfigVolumes: false });
+  expect(nodeConfig(agentCommand().opts(), false)).toMatchObject({
+    maxPods: 110,
+    podPidsLimit: 4096,
+    allowsHostImage: false,
+    liveConfigVolumes: false,
+  });
 });

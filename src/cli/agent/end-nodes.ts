@@ -55,7 +55,14 @@ export async function endNodes(options: EndNodesOptions): Promise<number> {
 async function endPods(options: EndNodesOptions, directory: string, file: NodeFile): Promise<number> {
   if (file.runtime === 'containerd' && !file.endpoint && !(await mayRun(directory))) return 0;
   const networkNamespace = await existing(file);
-  const runtime = await openRuntime({ ...options, ...file, directory, networkNamespace, dialGuard: STRICT_GUARD });
+  const runtime = await openRuntime({
+    ...options,
+    ...file,
+    directory,
+    networkNamespace,
+    dialGuard: STRICT_GUARD,
+    allowsHostImage: false,
+  });
   try {
     return options.mode === 'stop' ? await stopPods(runtime) : await removePods(runtime);
   } finally {

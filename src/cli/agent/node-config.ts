@@ -9,11 +9,17 @@ import type { NodeFlags } from './node-flags.ts';
 import type { Resources, Taint } from './node-values.ts';
 
 const MAX_PODS = 110;
+/** More than ordinary programs have, and few enough that a fork bomb does not take the node. */
+const POD_PIDS_LIMIT = 4_096;
 
 export interface NodeConfig {
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly maxPods: number;
+  /** Maximum number of processes and threads of a pod; undefined: no limit. */
+  readonly podPidsLimit: number | undefined;
+  /** Whether pods may use the file system of the node as their image. */
+  readonly allowsHostImage: boolean;
   readonly reserved: Resources;
   readonly thresholds: readonly Threshold[];
   readonly allowedUnsafeSysctls: readonly string[];
@@ -27,11 +33,15 @@ export interface NodeConfig {
   readonly podRoutes: RouteMode;
 }
 
-export function nodeConfig(flags: NodeFlags): NodeConfig {
+/** `isPrivate`: nobody but the user of the cluster can have its nodes run pods. */
+export function nodeConfig(flags: NodeFlags, isPrivate: boolean): NodeConfig {
+  const pidsLimit = flags.podMaxPids ?? POD_PIDS_LIMIT;
   return {
     labels: flags.nodeLabels ?? {},
     taints: flags.registerWithTaints ?? [],
     maxPods: flags.maxPods ?? MAX_PODS,
+    podPidsLimit: pidsLimit < 0 ? undefined : pidsLimit,
+    allowsHostImage: flags.allowHostImage ?? isPrivate,
     reserved: sum(flags.systemReserved ?? {}, flags.kubeReserved ?? {}),
     thresholds: flags.evictionHard ?? DEFAULT_THRESHOLDS,
     allowedUnsafeSysctls: flags.allowedUnsafeSysctls ?? [],

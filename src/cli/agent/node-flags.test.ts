@@ -13,7 +13,7 @@ function config(...given: readonly (readonly [name: string, ...values: string[]]
       parsed[propertyOf(description)] = parse(text, parsed[propertyOf(description)]);
     }
   }
-  return nodeConfig(parsed as NodeFlags);
+  return nodeConfig(parsed as NodeFlags, true);
 }
 
 test('labels, taints and reservations', () => {
@@ -54,6 +54,19 @@ test('mirrors and insecure registries may be repeated, and an empty text drops t
   expect(config(['--registry-mirror', 'docker.io=http://a', '']).registries.mirrors).toEqual({});
 });
 
+test('processes of a pod are limited unless the limit is -1', () => {
+  expect(config().podPidsLimit).toBe(4096);
+  expect(config(['--pod-max-pids', '100']).podPidsLimit).toBe(100);
+  expect(config(['--pod-max-pids', '-1']).podPidsLimit).toBeUndefined();
+});
+
+test('the image "host" is allowed by the flag, or by default in a private cluster', () => {
+  expect(nodeConfig({}, true).allowsHostImage).toBe(true);
+  expect(nodeConfig({}, false).allowsHostImage).toBe(false);
+  expect(nodeConfig({ allowHostImage: true }, false).allowsHostImage).toBe(true);
+  expect(nodeConfig({ allowHostImage: false }, true).allowsHostImage).toBe(false);
+});
+
 test.each([
   ['--registry-mirror', 'docker.io'],
   ['--registry-mirror', 'docker.io=ftp://a'],
@@ -63,6 +76,9 @@ test.each([
   ['--register-with-taints', 'gpu=true'],
   ['--register-with-taints', 'gpu=true:Never'],
   ['--max-pods', '0'],
+  ['--pod-max-pids', '0'],
+  ['--pod-max-pids', '-2'],
+  ['--pod-max-pids', '1e3'],
   ['--system-reserved', 'cpu=lots'],
   ['--system-reserved', 'gpu=1'],
   ['--kube-reserved', 'memory=-1Gi'],

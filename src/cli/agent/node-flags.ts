@@ -42,6 +42,18 @@ export const nodeFlags = [
     defaultText: '110',
     remembered: true,
   }),
+  flag('--pod-max-pids <count>', {
+    help: 'number of processes and threads that a pod may have; -1 for no limit',
+    parse: nodeValue.pidsLimit,
+    defaultText: '4096',
+    remembered: true,
+  }),
+  flag('--allow-host-image [bool]', {
+    help: 'pods may use the image "host", which is the file system of the node',
+    parse: value.boolean,
+    defaultText: 'on for a cluster that is private to its user, off with qd agent',
+    remembered: true,
+  }),
   flag('--system-reserved <resources>', {
     help: 'what pods leave for the system: cpu=500m,memory=1Gi,ephemeral-storage=1Gi',
     parse: nodeValue.resources,

@@ -54,6 +54,14 @@ export function taints(text: string): readonly Taint[] {
   });
 }
 
+/** -1: no limit. */
+export function pidsLimit(text: string): number {
+  const limit = Number(text);
+  if (!/^(?:-1|[1-9]\d{0,6})$/.test(text))
+    throw new FlagError('It must be a number from 1 to 9999999, or -1 for no limit.');
+  return limit;
+}
+
 /** Names of kernel parameters, of which the last part may be `*`. */
 export function sysctls(text: string): readonly string[] {
   const wrong = items(text).find((name) => !SYSCTL.test(name));

@@ -27,6 +27,8 @@ export interface RuntimeRequest {
   readonly hidden?: readonly string[];
   /** Checks where images lead to. */
   readonly dialGuard: DialGuard;
+  /** Whether pods may use the file system of the node as their image. */
+  readonly allowsHostImage: boolean;
   /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
   readonly networkNamespace?: string | undefined;
   /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
@@ -74,7 +76,7 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
 }
 
 async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
-  const { directory, name, podCIDRs, clock, random } = request;
+  const { directory, name, podCIDRs, allowsHostImage, clock, random } = request;
   const keeper = keeperCommand(request.networkNamespace);
   if (!keeper) throw new CliError('--runtime process needs the built program');
   const { openProcessRuntime } = await import('../../node/process/process-runtime.ts');
@@ -82,6 +84,7 @@ async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
   return openProcessRuntime({
     ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
     hidden: request.hidden ?? [],
+    allowsHostImage,
   });
 }
 

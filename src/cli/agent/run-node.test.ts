@@ -31,7 +31,7 @@ async function stopEarly(): Promise<RulesOwner[]> {
   const { server } = await testServer(allKinds, { clock });
   const node = await runNode({
     client: createClient(directTransport(server.direct(nodeUser(NAME)))),
-    ...{ clock, random: systemRandom, log: silent, name: NAME, dataDirectory, config: nodeConfig({}) },
+    ...{ clock, random: systemRandom, log: silent, name: NAME, dataDirectory, config: nodeConfig({}, false) },
     ...{ runtime: 'process', endpoint: undefined, addresses: ['192.0.2.1'], podCIDR: '10.0.0.0/24' },
     ...{ clusterDomain: 'cluster.local', clusterDns: [], apiServer: { host: '192.0.2.1', port: 443 } },
     ...{ openAfter: new Promise(() => {}), version: 'v1.36.4' },

@@ -124,6 +124,7 @@ function kubeletConfiguration({ clusterDomain, clusterDns, config }: RunNodeOpti
     authentication: { x509: {}, webhook: { enabled: true }, anonymous: { enabled: false } },
     authorization: { mode: 'Webhook' },
     ...{ clusterDomain, clusterDNS: clusterDns, maxPods: config.maxPods },
+    podPidsLimit: config.podPidsLimit ?? -1,
     ...(config.podManifestPath === undefined ? {} : { staticPodPath: config.podManifestPath }),
     ...{ rotateCertificates: true, serverTLSBootstrap: true },
   };

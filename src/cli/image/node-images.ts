@@ -81,6 +81,7 @@ async function openFromContainerd(directory: string, file: NodeFile): Promise<Op
     directory,
     path,
     isBeside: true,
+    allowsHostImage: false,
   });
   return {
     images: runtime.images,

@@ -1,5 +1,5 @@
 /** Version 2 on files that look like the kernel's, since machines have the controllers in one version only. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -108,4 +108,14 @@ it('removes a cgroup with those in it, unless something is left', () => {
   expect(cgroups.remove('/pod')).toBe(true);
   cgroup('full');
   expect(cgroups.remove('/full')).toBe(false);
+});
+
+it('limits processes where the controller is there, and does without it elsewhere', () => {
+  const cgroups = openCgroups(table())!;
+  cgroup('qd/with', { 'pids.max': 'max\n' });
+  cgroup('qd/without');
+  cgroups.update('/qd/with', { ...RESOURCES, pidsLimit: 100 });
+  cgroups.update('/qd/without', { ...RESOURCES, pidsLimit: 100 });
+  expect(content('qd/with', 'pids.max')).toBe('100');
+  expect(existsSync(file('qd/without', 'pids.max'))).toBe(false);
 });

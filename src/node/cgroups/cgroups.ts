@@ -125,7 +125,11 @@ function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly stri
 function version2(root: string): Cgroups {
   const folderOf = (path: string) => join(root, path);
   const update = (path: string, resources: ContainerResources) => {
-    for (const [, file, value] of limitsOf(resources, 2)) writeLimit(join(folderOf(path), file), value);
+    for (const [controller, file, value] of limitsOf(resources, 2)) {
+      // Every pod has this limit by default, and pods run also where the kernel or a parent cgroup does not offer it.
+      if (controller === 'pids' && !existsSync(join(folderOf(path), file))) continue;
+      writeLimit(join(folderOf(path), file), value);
+    }
   };
   return {
     version: 2,

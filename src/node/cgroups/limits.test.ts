@@ -30,6 +30,12 @@ it('writes the files of version 2, with a weight for shares', () => {
   ]);
 });
 
+it('limits processes in both versions', () => {
+  for (const version of [1, 2] as const) {
+    expect(limitsOf({ ...RESOURCES, pidsLimit: 4096 }, version)).toContainEqual(['pids', 'pids.max', '4096']);
+  }
+});
+
 it('lifts a quota', () => {
   expect(limitsOf({ ...RESOURCES, memoryBytes: undefined, cpuShares: undefined, cpuQuota: -1 }, 2)).toEqual([
     ['cpu', 'cpu.max', 'max 100000'],

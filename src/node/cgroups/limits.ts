@@ -17,6 +17,7 @@ function limitsOfVersion1(resources: ContainerResources): Limit[] {
   add('cpu', 'cpu.shares', resources.cpuShares);
   add('cpu', 'cpu.cfs_period_us', resources.cpuPeriod);
   add('cpu', 'cpu.cfs_quota_us', resources.cpuQuota);
+  add('pids', 'pids.max', resources.pidsLimit);
   for (const { pageSize, bytes } of resources.hugepages)
     limits.push(['hugetlb', `hugetlb.${pageSize}.limit_in_bytes`, String(bytes)]);
   return limits;
@@ -25,7 +26,7 @@ function limitsOfVersion1(resources: ContainerResources): Limit[] {
 const DEFAULT_PERIOD_MICROSECONDS = 100_000;
 
 function limitsOfVersion2(resources: ContainerResources): Limit[] {
-  const { cpuShares, cpuQuota, cpuPeriod, memoryBytes, cpusetCpus } = resources;
+  const { cpuShares, cpuQuota, cpuPeriod, memoryBytes, cpusetCpus, pidsLimit } = resources;
   return [
     ...(memoryBytes ? [['memory', 'memory.max', String(memoryBytes)] as const] : []),
     ...(cpuShares ? [['cpu', 'cpu.weight', String(weightOf(cpuShares))] as const] : []),
@@ -35,6 +36,7 @@ function limitsOfVersion2(resources: ContainerResources): Limit[] {
           ['cpu', 'cpu.max', `${cpuQuota < 0 ? 'max' : cpuQuota} ${cpuPeriod || DEFAULT_PERIOD_MICROSECONDS}`] as const,
         ]),
     ...(cpusetCpus ? [['cpuset', 'cpuset.cpus', cpusetCpus] as const] : []),
+    ...(pidsLimit ? [['pids', 'pids.max', String(pidsLimit)] as const] : []),
     ...resources.hugepages.map(({ pageSize, bytes }) => ['hugetlb', `hugetlb.${pageSize}.max`, String(bytes)] as const),
     ...Object.entries(resources.unified ?? {}).map(([file, value]) => [file.split('.')[0]!, file, value] as const),
   ];

@@ -15,6 +15,7 @@ describe('a sandbox', () => {
     },
     runtimeHandler: 'kata',
     idMappings: undefined,
+    podPidsLimit: 100,
   };
   const configOf = (spec: object = {}, metadata: object = {}) =>
     sandboxConfigOf(seenPod(spec, metadata), options).config;
@@ -36,6 +37,12 @@ describe('a sandbox', () => {
       annotations: { a: 'b' },
       runtimeHandler: 'kata',
     });
+  });
+
+  it('limits the processes of the pod', () => {
+    expect(configOf().cgroupResources?.pidsLimit).toBe(100);
+    const { config } = sandboxConfigOf(seenPod(), { ...options, podPidsLimit: undefined });
+    expect(config.cgroupResources?.pidsLimit).toBeUndefined();
   });
 
   it('has the namespaces that the pod wants', () => {

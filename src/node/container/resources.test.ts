@@ -102,10 +102,10 @@ describe('the resources of a sandbox', () => {
   it('limit the pod as a whole only where it has limits of its own', () => {
     const one = seenContainer({ resources: { requests: { cpu: '500m' }, limits: { cpu: '1', memory: '1Gi' } } });
     const spec = { containers: [one, seenContainer({ name: 'd', resources: {} })] };
-    const ofContainers = podCgroupResources(seenPod(spec));
+    const ofContainers = podCgroupResources(seenPod(spec), undefined);
     expect(ofContainers).toMatchObject({ cpuShares: 512, cpuQuota: undefined, memoryBytes: undefined });
     const resources = { requests: { cpu: '3' }, limits: { cpu: '4', memory: '4Gi' } };
-    const ofPod = podCgroupResources(seenPod({ ...spec, resources }));
+    const ofPod = podCgroupResources(seenPod({ ...spec, resources }), undefined);
     expect(ofPod).toMatchObject({ cpuShares: 3072, cpuQuota: 400_000, memoryBytes: 4 * GI });
   });
 

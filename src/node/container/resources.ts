@@ -53,13 +53,13 @@ export function sandboxResources({ spec }: SeenPod): ContainerResources {
 
 /**
  * The values of a cgroup around all containers of the pod. Its limits are those of the pod as a whole: the limits of containers
- * hold for themselves, and there may be containers without any.
+ * hold for themselves, and there may be containers without any. `pidsLimit` is the node's for every pod.
  */
-export function podCgroupResources({ spec }: SeenPod): ContainerResources {
+export function podCgroupResources({ spec }: SeenPod, pidsLimit: number | undefined): ContainerResources {
   const { requests, limits } = spec.resources ?? {};
   const cpuLimit = positive(limits, 'cpu');
   const request = amount(requests, 'cpu') ?? containersTogether(spec as PodSpec, 'requests').get('cpu');
-  return { ...NO_RESOURCES, ...cgroupValues(request ?? cpuLimit, cpuLimit, positive(limits, 'memory')) };
+  return { ...NO_RESOURCES, ...cgroupValues(request ?? cpuLimit, cpuLimit, positive(limits, 'memory')), pidsLimit };
 }
 
 /** The overhead of the pod's RuntimeClass, which the API has copied to the pod; undefined: none. */

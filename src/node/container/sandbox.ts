@@ -22,6 +22,8 @@ export interface SandboxOptions {
   readonly runtimeHandler: string;
   /** For `hostUsers: false`; undefined: the pod uses the node's user namespace. */
   readonly idMappings: readonly IdMapping[] | undefined;
+  /** Maximum number of processes and threads of the pod; undefined: no limit. */
+  readonly podPidsLimit: number | undefined;
 }
 
 /** Throws a ContainerConfigError when the pod cannot have a sandbox, for example because its full name is too long. */
@@ -51,7 +53,7 @@ export function sandboxConfigOf(
     qosClass: qosClass(pod.spec as PodSpec),
     overhead: overheadResources(pod),
     resources: sandboxResources(pod),
-    cgroupResources: podCgroupResources(pod),
+    cgroupResources: podCgroupResources(pod, options.podPidsLimit),
     runtimeHandler: options.runtimeHandler,
   };
   return { config, events };

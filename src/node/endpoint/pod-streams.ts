@@ -6,6 +6,7 @@ import type { CommandStreams } from '../../base/remote-command/command-channels.
 import { type ContainerLogRequest, containerLog } from '../logs/container-log.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { checkCommand } from '../runtime/zero-bytes.ts';
 import type { EndpointNode, ServedPod } from './endpoint-node.ts';
 
 export interface PodName {
@@ -31,7 +32,10 @@ export class PodStreams {
   }
 
   exec(target: ContainerName, streams: CommandStreams, command: readonly string[]): Promise<ProcessStreams> {
-    return explained(async () => this.#runtime().exec(this.containerId(target), { ...streams, command }));
+    return explained(async () => {
+      checkCommand(command);
+      return this.#runtime().exec(this.containerId(target), { ...streams, command });
+    });
   }
 
   attach(target: ContainerName, streams: CommandStreams): Promise<ProcessStreams> {

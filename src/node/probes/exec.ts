@@ -1,6 +1,7 @@
 /** Runs a command in the container: it passes when the command exits with 0. */
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Containers } from '../runtime/runtime.ts';
+import { checkCommand } from '../runtime/zero-bytes.ts';
 import { failure, type Outcome, SUCCESS } from './outcome.ts';
 
 /** Of the command's output, in bytes. */
@@ -12,6 +13,7 @@ export async function checkExec(
   { command, timeoutMs }: { readonly command: readonly string[]; readonly timeoutMs: number },
 ): Promise<Outcome> {
   try {
+    checkCommand(command);
     const { exitCode, stdout, stderr } = await runtime.run(id, { command, timeoutMs, maxBytes: MAX_OUTPUT_BYTES });
     if (exitCode === 0) return SUCCESS;
     return failure(Buffer.concat([stdout, stderr]).subarray(0, MAX_OUTPUT_BYTES).toString('utf8'));

@@ -20,6 +20,11 @@ test('a command that fails is an error with its output', async () => {
   await expect(runHook(hook, options())).rejects.toThrow("command 'a b' exited with 2: why");
 });
 
+test('a command with a zero byte is not run', async () => {
+  const hook = { exec: { command: ['a', 'b\0c'] } } as never;
+  await expect(runHook(hook, options())).rejects.toThrow('command[1] contains a zero byte');
+});
+
 test('HTTP: any response will do, none will not', async () => {
   const server = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,7 @@
 /** Performs the action of a postStart or preStop hook. */
 import { sleep } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
+import { checkCommand } from '../runtime/zero-bytes.ts';
 import { type CheckTarget, httpTarget } from './check.ts';
 import { destinationOf } from './dialing.ts';
 import { MAX_OUTPUT_BYTES } from './exec.ts';
@@ -26,6 +27,7 @@ export async function runHook(hook: Hook, options: HookOptions): Promise<void> {
   const { runtime, clock, id, container, timeoutMs, signal } = options;
   if (hook.exec) {
     const command = hook.exec.command ?? [];
+    checkCommand(command);
     const { exitCode, stdout, stderr } = await runtime.run(id, { command, timeoutMs, maxBytes: MAX_OUTPUT_BYTES });
     if (exitCode === 0) return;
     const output = Buffer.concat([stdout, stderr]).toString('utf8');

@@ -3,11 +3,9 @@
  * programs that are installed on it.
  */
 import { dirname } from 'node:path';
+import { HOST_IMAGE_ID } from '../../kinds/shapes/container/host-image.ts';
 import type { ImageConfig } from '../images/image-config.ts';
 import type { Image } from '../runtime/runtime.ts';
-
-export const HOST_IMAGE_ID = 'sha256:0000000000000000000000000000000000000000000000000000000000000000';
-const HOST_NAMES = ['host', 'quarterdeck.local/host'];
 
 export const HOST_IMAGE: Image = {
   id: HOST_IMAGE_ID,
@@ -18,12 +16,9 @@ export const HOST_IMAGE: Image = {
   isPinned: true,
 };
 
-/** Whether a name or id means the files of the node. A tag makes no difference. */
-export function isHostImage(reference: string): boolean {
-  return (
-    reference === HOST_IMAGE_ID || HOST_NAMES.some((name) => reference === name || reference.startsWith(`${name}:`))
-  );
-}
+/** Why a node does not run it, as part of a sentence. */
+export const HOST_IMAGE_REFUSED =
+  'the image "host", which is the file system of the node, is not allowed on this node (--allow-host-image)';
 
 /** Its programs are found where those of the system and Node itself are. */
 export function hostImageConfig(node: string): ImageConfig {

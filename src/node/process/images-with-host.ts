@@ -1,19 +1,28 @@
 /** The images of the process runtime: those of a store, and the image `host`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HOST_IMAGE_ID, isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import type { ContainerConfig, IdMapping } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Images } from '../runtime/runtime.ts';
-import { HOST_IMAGE, HOST_IMAGE_ID, hostImageConfig, isHostImage } from './host-image.ts';
+import { HOST_IMAGE, HOST_IMAGE_REFUSED, hostImageConfig } from './host-image.ts';
 import type { ResolvedImage } from './wire/calls.ts';
 
-export function imagesWithHost(store: ImageStore): Images {
+/**
+ * Where the image `host` is not allowed, nobody can find it: images of admitted pods can be changed, and debug containers
+ * added.
+ */
+export function imagesWithHost(store: ImageStore, allowsHostImage: boolean): Images {
+  const isHost = (reference: string) => {
+    if (!isHostImage(reference)) return false;
+    if (!allowsHostImage) throw new RuntimeError('Unsupported', HOST_IMAGE_REFUSED);
+    return true;
+  };
   return {
-    list: async () => [...(await store.list()), HOST_IMAGE],
-    find: async (reference) => (isHostImage(reference) ? HOST_IMAGE : store.find(reference)),
-    pull: async (reference, credentials) =>
-      isHostImage(reference) ? HOST_IMAGE_ID : store.pull(reference, credentials),
+    list: async () => [...(await store.list()), ...(allowsHostImage ? [HOST_IMAGE] : [])],
+    find: async (reference) => (isHost(reference) ? HOST_IMAGE : store.find(reference)),
+    pull: async (reference, credentials) => (isHost(reference) ? HOST_IMAGE_ID : store.pull(reference, credentials)),
     remove: async (id) => {
       if (isHostImage(id))
         throw new RuntimeError('Unsupported', 'the image "host" cannot be removed: it is the files of the node');

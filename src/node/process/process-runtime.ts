@@ -7,6 +7,7 @@ import { RuntimeError } from '../runtime/errors.ts';
 import type { Container, Runtime } from '../runtime/runtime.ts';
 import { imagesWithHost, resolveImage } from './images-with-host.ts';
 import { type ConnectedKeeper, connectKeeper } from './keeper-process.ts';
+import { mountPathProblem } from './mount-paths.ts';
 import { refusal } from './refusal.ts';
 import { collect, openPort, openStreams } from './streams.ts';
 import type { KeeperFacts } from './wire/calls.ts';
@@ -22,6 +23,8 @@ export interface ProcessRuntimeOptions {
   readonly images: ImageStore;
   /** Paths of the node that containers with its files do not see: the data of clusters, and their keys. */
   readonly hidden: readonly string[];
+  /** Whether containers may use the image `host`. */
+  readonly allowsHostImage: boolean;
   /** The command that starts the keeper of containers, to which name, range and directory are appended. */
   readonly keeper: readonly string[];
   readonly clock: Clock;
@@ -32,7 +35,7 @@ const KEEPER_RETRY_MS = 1_000;
 
 /** Connects to what runs in the directory, and starts the keeper if none runs. Rejects with a RuntimeError. */
 export async function openProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
-  const { images: store, clock, random } = options;
+  const { images: store, allowsHostImage, clock, random } = options;
   const listeners = new Set<(sandboxId: string | undefined) => void>();
   const notify = (sandboxId: string | undefined) => {
     for (const listener of listeners) listener(sandboxId);
@@ -60,7 +63,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   const newStream = () => random.bytes(12).toString('hex');
   const runtime: Runtime = {
     version: `process://${process.versions.node}`,
-    images: imagesWithHost(store),
+    images: imagesWithHost(store, allowsHostImage),
     handlers: [
       {
         name: '',
@@ -70,7 +73,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     ],
     supplementalGroupsPolicy: facts.executor === 'oci',
     limitation: limitationOf(facts),
-    refusal: (pod) => refusal(pod, facts),
+    refusal: (pod) => refusal(pod, facts, allowsHostImage),
     health: async () =>
       keeper
         ? { isReady: true, isNetworkReady: true }
@@ -90,6 +93,8 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     removeSandbox: async (id) => connection().call('removeSandbox', { id }),
     sandboxes: async () => connection().call('sandboxes', {}),
     createContainer: async (sandboxId, config, sandbox) => {
+      const problem = mountPathProblem(config);
+      if (problem !== undefined) throw new RuntimeError('Unsupported', problem);
       const images = { store, node: process.execPath, hidden: options.hidden };
       const image = await resolveImage(images, config, sandbox.namespaces.user);
       return connection().call('createContainer', { sandboxId, config, image });

@@ -104,7 +104,7 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
   ['the same host port', pod({ ports: [{ hostPort: 8080, containerPort: 8080 }] }), [undefined, undefined, undefined]],
 ])('%s', (_, subject, expected) => {
   for (const [i, facts] of [ROOT, PLAIN, USER].entries()) {
-    const message = refusal(subject, facts);
+    const message = refusal(subject, facts, true);
     if (expected[i] === undefined) expect(message).toBeUndefined();
     else expect(message).toMatch(expected[i]);
   }
@@ -112,13 +112,25 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
 
 it('refuses user namespaces where there are none', () => {
   const facts = { ...ROOT, hasUserNamespaces: false, whyNotIsolated: 'user namespaces: forbidden' };
-  expect(refusal(pod({}, { hostUsers: false }), facts)).toMatch(/hostUsers: false.*forbidden/);
+  expect(refusal(pod({}, { hostUsers: false }), facts, true)).toMatch(/hostUsers: false.*forbidden/);
 });
 
 it('refuses host ports without nft', () => {
   const subject = pod({ ports: [{ hostPort: 80, containerPort: 80 }] });
-  expect(refusal(subject, { ...ROOT, hasHostPorts: false })).toMatch(/nft/);
-  expect(refusal(pod({ ports: [{ hostPort: 80 }] }, { hostNetwork: true }), { ...ROOT, hasHostPorts: false })).toBe(
-    undefined,
-  );
+  expect(refusal(subject, { ...ROOT, hasHostPorts: false }, true)).toMatch(/nft/);
+  const onNode = pod({ ports: [{ hostPort: 80 }] }, { hostNetwork: true });
+  expect(refusal(onNode, { ...ROOT, hasHostPorts: false }, true)).toBe(undefined);
+});
+
+it.each([
+  ['containers', { containers: [{ name: 'c', image: 'host:1' }] }],
+  ['initContainers', { initContainers: [{ name: 'c', image: 'host' }], containers: [] }],
+  ['ephemeralContainers', { ephemeralContainers: [{ name: 'c', image: 'quarterdeck.local/host' }], containers: [] }],
+])('refuses the image "host" in %s where it is not allowed, and names the flag', (_, spec) => {
+  for (const facts of [ROOT, PLAIN, USER]) {
+    expect(refusal({ spec } as unknown as SeenPod, facts, false)).toBe(
+      'The process runtime cannot run this pod: container c: the image "host", which is the file system of the node, is not allowed on this node (--allow-host-image).',
+    );
+  }
+  expect(refusal(pod({ image: 'busybox' }), ROOT, false)).toBeUndefined();
 });

@@ -1,8 +1,9 @@
 /** Why the process runtime cannot run a pod on this machine: everything that it cannot do is refused, nothing is ignored. */
 import { isIPv4 } from 'node:net';
+import { isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import { wrongHostAddress } from '../pod/host-addresses.ts';
-import { isHostImage } from './host-image.ts';
+import { HOST_IMAGE_REFUSED } from './host-image.ts';
 import { unknownCapability } from './oci/capabilities.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
@@ -10,8 +11,9 @@ type Rule = (pod: SeenPod, facts: KeeperFacts) => string | undefined;
 type SecurityContext = NonNullable<SeenContainer['securityContext']> & NonNullable<SeenPod['spec']['securityContext']>;
 
 /** A sentence for an event; undefined if it can. */
-export function refusal(pod: SeenPod, facts: KeeperFacts): string | undefined {
+export function refusal(pod: SeenPod, facts: KeeperFacts, allowsHostImage: boolean): string | undefined {
   const rules = [
+    ...(allowsHostImage ? [] : WITHOUT_HOST_IMAGE),
     ...ALWAYS,
     ...(facts.hasNetwork ? WITH_NETWORK : WITHOUT_NETWORK),
     ...(facts.executor === 'oci' ? CONTAINERS : PROCESSES),
@@ -45,6 +47,10 @@ const ALWAYS: readonly Rule[] = [
       ? 'mounts of a container cannot reach the node (mountPropagation: Bidirectional).'
       : undefined,
   ),
+];
+
+const WITHOUT_HOST_IMAGE: readonly Rule[] = [
+  each(({ name, image }) => (isHostImage(image ?? '') ? `container ${name}: ${HOST_IMAGE_REFUSED}.` : undefined)),
 ];
 
 const WITH_NETWORK: readonly Rule[] = [

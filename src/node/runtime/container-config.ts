@@ -72,6 +72,8 @@ export interface ContainerResources {
   readonly cpusetCpus: string | undefined;
   /** Keys and values of cgroup v2. */
   readonly unified: Readonly<Record<string, string>> | undefined;
+  /** Maximum number of processes and threads. Only cgroups of pods have one. */
+  readonly pidsLimit?: number | undefined;
 }
 
 export type Seccomp =

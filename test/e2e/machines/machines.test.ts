@@ -18,6 +18,7 @@ if (skip) console.log(`skipped: ${skip}`);
 const runtime = process.env.QD_TEST_RUNTIME ?? 'process';
 const hasContainers = runtime === 'containerd';
 const image = hasContainers ? 'pods:1' : 'host';
+const NODE = ['--runtime', runtime, '--allow-host-image'];
 const HOST_PATHS = { usr: ['/usr', '/usr'], lib: ['/usr/lib', '/lib'], lib64: ['/usr/lib64', '/lib64'] } as const;
 const volumes = Object.entries(HOST_PATHS).map(([name, [path]]) => ({ name, hostPath: { path } }));
 const volumeMounts = Object.entries(HOST_PATHS).map(([name, [, mountPath]]) => ({ name, mountPath, readOnly: true }));
@@ -100,12 +101,12 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
     directory = await newDirectory();
     landscape = openLandscape();
     const ranges = ['--cluster-cidr', '10.230.0.0/16', '--service-cluster-ip-range', '10.229.0.0/16'];
-    const flags = ['--nodes', '1', '--runtime', runtime, '--bind-address', ADDRESSES.a, ...ranges];
+    const flags = [...NODE, '--nodes', '1', '--bind-address', ADDRESSES.a, ...ranges];
     qd = await startQd({ directory, flags, enter: landscape.enter('a') });
     const { stdout } = await runQd(['token', 'create', '--kubeconfig', qd.kubeconfig]);
     const command = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(1);
     for (const machine of ['b', 'c'] as const) {
-      const own = ['--node-name', NODES[machine], '--runtime', runtime, '--data-dir', dataOf(machine)];
+      const own = [...NODE, '--node-name', NODES[machine], '--data-dir', dataOf(machine)];
       const agent = spawnProgram('qd', [...command, ...own], { enter: landscape.enter(machine) });
       agents.set(machine, agent);
       await untilPrints(agent, 'joined');

@@ -13,6 +13,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const LOCAL = 'quarterdeck-node-1';
 const REMOTE = 'remote-node';
+const NODE = ['--runtime', 'process', '--allow-host-image'];
 const TIMEOUT_MS = 120_000;
 
 /** Echoes what comes on its port and on its standard input. */
@@ -31,7 +32,7 @@ let agent: ChildProcess;
 async function startAgent(flags: readonly string[]): Promise<ChildProcess> {
   const child = spawnProgram(
     'qd',
-    ['agent', '--data-dir', agentDirectory, '--node-name', REMOTE, '--runtime', 'process', ...flags],
+    ['agent', '--data-dir', agentDirectory, '--node-name', REMOTE, ...NODE, ...flags],
     {},
   );
   let said = '';
@@ -53,6 +54,7 @@ async function stopAgent(): Promise<void> {
 }
 
 let trust: readonly string[];
+let token: string;
 
 beforeAll(async () => {
   directory = await newDirectory();
@@ -64,7 +66,8 @@ beforeAll(async () => {
   const words = stdout.slice(stdout.indexOf('qd agent')).split(/\s+/).slice(2);
   const wordAfter = (flag: string) => words[words.indexOf(flag) + 1]!;
   trust = ['--server', qd.origin, '--ca-hash', wordAfter('--ca-hash')];
-  agent = await startAgent([...trust, '--token', wordAfter('--token')]);
+  token = wordAfter('--token');
+  agent = await startAgent([...trust, '--token', token]);
   for (const node of [LOCAL, REMOTE]) {
     const container = { name: 'c', image: 'host', stdin: true, command: [process.execPath, '-e', PROGRAM] };
     await run(`web-${node}`, node, { containers: [container] });
@@ -238,6 +241,14 @@ describe.each([LOCAL, REMOTE])('a proxy to %s', (node) => {
     const path = `${PODS}/web-${node}:8081/proxy/some/path?q`;
     expect(await qd.request('GET', path)).toMatchObject({ code: 200, text: 'at /some/path?q' });
   });
+});
+
+test.each([LOCAL, REMOTE])('a join token does not get the certificate of %s, which is alive', async (node) => {
+  const data = join(directory, `other-${node}`);
+  const joined = await runQd(['agent', '--data-dir', data, '--node-name', node, ...NODE, ...trust, '--token', token]);
+  expect(joined.code).toBe(1);
+  expect(joined.stderr).toContain(`Node ${node} exists and is alive`);
+  expect(joined.stderr).toContain(`kubectl delete node ${node}`);
 });
 
 test('an agent that is started again finds its pods, with the certificates that it has, also after the authority was rotated', {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { HOST_IMAGE_ID } from '../../../src/node/process/host-image.ts';
+import { HOST_IMAGE_ID } from '../../../src/kinds/shapes/container/host-image.ts';
 import type { prepareProcess } from '../process.ts';
 import { World } from '../world.ts';
 

@@ -91,13 +91,16 @@ export class NodeParts {
   }
 
   async #openRuntime(file: NodeFile): Promise<Runtime> {
-    const { clock, random, log, network } = this.#options;
+    const { clock, random, log, network, config } = this.#options;
     // An attempt that failed later has left one.
     await this.runtime?.close();
     await network?.open(file.podCIDRs[0]!);
     const path = process.env.PATH ?? '';
+    const { allowsHostImage } = config;
     const dialGuard = this.#guard;
-    this.runtime = await openRuntime({ ...file, clock, random, log, directory: this.#directory, path, dialGuard });
+    this.runtime = await openRuntime({
+      ...{ ...file, clock, random, log, directory: this.#directory, path, dialGuard, allowsHostImage },
+    });
     return this.runtime;
   }
 
@@ -124,6 +127,7 @@ export class NodeParts {
       facts: {
         hostIPs: addresses,
         resources: await machineResources(),
+        podPidsLimit: config.podPidsLimit,
         dns: { clusterDns, clusterDomain, node: parseResolvConf(await text('/etc/resolv.conf')) },
         hosts: `${await text('/etc/hosts')}\n`,
       },

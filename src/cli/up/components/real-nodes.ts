@@ -15,6 +15,7 @@ import type { Settings } from '../flags.ts';
 import { advertisedAddress, reachableAddress } from '../listeners/addresses.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
 import type { NodePlan } from './plan-nodes.ts';
+import { isPrivateCluster } from './private-cluster.ts';
 
 /** Resolves when the nodes are registered. Their runtimes come up after that. */
 export async function startRealNodes(
@@ -38,9 +39,10 @@ export async function startRealNodes(
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
   const { removeServiceRules, startServices } = await import('./services.ts');
+  const config = nodeConfig(settings, isPrivateCluster(settings));
   const services = {
     ...{ client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log },
-    podRoutes: nodeConfig(settings).podRoutes,
+    podRoutes: config.podRoutes,
   };
   const running = new Map<string, RunningNode>();
   const local = localConnection((name) => running.get(name));
@@ -59,7 +61,7 @@ export async function startRealNodes(
       podCIDR: isShared ? undefined : subnets?.at(index),
       ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       apiServer: { host: hostForPods(settings), port: settings.port },
-      ...{ config: nodeConfig(settings), network, version: apiVersion.gitVersion, openAfter: whenReady },
+      ...{ config, network, version: apiVersion.gitVersion, openAfter: whenReady },
       authority,
       startServices: (each) => startServices({ ...services, nodeClient: client, node: each, removesRules: true }),
       removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),

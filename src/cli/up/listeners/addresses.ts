@@ -3,6 +3,10 @@ import { hostname, networkInterfaces } from 'node:os';
 
 const UNSPECIFIED = ['0.0.0.0', '::'];
 
+export function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.');
+}
+
 /** The first address of a service range, which belongs to the service `kubernetes`; or the one at another index. */
 export function serviceAddress(range: string): string;
 export function serviceAddress(range: string, index: number): string | undefined;
@@ -38,7 +42,7 @@ export function servingNames(
  * the first other address of this machine, or, when there is none, the service's own.
  */
 export function advertisedAddress(bindAddress: string, serviceRange: string): string {
-  const isExternal = !UNSPECIFIED.includes(bindAddress) && bindAddress !== '::1' && !bindAddress.startsWith('127.');
+  const isExternal = !UNSPECIFIED.includes(bindAddress) && !isLoopback(bindAddress);
   return isExternal ? bindAddress : (externalAddresses()[0] ?? serviceAddress(serviceRange));
 }
 
@@ -47,8 +51,7 @@ export function advertisedAddress(bindAddress: string, serviceRange: string): st
  * undefined: none is needed, or this machine has none but loopback addresses.
  */
 export function addressForPods(bindAddress: string): string | undefined {
-  const isLoopback = bindAddress === '::1' || bindAddress.startsWith('127.');
-  return isLoopback ? externalAddresses()[0] : undefined;
+  return isLoopback(bindAddress) ? externalAddresses()[0] : undefined;
 }
 
 /** The address under which other machines reach the server; a loopback address when it listens on loopback only. */

@@ -5,6 +5,7 @@
 import { DerError } from '../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
 import type { Client } from '../../../client/client.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
 import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject-access-review.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -13,14 +14,19 @@ import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
 import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';
 import { nodeClient, nodeServing } from './signer-rules.ts';
 
-/** Whether the request is approved, and the message; undefined when it is not for this controller. */
+/** What happens to a request, and the message for its condition; undefined when it is not for this controller. */
 export interface ApprovalDecision {
-  readonly approved: boolean;
+  /** `wait`: it is looked at again later, unless an administrator decides before. */
+  readonly verdict: 'approve' | 'deny' | 'wait';
   readonly message: string;
 }
 
 /** When a request without the necessary rights is checked again. */
 const RECHECK_MS = 60_000;
+
+const NODE_USER_PREFIX = 'system:node:';
+/** Users of bootstrap tokens. */
+const TOKEN_USER_PREFIX = 'system:bootstrap:';
 
 export interface ApprovingOptions {
   /** Names that no node may serve under: the server's own. */
@@ -37,7 +43,7 @@ export function approvingController({ reservedNames }: ApprovingOptions): Contro
         listers
           .of(CertificateSigningRequest)
           .list()
-          .filter((request) => isUndecided(request) && request.spec.username === `system:node:${metadata.name}`)
+          .filter((request) => isUndecided(request) && request.spec.username === `${NODE_USER_PREFIX}${metadata.name}`)
           .map((request) => request.metadata.name ?? ''),
       ),
     ],
@@ -48,11 +54,11 @@ export function approvingController({ reservedNames }: ApprovingOptions): Contro
       if (isOwnServing(request, parsed, reservedNames)) {
         const node = world.of(Node).get(parsed.dnsNames[0] ?? '');
         return {
-          approved: node !== undefined,
+          verdict: node === undefined ? 'wait' : 'approve',
           message: 'Auto approving kubelet serving certificate for its own name.',
         };
       }
-      return clientDecision(request, parsed, { client, signal });
+      return clientDecision(request, parsed, { client, signal, world });
     },
     plan: planApproval,
   });
@@ -67,9 +73,11 @@ export function planApproval(
   { observed }: Pick<Snapshot<ApprovalDecision | undefined>, 'observed'>,
 ): Plan {
   if (!request || !observed || !isUndecided(request)) return [];
-  if (!observed.approved) return [requeueAfter(RECHECK_MS)];
-  const approved = { type: 'Approved', status: 'True', reason: 'AutoApproved', message: observed.message };
-  const conditions = [...(request.status.conditions ?? []), approved];
+  const { verdict, message } = observed;
+  if (verdict === 'wait') return [requeueAfter(RECHECK_MS)];
+  const condition =
+    verdict === 'approve' ? { type: 'Approved', reason: 'AutoApproved' } : { type: 'Denied', reason: 'NodeExists' };
+  const conditions = [...(request.status.conditions ?? []), { ...condition, status: 'True', message }];
   const decided = { ...request, status: { ...request.status, conditions } };
   return [updateSubresource(CertificateSigningRequest, 'approval', decided)];
 }
@@ -89,7 +97,7 @@ function parsedOf(request: Request): ParsedRequest | undefined {
  * server's.
  */
 export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved: readonly string[]): boolean {
-  const name = parsed.commonName.slice('system:node:'.length);
+  const name = parsed.commonName.slice(NODE_USER_PREFIX.length);
   return (
     spec.signerName === KUBELET_SERVING &&
     nodeServing(parsed, spec.usages ?? []) === undefined &&
@@ -102,21 +110,43 @@ export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved:
   );
 }
 
+interface DecisionTools {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  readonly world: Pick<Snapshot, 'of'>;
+}
+
+/**
+ * A node renews its own certificate. Others, mostly machines with a join token, get one for a name that is free: with the
+ * certificate of a node that is alive, the holder of a token would read the Secrets of its pods.
+ */
 async function clientDecision(
   request: Request,
   parsed: ParsedRequest,
-  tools: { readonly client: Client; readonly signal: AbortSignal },
+  tools: DecisionTools,
 ): Promise<ApprovalDecision | undefined> {
   const { spec } = request;
   if (spec.signerName !== KUBELET_CLIENT || nodeClient(parsed, spec.usages ?? []) !== undefined) return undefined;
   if (spec.username === parsed.commonName && (await mayCreate('selfnodeclient', request, tools))) {
     const message = 'Auto approving self kubelet client certificate after SubjectAccessReview.';
-    return { approved: true, message };
+    return { verdict: 'approve', message };
   }
-  return {
-    approved: await mayCreate('nodeclient', request, tools),
-    message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
-  };
+  const message = 'Auto approving kubelet client certificate after SubjectAccessReview.';
+  if (!(await mayCreate('nodeclient', request, tools))) return { verdict: 'wait', message };
+  const name = parsed.commonName.slice(NODE_USER_PREFIX.length);
+  if (!isAlive(tools.world.of(Node).get(name))) return { verdict: 'approve', message };
+  return { verdict: spec.username?.startsWith(TOKEN_USER_PREFIX) ? 'deny' : 'wait', message: nameTaken(name) };
+}
+
+/** The node lifecycle controller marks a node that has fallen silent as unknown. */
+function isAlive(node: DeepReadonly<Node> | undefined): boolean {
+  const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
+  return ready !== undefined && ready.status !== 'Unknown';
+}
+
+function nameTaken(name: string): string {
+  const advice = `wait until it is NotReady or run "kubectl delete node ${name}"`;
+  return `Node ${name} exists and is alive: a join token cannot replace it. Choose another --node-name; or, if this machine takes its place, ${advice}.`;
 }
 
 async function mayCreate(

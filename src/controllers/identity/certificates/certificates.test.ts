@@ -5,7 +5,7 @@ import { ControlledClock } from '../../../base/time/clock.ts';
 import { issue, newIssuer, newKey } from '../../../base/x509/certificate.ts';
 import { newRequest } from '../../../base/x509/new-request.ts';
 import { parseRequest } from '../../../base/x509/request.ts';
-import { isOwnServing, planApproval } from './approving.ts';
+import { approvingController, isOwnServing, planApproval } from './approving.ts';
 import { signingAuthority } from './authority.ts';
 import { planCleaning } from './cleaning.ts';
 import { outcomeOf, planSigning, type SignCertificate } from './signing.ts';
@@ -165,7 +165,7 @@ describe('the plan to sign', () => {
 
 describe('approval', () => {
   it('is granted with its reason, once', () => {
-    const observed = { approved: true, message: 'because' };
+    const observed = { verdict: 'approve', message: 'because' } as const;
     const [action] = planApproval(request({ status: {} }), { observed });
     expect(action).toMatchObject({ type: 'updateSubresource', subresource: 'approval' });
     expect((action as any).object.status.conditions).toEqual([
@@ -174,7 +174,7 @@ describe('approval', () => {
     expect(planApproval(request({}), { observed })).toEqual([]);
     expect(planApproval(request({ status: { conditions: [{ type: 'Denied' }] } }), { observed })).toEqual([]);
     expect(planApproval(request({ status: {} }), { observed: undefined })).toEqual([]);
-    const later = planApproval(request({ status: {} }), { observed: { approved: false, message: '' } });
+    const later = planApproval(request({ status: {} }), { observed: { verdict: 'wait', message: '' } });
     expect(later.map(({ type }) => type)).toEqual(['requeueAfter']);
   });
 
@@ -198,6 +198,61 @@ describe('approval', () => {
     const csr = request({ signerName: 'serving', usages: SERVER, ...asked });
     const parsed = parseRequest(atob(csr.spec.request));
     expect(isOwnServing({ ...csr }, parsed, ['kubernetes'])).toBe(is);
+  });
+});
+
+describe('a request for the client certificate of a node', () => {
+  const now = new Date('2030-01-01T00:00:00Z');
+  const BOOTSTRAP = { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers', 'system:authenticated'] };
+  const node = (ready?: string) => ({
+    metadata: { name: 'a' },
+    status: { conditions: ready === undefined ? [] : [{ type: 'Ready', status: ready }] },
+  });
+  /** The plan of the controller; every requester has the rights that bootstrap tokens have. */
+  async function decide(existing: object | undefined, spec: object) {
+    const csr = request({ signerName: 'kubelet', spec, status: {} });
+    const review = async (asked: any) => ({
+      status: { allowed: asked.spec.resourceAttributes.subresource === 'nodeclient' || spec !== BOOTSTRAP },
+    });
+    const client = { of: () => ({ create: review }) } as any;
+    const world = { key: { namespace: undefined, name: 'r' }, of: () => ({ get: () => existing }) } as any;
+    const controller = approvingController({ reservedNames: [] });
+    const observed = await controller.observe!(csr, world, { client, signal: new AbortController().signal, now });
+    return controller.plan(csr, { ...world, observed }, now) as any[];
+  }
+
+  it.each([
+    ['whose name is free', undefined],
+    ['that was never heard of', node()],
+    ['that has fallen silent', node('Unknown')],
+  ])('is approved for a join token when it is one %s', async (_, existing) => {
+    const [action] = await decide(existing, BOOTSTRAP);
+    expect(action.object.status.conditions).toMatchObject([{ type: 'Approved' }]);
+  });
+
+  it.each(['True', 'False'])('is denied for a join token while that node is alive (Ready: %s)', async (ready) => {
+    const [action, ...more] = await decide(node(ready), BOOTSTRAP);
+    expect(action).toMatchObject({ type: 'updateSubresource', subresource: 'approval' });
+    expect(action.object.status.conditions).toEqual([
+      {
+        type: 'Denied',
+        status: 'True',
+        reason: 'NodeExists',
+        message:
+          'Node a exists and is alive: a join token cannot replace it. Choose another --node-name; or, if this machine takes its place, wait until it is NotReady or run "kubectl delete node a".',
+      },
+    ]);
+    expect(more).toEqual([]);
+  });
+
+  it('waits for an administrator when another user requests it while that node is alive', async () => {
+    const plan = await decide(node('True'), { username: 'ann', groups: ['system:masters'] });
+    expect(plan.map(({ type }) => type)).toEqual(['requeueAfter']);
+  });
+
+  it('is approved for the node itself', async () => {
+    const [action] = await decide(node('True'), {});
+    expect(action.object.status.conditions).toMatchObject([{ type: 'Approved' }]);
   });
 });
 

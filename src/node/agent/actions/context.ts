@@ -18,6 +18,8 @@ export interface NodeFacts {
   readonly hostIPs: readonly string[];
   readonly allocatable: Readonly<Record<string, string>>;
   readonly resources: MachineResources;
+  /** Maximum number of processes and threads of a pod; undefined: no limit. */
+  readonly podPidsLimit: number | undefined;
   readonly dns: DnsOptions;
   /** The contents of the node's `/etc/hosts`. */
   readonly hosts: string;

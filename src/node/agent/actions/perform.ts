@@ -89,7 +89,12 @@ async function updateResources(
   if (!spec) return { type: 'failed', reason: '', message: 'the container is not in the spec' };
   const wanted = { ...spec, ...(resources ? { resources } : {}) };
   const sized = { ...pod, spec: { ...pod.spec, resources: podResources } } as SeenPod;
-  await runtime.updateResources(id, containerResources(sized, wanted, node().resources), podCgroupResources(sized));
+  const { resources: machine, podPidsLimit } = node();
+  await runtime.updateResources(
+    id,
+    containerResources(sized, wanted, machine),
+    podCgroupResources(sized, podPidsLimit),
+  );
   return DONE;
 }
 

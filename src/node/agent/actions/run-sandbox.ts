@@ -1,13 +1,17 @@
 /** Creates a sandbox. */
+import { ContainerConfigError } from '../../container/inputs.ts';
 import { sandboxConfigOf } from '../../container/sandbox.ts';
 import type { Outcome } from '../../pod/plan/action.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import { zeroByteInSandbox } from '../../runtime/zero-bytes.ts';
 import type { ActionContext, Subject } from './context.ts';
 
 export async function runSandbox(context: ActionContext, subject: Subject, attempt: number): Promise<Outcome> {
   const { emit } = subject;
   try {
     const config = await sandboxConfig(context, subject, attempt);
+    const problem = zeroByteInSandbox(config);
+    if (problem !== undefined) throw new ContainerConfigError(problem);
     await context.runtime.runSandbox(config);
     return { type: 'done' };
   } catch (error) {
@@ -25,6 +29,7 @@ export async function sandboxConfig(context: ActionContext, subject: Subject, at
   const { config, events } = sandboxConfigOf(pod, {
     ...{ attempt, logRoot: context.logRoot, dns: context.node().dns, runtimeHandler },
     idMappings: await context.volumes.idMappings(pod),
+    podPidsLimit: context.node().podPidsLimit,
   });
   const isNew = !state.sandboxes.some((sandbox) => sandbox.attempt === attempt);
   if (isNew) for (const event of events) emit({ ...event, container: undefined });

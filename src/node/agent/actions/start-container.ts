@@ -7,6 +7,7 @@ import type { Action, Outcome } from '../../pod/plan/action.ts';
 import { readySandbox } from '../../pod/plan/facts.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';
 import type { ContainerConfig } from '../../runtime/container-config.ts';
+import { zeroByteInContainer } from '../../runtime/zero-bytes.ts';
 import { VolumeError } from '../../volumes/volumes.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
 import { type ActionContext, addressesOf, probedPod, type Subject } from './context.ts';
@@ -35,6 +36,8 @@ export async function startContainer(
   isolated.catch(() => undefined);
   try {
     const config = await configOf(context, subject, { spec, action });
+    const problem = zeroByteInContainer(config);
+    if (problem !== undefined) throw new ContainerConfigError(problem);
     step = 'CreateContainerError';
     const id = await runtime.createContainer(
       sandbox.id,

@@ -1,5 +1,6 @@
 /** Reads the configuration of an image. */
 import { RuntimeError } from '../../runtime/errors.ts';
+import { placeOfZeroByte } from '../../runtime/zero-bytes.ts';
 import type { ImageConfig } from '../image-config.ts';
 import { isDigest } from './digest.ts';
 import { isObject, parseDocument } from './documents.ts';
@@ -17,19 +18,19 @@ export function parseConfig(what: string, bytes: Uint8Array): ConfigDocument {
   if (!Array.isArray(diffIds) || !diffIds.every(isDigest)) {
     throw new RuntimeError('Unknown', `${what} does not name the layers of its image`);
   }
-  return {
-    config: {
-      user: text(config.User),
-      env: texts(config.Env),
-      entrypoint: texts(config.Entrypoint),
-      args: texts(config.Cmd),
-      workingDirectory: text(config.WorkingDir),
-      stopSignal: text(config.StopSignal),
-      volumes: isObject(config.Volumes) ? Object.keys(config.Volumes) : [],
-      labels: isObject(config.Labels) ? (config.Labels as Record<string, string>) : {},
-    },
-    diffIds,
+  const forPrograms = {
+    user: text(config.User),
+    env: texts(config.Env),
+    entrypoint: texts(config.Entrypoint),
+    args: texts(config.Cmd),
+    workingDirectory: text(config.WorkingDir),
+    stopSignal: text(config.StopSignal),
+    volumes: isObject(config.Volumes) ? Object.keys(config.Volumes) : [],
   };
+  const place = placeOfZeroByte(forPrograms);
+  if (place !== undefined) throw new RuntimeError('CannotRun', `${what} cannot be used: ${place} contains a zero byte`);
+  const labels = isObject(config.Labels) ? (config.Labels as Record<string, string>) : {};
+  return { config: { ...forPrograms, labels }, diffIds };
 }
 
 function text(value: unknown): string | undefined {

@@ -1,12 +1,14 @@
+import { MutatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
 import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import { ValidatingAdmissionPolicyBinding } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
-import type { Version } from '../../../kinds/kind.ts';
+import type { Kind, Version } from '../../../kinds/kind.ts';
 import { type MaybeAsync, whenReady } from '../../conversion/convert.ts';
 import type { Core } from '../../core.ts';
+import { warnOfOtherVersions } from '../exact-match.ts';
 import { RequestValues } from '../expressions/activation.ts';
 import { readOnlyForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { AdmissionRequest } from '../request.ts';
+import type { AdmissionOperation, AdmissionRequest } from '../request.ts';
 import { AuditAnnotations } from './audit-annotations.ts';
 import { type Denial, validationDenied } from './denial.ts';
 import { isExempt } from './exempt.ts';
@@ -27,15 +29,28 @@ const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failur
 /** Evaluates ValidatingAdmissionPolicies. */
 export const validatingAdmissionPolicy: AdmissionPlugin = {
   name: 'ValidatingAdmissionPolicy',
-  handles: (kind) => !isExempt(kind),
+  handles: (kind, operation, subresource) => !isExempt(kind) || isWritten(kind, operation, subresource),
 
   validate(core, request) {
+    if (isExempt(request.kind)) return noteMatchPolicy(core, request);
     const policies = policiesOf(core);
     if (policies.length === 0) return undefined;
     const matched = matchedPolicies(core, request, policies);
     return matched.length === 0 ? undefined : validateAll(core, request, matched);
   },
 };
+
+/** Policies themselves are subject to none; their authors are warned. */
+function isWritten(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): boolean {
+  const isPolicy = kind === ValidatingAdmissionPolicy || kind === MutatingAdmissionPolicy;
+  return isPolicy && !subresource && (operation === 'CREATE' || operation === 'UPDATE');
+}
+
+function noteMatchPolicy({ registry }: Core, request: AdmissionRequest): void {
+  const { spec } = request.object as ValidatingAdmissionPolicy | MutatingAdmissionPolicy;
+  const { matchPolicy, resourceRules } = spec.matchConstraints ?? {};
+  warnOfOtherVersions(registry.kinds, [{ field: 'spec.matchConstraints', matchPolicy, rules: resourceRules }], request);
+}
 
 /** All policies are evaluated, because of their warnings and annotations; the first rejection counts. */
 async function validateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {

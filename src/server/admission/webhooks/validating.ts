@@ -1,8 +1,11 @@
-import type { Version } from '../../../kinds/kind.ts';
+import { MutatingWebhookConfiguration } from '../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
+import { ValidatingWebhookConfiguration } from '../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
+import type { Kind, Version } from '../../../kinds/kind.ts';
 import type { Core } from '../../core.ts';
+import { warnOfOtherVersions } from '../exact-match.ts';
 import { type AdmittedForm, formOf } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { AdmissionRequest } from '../request.ts';
+import type { AdmissionOperation, AdmissionRequest } from '../request.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
 import { meetsConditions } from './conditions.ts';
 import { isExempt, type RegisteredWebhook, validatingWebhooks } from './webhooks.ts';
@@ -17,9 +20,10 @@ interface Match {
 /** Asks validating webhooks, all at the same time. */
 export const validatingAdmissionWebhook: AdmissionPlugin = {
   name: 'ValidatingAdmissionWebhook',
-  handles: (kind) => !isExempt(kind),
+  handles: (kind, operation, subresource) => !isExempt(kind) || isWritten(kind, operation, subresource),
 
   validate(core, request) {
+    if (isExempt(request.kind)) return noteMatchPolicy(core, request);
     const webhooks = validatingWebhooks(core);
     if (webhooks.length === 0) return undefined;
     const matches = webhooks.flatMap((registered): Match[] => {
@@ -29,6 +33,20 @@ export const validatingAdmissionWebhook: AdmissionPlugin = {
     return matches.length === 0 ? undefined : askAll(core, request, matches);
   },
 };
+
+/** Configurations are shown to no webhook; their authors are warned. */
+function isWritten(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): boolean {
+  const isConfiguration = kind === ValidatingWebhookConfiguration || kind === MutatingWebhookConfiguration;
+  return isConfiguration && !subresource && (operation === 'CREATE' || operation === 'UPDATE');
+}
+
+function noteMatchPolicy({ registry }: Core, request: AdmissionRequest): void {
+  const { webhooks = [] } = request.object as ValidatingWebhookConfiguration | MutatingWebhookConfiguration;
+  const criteria = webhooks.map(({ matchPolicy, rules }, index) => ({
+    ...{ field: `webhooks[${index}]`, matchPolicy, rules },
+  }));
+  warnOfOtherVersions(registry.kinds, criteria, request);
+}
 
 /** Waits for all of them; the error of the first in their order counts. */
 async function askAll(core: Core, request: AdmissionRequest, matches: readonly Match[]): Promise<void> {

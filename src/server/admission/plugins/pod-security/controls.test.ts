@@ -70,6 +70,28 @@ const fixtures: Record<
       ],
     ],
   },
+  hostImage: {
+    allowed: [pod({}, { image: 'docker.io/library/host' }), volume({ image: { reference: 'hosts' } })],
+    forbidden: [
+      [
+        pod({}, { image: 'host' }),
+        'host image (container "c" must not use the image "host", which is the file system of the node)',
+      ],
+      [
+        pod({
+          initContainers: [{ name: 'i', image: 'quarterdeck.local/host:1' }],
+          ephemeralContainers: [{ name: 'e', image: `host@sha256:${'0'.repeat(64)}` }],
+          volumes: [{ name: 'v', image: { reference: 'host' } }],
+        }),
+        'host image (containers "i", "e" and volume "v" must not use the image "host", which is the file system of the node)',
+      ],
+      [
+        pod({}, { image: 'host' }),
+        'host image (container "c" must not use the image "host", which is the file system of the node)',
+        1,
+      ],
+    ],
+  },
   hostNamespaces: {
     allowed: [pod({ hostNetwork: false })],
     forbidden: [

@@ -72,6 +72,35 @@ describe('pods', () => {
     expect(await refusal(asked)).toContain('violates PodSecurity "restricted:latest"');
   });
 
+  it.each(['baseline', 'restricted'])(
+    'are rejected with the file system of the node as their image: %s',
+    async (enforce) => {
+      await namespace('n', { enforce });
+      const containers = [{ name: 'c', image: 'host:any' }];
+      expect(await refusal(server.create('pods', podNamed('p', { containers }), { namespace: 'n' }))).toContain(
+        `violates PodSecurity "${enforce}:latest": host image (container "c" must not use the image "host"`,
+      );
+    },
+  );
+
+  it('cannot be given the file system of the node later', async () => {
+    await namespace('n', { enforce: 'baseline' });
+    await server.create('pods', podNamed('p'), { namespace: 'n' });
+    const image = { spec: { containers: [{ name: 'c', image: 'quarterdeck.local/host' }] } };
+    const patched = server.patch('pods', 'p', image, { namespace: 'n', patchType: 'strategic' });
+    expect(await refusal(patched)).toContain('host image (container "c"');
+    const ephemeralContainers = [{ name: 'e', image: 'host', terminationMessagePolicy: 'File' }];
+    const debugged = server.patch(
+      'pods',
+      'p',
+      { spec: { ephemeralContainers } },
+      {
+        ...{ namespace: 'n', patchType: 'strategic', subresource: 'ephemeralcontainers' },
+      },
+    );
+    expect(await refusal(debugged)).toContain('host image (container "e"');
+  });
+
   it('are not checked in a namespace without labels', async () => {
     const { warnings, notes } = await said('create', 'pods', {
       namespace: 'default',
@@ -90,6 +119,14 @@ describe('templates', () => {
     const body = { metadata: { name: 'd' }, spec };
     const { warnings } = await said('create', 'deployments', { apiVersion: 'apps/v1', namespace: 'n', body });
     expect(warnings).toEqual([`would violate PodSecurity "restricted:latest": ${WORDS}`]);
+  });
+
+  it('are warned about when their image is the file system of the node', async () => {
+    await namespace('n', { enforce: 'baseline' });
+    const ofHost = { ...template, spec: podNamed('', { containers: [{ name: 'c', image: 'host' }] }).spec };
+    const body = { metadata: { name: 'd' }, spec: { ...spec, template: ofHost } };
+    const { warnings } = await said('create', 'deployments', { apiVersion: 'apps/v1', namespace: 'n', body });
+    expect(warnings).toEqual([expect.stringContaining('would violate PodSecurity "baseline:latest": host image')]);
   });
 
   it('are found inside the template of a job', async () => {

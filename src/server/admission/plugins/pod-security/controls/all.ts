@@ -1,7 +1,7 @@
 /** Every control. Those of `baseline` come first, each level in the order of its messages. */
 import type { Control } from '../control.ts';
 import { capabilitiesBaseline, capabilitiesRestricted } from './capabilities.ts';
-import { hostNamespaces, hostPathVolumes, hostPorts, hostProbesAndHostLifecycle, sysctls } from './host.ts';
+import { hostImage, hostNamespaces, hostPathVolumes, hostPorts, hostProbesAndHostLifecycle, sysctls } from './host.ts';
 import {
   allowPrivilegeEscalation,
   privileged,
@@ -15,8 +15,16 @@ import { appArmorProfile, seccompProfileBaseline, seccompProfileRestricted, seLi
 import { restrictedVolumes } from './volumes.ts';
 
 export const allControls: readonly Control[] = [
-  ...[appArmorProfile, capabilitiesBaseline, hostNamespaces, hostPathVolumes, hostPorts, hostProbesAndHostLifecycle],
-  ...[privileged, procMount, seLinuxOptions, seccompProfileBaseline, sysctls, windowsHostProcess],
+  ...[appArmorProfile, capabilitiesBaseline, hostImage, hostNamespaces, hostPathVolumes, hostPorts],
+  ...[
+    hostProbesAndHostLifecycle,
+    privileged,
+    procMount,
+    seLinuxOptions,
+    seccompProfileBaseline,
+    sysctls,
+    windowsHostProcess,
+  ],
   ...[allowPrivilegeEscalation, capabilitiesRestricted, procMountRestricted, restrictedVolumes],
   ...[runAsNonRoot, runAsUser, seccompProfileRestricted],
 ];

@@ -1,7 +1,32 @@
-/** Access to the node: host namespaces, paths, ports, probes and sysctls. */
+/** Access to the node: its files as an image, host namespaces, paths, ports, probes and sysctls. */
 import { addAll } from '../../../../../base/collections/add-all.ts';
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
+import { isHostImage } from '../../../../../kinds/shapes/container/host-image.ts';
 import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
+
+/** Not in Kubernetes' standards: the image `host` gives a container what a hostPath volume of `/` would. */
+export const hostImage: Control = {
+  id: 'hostImage',
+  level: 'baseline',
+  forms: [
+    {
+      since: 0,
+      judge(pod) {
+        const names = containersWhere(pod, ({ image }) => isHostImage(image ?? ''));
+        const volumes = (pod.spec.volumes ?? []).filter(({ image }) => isHostImage(image?.reference ?? ''));
+        const users = [
+          ...(names.length > 0 ? [containers(names)] : []),
+          ...(volumes.length > 0
+            ? [`${plural(volumes.length, 'volume')} ${quoted(volumes.map(({ name }) => name))}`]
+            : []),
+        ];
+        if (users.length === 0) return undefined;
+        const detail = `${users.join(' and ')} must not use the image "host", which is the file system of the node`;
+        return { reason: 'host image', detail };
+      },
+    },
+  ],
+};
 
 export const hostNamespaces: Control = {
   id: 'hostNamespaces',
