@@ -4,6 +4,7 @@
  */
 import { type Matcher, RE2JS } from 're2js';
 import { memoized, textBytes } from './collections/bounded-map.ts';
+import { LongMatch } from './long-match.ts';
 
 /** An expression cannot be compiled, and the message is Go's, or matching it takes too long. */
 export class RegularExpressionError extends Error {}
@@ -39,10 +40,6 @@ function compile(text: string): RE2JS {
 
 /** Instructions of the expression times characters of the text that are matched as they come: 100 ms in the worst case. */
 const MAX_PLAIN_STEPS = 2_000_000;
-/** What may be read again of a longer text (see ChargedText). */
-const MAX_LONG_CHARGES = 1_000_000;
-/** The memory of the automaton for a longer text. Its states are made while others wait. */
-const MAX_AUTOMATON_BYTES = 1024 * 1024;
 
 /** About how long a match may take: the instructions of the expression times the characters of the text. */
 export const matchingSteps = (expression: RE2JS, text: string) => expression.programSize() * (text.length + 1);
@@ -52,17 +49,20 @@ export const matchingSteps = (expression: RE2JS, text: string) => expression.pro
  * matched by an automaton, or not at all. Throws a RegularExpressionError.
  */
 export function matchesAnywhere(expression: RE2JS, text: string): boolean {
-  const steps = matchingSteps(expression, text);
-  return steps <= MAX_PLAIN_STEPS ? expression.matcher(text).find() : matchesLong(expression.pattern(), text);
+  const match = longMatch(expression, text)?.advance() ?? expression.matcher(text).find();
+  if (match === 'too long') throw tooManySteps();
+  return match;
 }
 
-/** Compiles the expression again, so that its automaton takes no memory afterwards. */
-function matchesLong(pattern: string, text: string): boolean {
-  const expression = compile(pattern);
-  const { dfa } = expression.re2() as unknown as { readonly dfa: { maxMem: number } };
-  dfa.maxMem = MAX_AUTOMATON_BYTES;
-  return expression.test(charged(expression, text, MAX_LONG_CHARGES));
+/** The same for a long text, to be found out in several turns of the event loop; undefined for a short text. */
+export function longMatch(expression: RE2JS, text: string): LongMatch | undefined {
+  if (matchingSteps(expression, text) <= MAX_PLAIN_STEPS) return undefined;
+  // Compiled again, so that its automaton takes no memory afterwards.
+  return new LongMatch(compile(expression.pattern()), text);
 }
+
+const tooManySteps = () =>
+  new RegularExpressionError('the text is too long for the regular expression: matching takes too many steps');
 
 /** Shorter texts are searched as they are. */
 const MIN_CHARGED_CHARACTERS = 100;
@@ -118,10 +118,6 @@ class ChargedText {
 
   #charge(units: number): void {
     this.#left -= units;
-    if (this.#left < 0) {
-      throw new RegularExpressionError(
-        'the text is too long for the regular expression: matching takes too many steps',
-      );
-    }
+    if (this.#left < 0) throw tooManySteps();
   }
 }

@@ -1,11 +1,13 @@
-import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
+import type { Pace } from '../base/event-loop/in-turns.ts';
+import type { LongMatch } from '../base/long-match.ts';
 import {
+  longMatch,
   matchesAnywhere,
   matchingSteps,
   RegularExpressionError,
   regularExpression,
 } from '../base/regular-expression.ts';
-import type { FieldError } from '../schema/field-error.ts';
+import { ValueFacts } from './value-facts.ts';
 
 /** Ends a run of a validation that has used up its turn. */
 export class TurnSpent {}
@@ -13,110 +15,158 @@ export class TurnSpent {}
 /** Ends a validation that takes too long. */
 export class TooCostly {}
 
-/** Each run finds out at least so much, so that it gets further than the one before. A step takes up to 50 ns. */
+/**
+ * Each run completes findings of so many steps, so that it gets further than the one before, whatever it takes to get to where that one
+ * ended. A step takes up to 50 ns.
+ */
 const MIN_STEPS = 50_000;
 const STEPS_PER_MATCH = 20;
-const STEPS_PER_ALTERNATIVE = 10;
+const STEPS_PER_SCHEMA = 10;
 /** What it takes to compile an instruction. */
 const STEPS_PER_INSTRUCTION = 70;
-/** What all matches of a validation may take: some seconds. */
+/** What all matches and alternatives of a validation may take: some seconds. */
 const MAX_STEPS = 100_000_000;
 /** How many schemas are applied inside `allOf`, `anyOf`, `oneOf` and `not`: only these can be far more than the value has parts. */
 const MAX_ALTERNATIVES = 500_000;
 
-/** What a composition of schemas says about a value. */
-interface Outcome {
-  readonly found: readonly FieldError[];
-  readonly applied: number;
-}
-
 /** Whether a text matches a pattern, if that can be found out in time. */
 type Match = boolean | 'too long';
 
+/** What a validation has taken so far. */
+interface Cost {
+  steps: number;
+  alternatives: number;
+}
+
 /**
- * How far a validation is. Patterns and compositions of schemas take longer than everything else in it. When the turn is spent, the
- * validation starts again in another one, and what was found out is not found out again: it is asked for in the same order.
+ * How far a validation is. When the turn is spent, the validation starts again in another one, and what was found out is not found out
+ * again: it is asked for in the same order. Findings inside one that is complete are forgotten.
  */
 export class Progress {
-  readonly #pace: Pick<TurnBudget, 'isSpent'> | undefined;
-  /** Those inside a composition are forgotten when its outcome is known. */
-  readonly #matches: Match[] = [];
-  /** Of compositions that are inside no other. */
-  readonly #outcomes: Outcome[] = [];
+  readonly facts = new ValueFacts();
+  readonly #pace: Pace | undefined;
+  /** What was found out inside each finding that is not complete yet, from the outermost on. */
+  readonly #known: unknown[][] = [[]];
+  readonly #next: number[] = [0];
+  #depth = 0;
+  /** In how many compositions of schemas the validation is. */
+  #compositions = 0;
+  /** What the complete findings took, and what this run has done besides them. */
+  readonly #settled: Cost = { steps: 0, alternatives: 0 };
+  readonly #unsettled: Cost = { steps: 0, alternatives: 0 };
+  /** The steps of the findings that were complete when this run began. */
+  #settledBefore = 0;
   /** Those that were compiled. */
   readonly #patterns = new Set<string>();
-  #nextMatch = 0;
-  #nextOutcome = 0;
-  #isComposing = false;
-  /** In all compositions whose outcome is known, and in the one that is not. */
-  #alternatives = 0;
-  #newAlternatives = 0;
-  #steps = 0;
-  #stepsBefore = 0;
+  /** The match that was under way when the turn was spent. */
+  #long: LongMatch | undefined;
 
   /** Without a pace, everything is found out in one turn. */
-  constructor(pace?: Pick<TurnBudget, 'isSpent'>) {
+  constructor(pace?: Pace) {
     this.#pace = pace;
   }
 
   /** The validation starts again. */
   rewind(): void {
-    this.#nextMatch = 0;
-    this.#nextOutcome = 0;
-    this.#isComposing = false;
-    this.#newAlternatives = 0;
-    this.#stepsBefore = this.#steps;
+    this.#next.fill(0);
+    this.#depth = 0;
+    this.#compositions = 0;
+    this.#unsettled.steps = 0;
+    this.#unsettled.alternatives = 0;
+    this.#settledBefore = this.#settled.steps;
+  }
+
+  get isComposing(): boolean {
+    return this.#compositions > 0;
   }
 
   /** A schema is applied. Throws TooCostly. */
   apply(): void {
-    if (!this.#isComposing) return;
-    this.#newAlternatives++;
-    if (this.#alternatives + this.#newAlternatives > MAX_ALTERNATIVES) throw new TooCostly();
+    this.spend(STEPS_PER_SCHEMA);
+    if (this.#compositions === 0) return;
+    this.#unsettled.alternatives++;
+    if (this.#settled.alternatives + this.#unsettled.alternatives > MAX_ALTERNATIVES) throw new TooCostly();
+  }
+
+  /** Something is about to take so many steps. Throws TooCostly. */
+  spend(steps: number): void {
+    this.#unsettled.steps += steps;
+    if (this.#settled.steps + this.#unsettled.steps > MAX_STEPS) throw new TooCostly();
+  }
+
+  /** What `find` returns, which is called again only if it was interrupted. Throws TurnSpent and TooCostly. */
+  once<T>(find: () => T): T {
+    const known = this.#known[this.#depth]!;
+    const index = this.#next[this.#depth]!++;
+    if (index < known.length) return known[index] as T;
+    this.#pause();
+    const { steps, alternatives } = this.#unsettled;
+    const depth = ++this.#depth;
+    this.#known[depth] ??= [];
+    this.#next[depth] = 0;
+    const found = find();
+    this.#known[depth].length = 0;
+    this.#depth = depth - 1;
+    known.push(found);
+    this.#settle(steps, alternatives);
+    return found;
+  }
+
+  /** The same for a schema that is one of several about a value. */
+  compose<T>(find: () => T): T {
+    return this.once(() => {
+      this.#compositions++;
+      const found = find();
+      this.#compositions--;
+      return found;
+    });
   }
 
   /** Throws TurnSpent and TooCostly. */
   isMatch(pattern: string, text: string): Match {
-    const known = this.#matches[this.#nextMatch];
-    if (known === undefined) this.#pause();
-    this.#nextMatch++;
-    if (known !== undefined) return known;
-    const expression = regularExpression(pattern);
-    this.#steps += matchingSteps(expression, text) + STEPS_PER_MATCH;
-    if (!this.#patterns.has(pattern)) this.#steps += expression.programSize() * STEPS_PER_INSTRUCTION;
-    this.#patterns.add(pattern);
-    if (this.#steps > MAX_STEPS) throw new TooCostly();
-    const result = match(expression, text);
-    this.#matches.push(result);
+    const known = this.#known[this.#depth]!;
+    const index = this.#next[this.#depth]!++;
+    if (index < known.length) return known[index] as Match;
+    const result = this.#long ? this.#continue(this.#long) : this.#match(pattern, text);
+    known.push(result);
     return result;
   }
 
-  /** What a composition says; undefined inside another one. Throws TurnSpent and TooCostly. */
-  compose(apply: () => Outcome): Outcome | undefined {
-    if (this.#isComposing) return undefined;
-    const known = this.#outcomes[this.#nextOutcome];
-    if (!known) this.#pause();
-    this.#nextOutcome++;
-    if (known) return known;
-    const match = this.#nextMatch;
-    this.#isComposing = true;
-    const outcome = apply();
-    this.#isComposing = false;
-    this.#matches.length = match;
-    this.#nextMatch = match;
-    this.#alternatives += this.#newAlternatives;
-    this.#steps += this.#newAlternatives * STEPS_PER_ALTERNATIVE;
-    this.#newAlternatives = 0;
-    this.#outcomes.push(outcome);
-    return outcome;
+  #match(pattern: string, text: string): Match {
+    this.#pause();
+    const { steps, alternatives } = this.#unsettled;
+    const expression = regularExpression(pattern);
+    this.spend(matchingSteps(expression, text) + STEPS_PER_MATCH);
+    if (!this.#patterns.has(pattern)) this.spend(expression.programSize() * STEPS_PER_INSTRUCTION);
+    this.#patterns.add(pattern);
+    // A long match that is interrupted is continued, and not counted again.
+    this.#settle(steps, alternatives);
+    const long = longMatch(expression, text);
+    return long ? this.#continue(long) : matched(expression, text);
+  }
+
+  #continue(long: LongMatch): Match {
+    this.#long = long;
+    const result = long.advance(this.#pace);
+    if (result === undefined) throw new TurnSpent();
+    this.#long = undefined;
+    return result;
+  }
+
+  /** What was done since then is not done again. */
+  #settle(steps: number, alternatives: number): void {
+    this.#settled.steps += this.#unsettled.steps - steps;
+    this.#settled.alternatives += this.#unsettled.alternatives - alternatives;
+    this.#unsettled.steps = steps;
+    this.#unsettled.alternatives = alternatives;
   }
 
   #pause(): void {
-    if (this.#steps - this.#stepsBefore >= MIN_STEPS && this.#pace?.isSpent()) throw new TurnSpent();
+    if (this.#settled.steps - this.#settledBefore >= MIN_STEPS && this.#pace?.isSpent()) throw new TurnSpent();
   }
 }
 
-function match(expression: ReturnType<typeof regularExpression>, text: string): Match {
+function matched(expression: ReturnType<typeof regularExpression>, text: string): Match {
   try {
     return matchesAnywhere(expression, text);
   } catch (error) {

@@ -167,6 +167,92 @@ it('a validation with many patterns yields when its turn is spent, and finds the
   expect(turns).toBeGreaterThan(30);
 });
 
+describe('a validation that takes long', () => {
+  /** The result, the turns, and how often the value was looked at in the longest of them, when every pause is taken. */
+  function inTurns(schema: JsonSchema, value: unknown, looks: { count: number }) {
+    const work = validateInTurns(schema, { value }, { isSpent: () => true });
+    let [turns, longest, before] = [1, 0, looks.count];
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      turns++;
+      longest = Math.max(longest, looks.count - before);
+      before = looks.count;
+    }
+    return { errors: step.value, turns, longest: Math.max(longest, looks.count - before) };
+  }
+
+  /** Objects that count how often their field is read. */
+  function counted(count: number) {
+    const looks = { count: 0 };
+    const item = {
+      get a() {
+        looks.count++;
+        return 'b';
+      },
+    };
+    return { looks, items: new Array(count).fill(item) };
+  }
+
+  const many = (count: number, each: (i: number) => JsonSchema) => Array.from({ length: count }, (_, i) => each(i));
+  const about = (schema: JsonSchema): JsonSchema => ({ items: { properties: { a: schema } } });
+
+  it.each<[name: string, schema: JsonSchema]>([
+    ['anyOf', { anyOf: many(600, (i) => about({ minLength: i + 2 })) }],
+    ['allOf', { allOf: many(600, (i) => about({ maxLength: i + 2 })) }],
+    ['oneOf', { oneOf: many(600, (i) => about({ minLength: i + 1 })) }],
+    ['one inside another', { allOf: [{ anyOf: many(600, (i) => about({ minLength: i + 2 })) }] }],
+  ])('yields between the schemas of one composition: %s', (_, schema) => {
+    const { looks, items } = counted(200);
+    const { errors, turns, longest } = inTurns(schema, items, looks);
+    expect(turns).toBeGreaterThan(10);
+    expect(longest).toBeLessThan(10_000);
+    expect(errors).toEqual(validateValue(schema, { value: items }));
+  });
+
+  it('yields between the items of a long list, and does not check them again', () => {
+    const { looks, items } = counted(60_000);
+    const { errors, longest } = inTurns({ type: 'array', ...about({ maxLength: 3 }) }, items, looks);
+    expect(errors).toEqual([]);
+    expect(longest).toBeLessThan(10_000);
+    expect(looks.count).toBeLessThan(130_000);
+  });
+
+  it('yields between the fields of a large object', () => {
+    const { looks, items } = counted(60_000);
+    const value = Object.fromEntries(items.map((item, i) => [`f${i}`, item]));
+    const schema: JsonSchema = { additionalProperties: { properties: { a: { maxLength: 3 } } } };
+    const { errors, longest } = inTurns(schema, value, looks);
+    expect(errors).toEqual([]);
+    expect(longest).toBeLessThan(10_000);
+  });
+
+  it('yields while it matches one long text', () => {
+    const schema: JsonSchema = { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' };
+    const { errors, turns } = inTurns(schema, `${'a'.repeat(1_000_000)}!`, { count: 0 });
+    expect(errors).toHaveLength(1);
+    expect(turns).toBeGreaterThan(30);
+  });
+
+  const refused = [expect.objectContaining({ message: expect.stringContaining('checking them takes too long') })];
+
+  it('looks at a long text or a large object once, or gives up', () => {
+    const text = 'a'.repeat(1_000_000);
+    expect(validateValue({ anyOf: many(3_000, (i) => ({ maxLength: i })) }, { value: text })).toEqual(refused);
+    const object = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`f${i}`, 1]));
+    let listed = 0;
+    const watched = new Proxy(object, {
+      ownKeys: (target) => {
+        listed++;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const same = { enum: [object] } as JsonSchema;
+    const few = many(3_000, (i) => ({ minProperties: i, properties: { [`f${i}`]: { maximum: 1 } } }));
+    expect(validateValue({ allOf: [...few, ...new Array(3_000).fill(same)] }, { value: watched })).toEqual([]);
+    expect(listed).toBeLessThan(10);
+  });
+});
+
 it('a validation with few patterns does not ask whether its turn is spent', () => {
   const schema: JsonSchema = { type: 'array', items: { type: 'string', pattern: '^a+$' } };
   const work = validateInTurns(schema, { value: ['a', 'b'] }, { isSpent: () => expect.fail('asked') });

@@ -18,23 +18,12 @@ import {
   tooMany,
   typeInvalid,
 } from '../schema/field-error.ts';
+import { compositions } from './compositions.ts';
 import { formatOf } from './formats.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
 import { Progress, TooCostly, TurnSpent } from './progress.ts';
 import { sameValue } from './same-value.ts';
-
-/** After this many errors nothing more is checked. */
-const MAX_ERRORS = 1000;
-
-interface Run {
-  readonly found: FieldError[];
-  /** How many schemas were applied: of several alternatives, the one that fits most of the value is reported. */
-  applied: number;
-  readonly progress: Progress;
-}
-
-/** Adds the errors of a value. `old` is what the update replaces; undefined where that is not known. */
-type Check = (value: unknown, old: unknown, path: string, run: Run) => void;
+import { type Check, inParts, MAX_ERRORS, PART_ITEMS, type Run } from './validation-run.ts';
 
 /** A value with what it replaces, if that is known; `path` is where it stands, '' for the object itself. */
 export interface Validated {
@@ -92,14 +81,17 @@ function ratcheting(schema: JsonSchema, check: Check): Check {
     const before = run.found.length;
     if (before >= MAX_ERRORS) return;
     check(value, old, path, run);
-    if (run.found.length > before && old !== undefined && sameValue(schema, value, old)) run.found.length = before;
+    if (run.found.length === before || old === undefined) return;
+    const { isComposing, facts } = run.progress;
+    // Schemas of a composition have no lists with keys.
+    if (isComposing ? facts.isSame(value, old) : sameValue(schema, value, old)) run.found.length = before;
   };
 }
 
 function compile(schema: JsonSchema): Check {
   const type = typeCheck(schema);
   const parts = [
-    compositions(schema),
+    compositions(schema, checkOf),
     strings(schema),
     numbers(schema),
     lists(schema),
@@ -141,6 +133,10 @@ function typeCheck(schema: JsonSchema): (value: unknown, path: string) => FieldE
   };
 }
 
+/** From this length on, looking at a text takes a number of steps. */
+const LONG_TEXT_CHARACTERS = 1_000;
+const CHARACTERS_PER_STEP = 10;
+
 function strings(schema: JsonSchema): Check | undefined {
   const { maxLength, minLength, pattern, format, type } = schema;
   const isFormat = format && (!type || type === 'string') ? formatOf(format) : undefined;
@@ -148,10 +144,12 @@ function strings(schema: JsonSchema): Check | undefined {
   return (value, _old, path, { found, progress }) => {
     if (typeof value !== 'string') return;
     const field = fieldPath(path);
-    if (maxLength !== undefined && value.length > maxLength && countCharacters(value) > maxLength) {
+    if (value.length > LONG_TEXT_CHARACTERS) progress.spend(value.length / CHARACTERS_PER_STEP);
+    const { facts } = progress;
+    if (maxLength !== undefined && value.length > maxLength && facts.characters(value) > maxLength) {
       found.push(tooLong(field, maxLength));
     }
-    if (minLength !== undefined && (value.length < minLength || countCharacters(value) < minLength)) {
+    if (minLength !== undefined && (value.length < minLength || facts.characters(value) < minLength)) {
       found.push(invalid(field, value, bodyText(path, `should be at least ${minLength} chars long`)));
     }
     const match = !pattern || progress.isMatch(pattern, value);
@@ -163,13 +161,6 @@ function strings(schema: JsonSchema): Check | undefined {
       found.push(typeInvalid(field, value, bodyText(path, `must be of type ${format}: ${JSON.stringify(value)}`)));
     }
   };
-}
-
-/** The number of code points. */
-function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
 }
 
 const INT32 = 2 ** 31;
@@ -206,8 +197,8 @@ function enumeration({ enum: allowed }: JsonSchema): Check | undefined {
   const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
   // Both an enumeration and a list of what it allows can have thousands of items.
   const known = new Set(allowed.map(canonicalJson));
-  return (value, _old, path, { found }) => {
-    if (!known.has(canonicalJson(value))) found.push(notSupported(fieldPath(path), value, texts));
+  return (value, _old, path, { found, progress: { facts } }) => {
+    if (!known.has(facts.canonical(value))) found.push(notSupported(fieldPath(path), value, texts));
   };
 }
 
@@ -220,10 +211,10 @@ function lists(schema: JsonSchema): Check | undefined {
     if (items) {
       const check = checkOf(items);
       const before = type === 'map' && keys && Array.isArray(old) ? itemsByKeys(old, keys) : undefined;
-      for (let i = 0; i < value.length && run.found.length < MAX_ERRORS; i++) {
+      inParts(value.length, run, (i, part) => {
         const was = before && isTree(value[i]) ? before.get(keysText(value[i] as Tree, keys!)) : undefined;
-        check(value[i], was, `${path}[${i}]`, run);
-      }
+        check(value[i], was, `${path}[${i}]`, part);
+      });
     }
     const { length } = value;
     if (minItems !== undefined && length < minItems) {
@@ -252,7 +243,8 @@ function objects(schema: JsonSchema): Check | undefined {
   const values = valuesOf(schema);
   const isEmpty = minProperties === undefined && maxProperties === undefined && demanded.length === 0;
   const forbids = additionalProperties === false;
-  if (isEmpty && !properties && !values && !forbids) return undefined;
+  const looksInside = properties !== undefined || values !== undefined || forbids;
+  if (isEmpty && !looksInside) return undefined;
   const has = (name: string) => properties !== undefined && Object.hasOwn(properties, name);
   return (value, old, path, run) => {
     if (!isTree(value)) return;
@@ -260,7 +252,7 @@ function objects(schema: JsonSchema): Check | undefined {
     const was = isTree(old) ? old : undefined;
     const before = (key: string) => (was && Object.hasOwn(was, key) ? was[key] : undefined);
     if (minProperties !== undefined || maxProperties !== undefined) {
-      const count = Object.keys(value).length;
+      const count = run.progress.facts.keyCount(value);
       if (minProperties !== undefined && count < minProperties) {
         found.push(invalid(fieldPath(path), count, bodyText(path, `should have at least ${minProperties} properties`)));
       }
@@ -268,90 +260,23 @@ function objects(schema: JsonSchema): Check | undefined {
         found.push(tooMany(fieldPath(path), count, maxProperties));
       }
     }
-    for (const key in value) {
-      if (found.length >= MAX_ERRORS) return;
-      if (value[key] === undefined) continue;
-      if (has(key)) checkOf(properties![key]!)(value[key], before(key), path ? `${path}.${key}` : key, run);
-      else if (values) checkOf(values)(value[key], before(key), `${path}.${key}`, run);
+    const checkField = (key: string, part: Run) => {
+      if (!Object.hasOwn(value, key) || value[key] === undefined) return;
+      if (has(key)) checkOf(properties![key]!)(value[key], before(key), path ? `${path}.${key}` : key, part);
+      else if (values) checkOf(values)(value[key], before(key), `${path}.${key}`, part);
       else if (forbids) {
-        found.push(invalid(fieldPath(path), key, `${path}.${key} in body is a forbidden property`));
+        part.found.push(invalid(fieldPath(path), key, `${path}.${key} in body is a forbidden property`));
       }
-    }
+    };
+    // In a composition, each of thousands of schemas may be about a few of thousands of fields.
+    const { isComposing, facts } = run.progress;
+    const isAboutFew = isComposing && looksInside && !values && !forbids && facts.keyCount(value) > PART_ITEMS;
+    const names = looksInside ? Object.keys(isAboutFew ? properties! : value) : [];
+    inParts(names.length, run, (i, part) => checkField(names[i]!, part));
+    if (found.length >= MAX_ERRORS) return;
+    if (demanded.length > 0) run.progress.spend(demanded.length);
     for (const key of demanded) {
       if (!Object.hasOwn(value, key) || value[key] === undefined) found.push(required(fieldPath(`${path}.${key}`)));
     }
   };
-}
-
-/** Errors about several schemas at once name no field. */
-const composed = (text: string) => invalid('<nil>', '', text);
-
-function compositions(schema: JsonSchema): Check | undefined {
-  const { allOf, anyOf, oneOf, not } = schema;
-  if (!allOf?.length && !anyOf?.length && !oneOf?.length && !not) return undefined;
-  const check = compositionCheck(schema);
-  return (value, old, path, run) => {
-    const outcome = run.progress.compose(() => {
-      const own: Run = { found: [], applied: 0, progress: run.progress };
-      check(value, old, path, own);
-      return own;
-    });
-    if (!outcome) return check(value, old, path, run);
-    run.applied += outcome.applied;
-    for (const error of outcome.found) run.found.push(error);
-  };
-}
-
-function compositionCheck({ allOf, anyOf, oneOf, not }: JsonSchema): Check {
-  return (value, old, path, run) => {
-    const { found } = run;
-    const name = JSON.stringify(path);
-    const attempt = (schema: JsonSchema): Run => {
-      const tried: Run = { found: [], applied: 0, progress: run.progress };
-      checkOf(schema)(value, old, path, tried);
-      return tried;
-    };
-    const merge = (tried: Run | undefined) => {
-      if (!tried) return;
-      run.applied += tried.applied;
-      for (const error of tried.found) found.push(error);
-    };
-    if (anyOf?.length) {
-      const tried: Run[] = [];
-      let fits: Run | undefined;
-      for (let i = 0; i < anyOf.length && !fits; i++) {
-        const each = attempt(anyOf[i]!);
-        tried.push(each);
-        if (each.found.length === 0) fits = each;
-      }
-      if (!fits) found.push(composed(`${name} must validate at least one schema (anyOf)`));
-      merge(fits ?? best(tried));
-    }
-    if (oneOf?.length) {
-      const tried = oneOf.map(attempt);
-      const fitting = tried.filter((each) => each.found.length === 0);
-      if (fitting.length === 1) merge(fitting[0]);
-      else {
-        const why = fitting.length === 0 ? 'Found none valid' : `Found ${fitting.length} valid alternatives`;
-        found.push(composed(`${name} must validate one and only one schema (oneOf). ${why}`));
-        if (fitting.length === 0) merge(best(tried));
-      }
-    }
-    if (allOf?.length) {
-      const tried = allOf.map(attempt);
-      const fitting = tried.filter((each) => each.found.length === 0).length;
-      for (const each of tried) merge(each);
-      if (fitting < tried.length) {
-        found.push(composed(`${name} must validate all the schemas (allOf)${fitting === 0 ? '. None validated' : ''}`));
-      }
-    }
-    if (not && attempt(not).found.length === 0) found.push(composed(`${name} must not validate the schema (not)`));
-  };
-}
-
-function best(tried: readonly Run[]): Run | undefined {
-  return tried.reduce<Run | undefined>(
-    (chosen, each) => (chosen && chosen.applied >= each.applied ? chosen : each),
-    undefined,
-  );
 }

@@ -359,6 +359,37 @@ describe('a watch', () => {
     expect(row.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
   });
 
+  it('is encoded once for all clients that want the same form', () => {
+    const resource = api.server.registry.resource('v1', 'pods')!;
+    let read = 0;
+    const event: WatchEvent = {
+      type: 'MODIFIED',
+      get object() {
+        read++;
+        return { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' } } as never;
+      },
+      json: () => Buffer.from('{}'),
+    };
+    const batch: WatchBatch = { events: [event], json: () => Buffer.from('{}') };
+    const sent = (kind: 'Table' | 'PartialObjectMetadata') => {
+      const watch = new FakeWatch();
+      const batches: WatchBatch[] = [];
+      const form = { kind, group: 'meta.k8s.io', version: 'v1' } as const;
+      const shaping = { form, include: 'Metadata', resource, now: () => 0 } as const;
+      shapeWatch(watch, shaping).attach({ events: (each) => batches.push(each), backlog: () => 0, end: () => {} });
+      watch.consumer!.events(batch);
+      return batches[0]!.json();
+    };
+    const [table, metadata] = [sent('Table'), sent('PartialObjectMetadata')];
+    expect(table.equals(metadata)).toBe(false);
+    const readBefore = read;
+    for (let i = 0; i < 10; i++) {
+      expect(sent('Table')).toBe(table);
+      expect(sent('PartialObjectMetadata')).toBe(metadata);
+    }
+    expect(read).toBe(readBefore);
+  });
+
   it('fails in the words of the API', () => {
     const { registry } = api.server;
     const watch = new FakeWatch();

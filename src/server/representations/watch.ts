@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
+import type { WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
 import { batchOf } from '../reads/watch-channel.ts';
 import type { Shaping } from './forms.ts';
 import { partialJson } from './metadata.ts';
@@ -20,18 +20,46 @@ function shapingConsumer(consumer: WatchConsumer, shaping: Shaping): WatchConsum
   let headers = true;
   return {
     events(batch) {
-      const events = batch.events.map((event) => {
-        if (event.type === 'ERROR') return event;
-        const shaped = shapeEvent(event, shaping, headers);
-        headers = false;
-        return shaped;
-      });
-      consumer.events(batchOf(events));
+      consumer.events(shapeBatch(batch, shaping, headers));
+      if (batch.events.some(({ type }) => type !== 'ERROR')) headers = false;
     },
     backlog: () => consumer.backlog(),
     onProgress: consumer.onProgress && ((listener) => consumer.onProgress?.(listener)),
     end: () => consumer.end(),
   };
+}
+
+/** Batches in the forms that clients have asked for: watches of the same thing share them. */
+const shapedBatches = new WeakMap<WatchBatch, Map<string, WatchBatch>>();
+
+function shapeBatch(batch: WatchBatch, shaping: Shaping, headers: boolean): WatchBatch {
+  let byForm = shapedBatches.get(batch);
+  if (!byForm) {
+    byForm = new Map();
+    shapedBatches.set(batch, byForm);
+  }
+  const { form, include, now } = shaping;
+  // Ages are shown in seconds.
+  const seconds = form.kind === 'Table' ? Math.floor(now() / 1000) : 0;
+  const key = `${form.kind} ${form.version} ${include} ${headers} ${seconds}`;
+  let shaped = byForm.get(key);
+  if (!shaped) {
+    shaped = shapeEvents(batch, shaping, headers);
+    byForm.set(key, shaped);
+  }
+  return shaped;
+}
+
+function shapeEvents({ events }: WatchBatch, shaping: Shaping, headers: boolean): WatchBatch {
+  let isFirst = headers;
+  return batchOf(
+    events.map((event) => {
+      if (event.type === 'ERROR') return event;
+      const shaped = shapeEvent(event, shaping, isFirst);
+      isFirst = false;
+      return shaped;
+    }),
+  );
 }
 
 function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping, headers: boolean): WatchEvent {

@@ -2,6 +2,7 @@
 
 import { free } from '../../../base/bytes/shared-buffer.ts';
 import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
+import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { Watchdog, type Work } from '../../../base/event-loop/watchdog.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -15,6 +16,7 @@ import { BatchedPort, type Port, type TakeBytes } from './batched-port.ts';
 import { BufferCollector } from './buffer-collector.ts';
 import type { ApiMessage, BodyLocation, FrontMessage } from './messages.ts';
 import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange.ts';
+import { PacedWrites } from './paced-writes.ts';
 
 /**
  * Smaller bodies are read before the request is announced, and sent with it: most are, and each saves a round trip between
@@ -36,6 +38,8 @@ class FrontThread implements OpenExchangeHost {
   readonly #clock: Clock;
   readonly #watchdog: Watchdog;
   readonly #exchanges = new ShortLivedMap<number, OpenExchange>();
+  /** Events of watches, and the ends of those whose last events may still wait. */
+  readonly #watchWrites: PacedWrites;
   readonly #buffers = new BufferCollector(collectGarbage);
   readonly #peers = new AnnouncedPeers(
     (message) => this.#port.send(message),
@@ -51,6 +55,7 @@ class FrontThread implements OpenExchangeHost {
   constructor(port: Port, clock: Clock) {
     this.#clock = clock;
     this.#port = new BatchedPort(port);
+    this.#watchWrites = new PacedWrites(new TurnBudget(clock), () => this.#watchdog.begin(SENDING));
     this.#watchdog = new Watchdog({
       clock,
       onBlocked: (work, milliseconds) => this.#port.send(['blocked', work.work, milliseconds, work.describe()]),
@@ -107,9 +112,8 @@ class FrontThread implements OpenExchangeHost {
         return;
       case 'close': {
         const [, command] = message;
-        void this.#opened()
-          .close()
-          .then(() => this.#port.send(['done', command, undefined]));
+        // Watches that have been ended are sent their last events first.
+        this.#watchWrites.run(() => void this.#close(command));
         return;
       }
       case 'proceed': {
@@ -135,9 +139,12 @@ class FrontThread implements OpenExchangeHost {
       case 'response':
         this.#exchanges.get(message[1])?.response(message[2], message[3]);
         return;
-      case 'end':
-        this.#exchanges.get(message[1])?.end();
+      case 'end': {
+        const exchange = this.#exchanges.get(message[1]);
+        if (exchange?.isWatch) this.#watchWrites.run(() => exchange.end());
+        else exchange?.end();
         return;
+      }
       case 'read-body':
         this.#exchanges.get(message[1])?.readBody();
         return;
@@ -195,7 +202,12 @@ class FrontThread implements OpenExchangeHost {
       return { json: () => event };
     });
     const batch: EventBytes = { events, json: () => whole };
-    for (const id of ids) this.#exchanges.get(id)?.events(batch, whole.length);
+    for (const id of ids) this.#watchWrites.run(() => this.#exchanges.get(id)?.events(batch, whole.length));
+  }
+
+  async #close(command: number): Promise<void> {
+    await this.#opened().close();
+    this.#port.send(['done', command, undefined]);
   }
 
   send(message: FrontMessage, bytes?: Uint8Array): void {

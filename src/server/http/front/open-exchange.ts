@@ -50,6 +50,10 @@ export class OpenExchange {
     private readonly host: OpenExchangeHost,
   ) {}
 
+  get isWatch(): boolean {
+    return this.#watch !== undefined;
+  }
+
   /** Reports from now on when the client disconnects; at once, if it already has. */
   followClient(): void {
     this.exchange.onClose(() => this.#onClose());

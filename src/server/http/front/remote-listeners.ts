@@ -29,8 +29,8 @@ class RemoteListeners implements Listeners, FrontConnection {
   readonly #turns = new Map<number, () => void>();
   #lastId = 0;
   #counts = { open: 0, refused: 0 };
-  /** The events sent last: they may be meant for more watches. */
-  #lastBatch: EventBytes | undefined;
+  /** The events sent last: they may be meant for more watches, also for some with other selectors. */
+  #lastBytes: Buffer | undefined;
   #lastEvents: EventsMessage | undefined;
 
   constructor(port: Port, options: ListenersOptions) {
@@ -68,14 +68,15 @@ class RemoteListeners implements Listeners, FrontConnection {
 
   events(id: number, batch: EventBytes): void {
     const { lastUnsent } = this.port;
-    if (this.#lastBatch === batch && lastUnsent !== undefined && lastUnsent === this.#lastEvents) {
+    const bytes = batch.json();
+    if (this.#lastBytes === bytes && lastUnsent !== undefined && lastUnsent === this.#lastEvents) {
       lastUnsent[1].push(id);
       return;
     }
     const message: EventsMessage = ['events', [id], batch.events.map((event) => event.json().length)];
-    this.#lastBatch = batch;
+    this.#lastBytes = bytes;
     this.#lastEvents = message;
-    this.port.send(message, batch.json());
+    this.port.send(message, bytes);
   }
 
   closed(id: number): void {
