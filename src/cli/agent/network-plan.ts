@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { formatAddress, parseAddress, subnetsOf } from '../../node/simulated/agent/addresses.ts';
+import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
 
 /** How to reach one further node. */
 export interface NodeNetwork {
@@ -62,12 +63,14 @@ export function reachCommands(
   { address, namespace }: NodeNetwork,
   podCIDR: string,
 ): string {
+  const range = canonicalRange(podCIDR);
+  if (range === undefined) throw new Error(`${JSON.stringify(podCIDR)} is not a range of addresses`);
   const link = hostInterface(namespaceName(namespace));
   return [
     `link set ${link} master ${bridge} up`,
     // What comes from the node to one of the machine's node ports may have to go back to a pod of the node.
     `link set ${link} type bridge_slave hairpin on`,
-    `route replace ${podCIDR} via ${address} dev ${bridge}`,
+    `route replace ${range} via ${address} dev ${bridge}`,
     '',
   ].join('\n');
 }

@@ -3,20 +3,22 @@
  * netlink. Tested with Linux 6.1 and 6.18.
  */
 import type { StaleConnections } from './kernel.ts';
+import { address, portNumber } from './values.ts';
 
 /** The input of the program: a line for each address, with the destinations that may stay. Throws for other text. */
 export function forgetInput(connections: readonly StaleConnections[]): string {
   return connections
-    .map(({ address = '*', port, keep }) =>
-      [address, String(port), ...keep.map((each) => each.replace(' ', ','))].join(' '),
+    .map(({ address: to, port, keep }) =>
+      [to === undefined ? '*' : address(to), portNumber(port), ...keep.map(destination)].join(' '),
     )
-    .map(checkedLine)
+    .map((line) => `${line}\n`)
     .join('');
 }
 
-function checkedLine(line: string): string {
-  if (!/^[0-9a-f.:, *]+$/.test(line)) throw new Error(`"${line}" is not a list of addresses`);
-  return `${line}\n`;
+function destination(text: string): string {
+  const [to = '', port = '', ...rest] = text.split(' ');
+  if (rest.length > 0) throw new Error(`${JSON.stringify(text)} is not an address and a port`);
+  return `${address(to)},${portNumber(Number(port))}`;
 }
 
 /** Dumps the UDP connections of both families, and deletes those that match a line and are not sent to what may stay. */

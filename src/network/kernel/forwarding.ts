@@ -1,6 +1,8 @@
 /** Lets packets of pods pass firewalls of the machine that forward nothing unless a rule says so, as Docker sets them up. */
 import { isIPv6 } from 'node:net';
 import { runProgram } from '../../base/programs/run-program.ts';
+import { isName } from './expression.ts';
+import { range as checkedRange } from './values.ts';
 
 /** The contract. `owner` marks the rules: a name of letters, digits, dots and dashes. */
 interface Forwarding {
@@ -61,6 +63,7 @@ export class LocalForwarding implements Forwarding {
   }
 
   async admit(owner: string, ranges: readonly string[]): Promise<void> {
+    ranges.forEach(checkedRange);
     await this.remove(owner);
     const closed = (await this.#chains()).filter(({ policy }) => policy === 'drop');
     const commands = closed.flatMap(({ family, table, name }) =>
@@ -95,6 +98,7 @@ export class LocalForwarding implements Forwarding {
     return nftables
       .flatMap(({ chain }) => chain ?? [])
       .filter(({ hook, table }) => hook === 'forward' && !table.startsWith(OWN_TABLES))
+      .filter(({ family, table, name }) => [family, table, name].every(isName))
       .filter(({ family, table, name }) => !(/^ip6?$/.test(family) && table === 'filter' && name === 'FORWARD'));
   }
 

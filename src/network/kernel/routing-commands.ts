@@ -1,5 +1,6 @@
 /** Writes what `ip -batch` and `bridge -batch` have to do to get from the routes that an owner has to those that it should have. */
 import type { Routing, Tunnel, TunnelPeer } from './router.ts';
+import { address, macAddress, range as checkedRange, wholeNumber } from './values.ts';
 
 /** What the kernel has of an owner. */
 export interface CurrentRouting {
@@ -57,21 +58,21 @@ export function routingCommands(owner: string, current: CurrentRouting, wanted: 
       ...(tunnel ? deviceCommands(name, tunnel, kept !== undefined) : []),
     ],
     bridge: [
-      ...stale(kept?.macs, peers, 'mac').map((mac) => `fdb delete ${address(mac)} dev ${name} self`),
+      ...stale(kept?.macs, peers, 'mac').map((mac) => `fdb delete ${macAddress(mac)} dev ${name} self`),
       ...peers.map(
-        ({ mac, remote }) => `fdb replace ${address(mac)} dev ${name} dst ${address(remote)} self permanent`,
+        ({ mac, remote }) => `fdb replace ${macAddress(mac)} dev ${name} dst ${address(remote)} self permanent`,
       ),
     ],
     routes: [
       ...current.routes
         // Those of the device have gone with it.
         .filter(({ range, device }) => !ranges.has(range) && !(isDeleted && device === name))
-        .map(({ range }) => `route delete ${address(range)} ${mark}`),
+        .map(({ range }) => `route delete ${checkedRange(range)} ${mark}`),
       ...stale(kept?.gateways, peers, 'gateway').map((gateway) => `neigh delete ${address(gateway)} dev ${name}`),
-      ...wanted.routes.map(({ range, via }) => `route replace ${address(range)} via ${address(via)} ${mark}`),
+      ...wanted.routes.map(({ range, via }) => `route replace ${checkedRange(range)} via ${address(via)} ${mark}`),
       ...peers.flatMap(({ gateway, mac, ranges: behind }) => [
-        `neigh replace ${address(gateway)} lladdr ${address(mac)} dev ${name} nud permanent`,
-        ...behind.map((range) => `route replace ${address(range)} via ${address(gateway)} dev ${name} onlink ${mark}`),
+        `neigh replace ${address(gateway)} lladdr ${macAddress(mac)} dev ${name} nud permanent`,
+        ...behind.map((range) => `route replace ${checkedRange(range)} via ${address(gateway)} dev ${name} onlink ${mark}`),
       ]),
     ],
   };
@@ -79,10 +80,10 @@ export function routingCommands(owner: string, current: CurrentRouting, wanted: 
 
 function deviceCommands(name: string, tunnel: Tunnel, exists: boolean): readonly string[] {
   const { vni, port, local, mac, mtu } = tunnel;
-  const type = `vxlan id ${whole(vni)} local ${address(local)} dstport ${whole(port)} nolearning`;
+  const type = `vxlan id ${wholeNumber(vni)} local ${address(local)} dstport ${wholeNumber(port)} nolearning`;
   return [
-    ...(exists ? [] : [`link add ${name} address ${address(mac)} type ${type}`]),
-    `link set ${name} mtu ${whole(mtu)} up`,
+    ...(exists ? [] : [`link add ${name} address ${macAddress(mac)} type ${type}`]),
+    `link set ${name} mtu ${wholeNumber(mtu)} up`,
     `addr replace ${address(tunnel.address)}/32 dev ${name}`,
   ];
 }
@@ -98,15 +99,4 @@ function stale(
   field: 'mac' | 'gateway',
 ): readonly string[] {
   return known.filter((each) => !peers.some((peer) => peer[field] === each));
-}
-
-/** An address, a range or a hardware address: nothing that could be another argument. */
-function address(text: string): string {
-  if (!/^[0-9a-f][0-9a-f.:]*(\/\d{1,2})?$/i.test(text)) throw new Error(`"${text}" is not an address`);
-  return text;
-}
-
-function whole(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${value} is not a whole number`);
-  return value;
 }

@@ -1,11 +1,10 @@
 /** Writes a transaction for `nft -f -`. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isElement, isName, isRule, isType } from './expression.ts';
 import type { Command, Hook, SetDefinition } from './kernel.ts';
+import { wholeNumber } from './values.ts';
 
-const NAME = /^[a-z][a-z0-9._-]{0,120}$/i;
 const TABLE = /^qd-[a-z0-9][a-z0-9._-]{0,100}$/i;
-/** No end of line, no semicolon, no quotation and no comment: a rule or an element cannot become a second command. */
-const EXPRESSION = /^[A-Za-z0-9@.,:/{}[\]!=&|^ _-]*$/;
 const MAX_ELEMENTS_IN_COMMAND = 2_000;
 /** What is written in one turn of the event loop: it takes a few milliseconds. */
 const MAX_LENGTH_IN_TURN = 500_000;
@@ -56,7 +55,7 @@ function lines(table: string, command: Command): Iterable<string> {
     case 'delete-chain':
       return [`delete chain ${table} ${checked(command.chain)}`];
     case 'add-rule':
-      return [`add rule ${table} ${checked(command.chain)} ${expression(command.rule)}`];
+      return [`add rule ${table} ${checked(command.chain)} ${checkedBy(isRule, command.rule, 'rule')}`];
     case 'add-elements':
     case 'delete-elements': {
       const verb = command.do === 'add-elements' ? 'add' : 'delete';
@@ -66,7 +65,7 @@ function lines(table: string, command: Command): Iterable<string> {
 }
 
 function setText({ type, flags = [], timeoutSeconds }: SetDefinition): string {
-  const parts = [expression(type)];
+  const parts = [checkedBy(isType, type, 'type of a set')];
   if (flags.length > 0) parts.push(`flags ${flags.map(checked).join(',')}`);
   if (timeoutSeconds !== undefined) parts.push(`timeout ${wholeNumber(timeoutSeconds)}s`);
   return `${parts.join('; ')};`;
@@ -77,23 +76,21 @@ function hookText({ type, hook, priority }: Hook): string {
 }
 
 function checked(name: string): string {
-  if (!NAME.test(name)) throw new Error(`"${name}" is not a name in a table`);
-  return name;
+  return checkedBy(isName, name, 'name in a table');
 }
 
-function expression(text: string): string {
-  if (!EXPRESSION.test(text)) throw new Error(`"${text}" is not an expression of a rule`);
+function checkedBy(isRight: (text: string) => boolean, text: string, what: string): string {
+  if (!isRight(text)) throw new Error(`${JSON.stringify(text)} is not a ${what}`);
   return text;
 }
 
-function wholeNumber(value: number): number {
-  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
-  return value;
+function element(text: string): string {
+  return checkedBy(isElement, text, 'element of a set');
 }
 
 function* elementLines(head: string, elements: readonly string[]): Iterable<string> {
   for (let at = 0; at < elements.length; at += MAX_ELEMENTS_IN_COMMAND) {
     const some = elements.slice(at, at + MAX_ELEMENTS_IN_COMMAND);
-    yield `${head} { ${some.map(expression).join(', ')} }`;
+    yield `${head} { ${some.map(element).join(', ')} }`;
   }
 }

@@ -2,6 +2,7 @@
  * The chains and sets of a port with session affinity: a set for each endpoint holds the clients that were sent there, and forgets
  * those that did not come back in time. It goes with the endpoint.
  */
+import { address as checkedAddress, portNumber } from '../kernel/values.ts';
 import type { Destination, PortRules } from '../rules/rule-set.ts';
 import type { Balance } from './balance.ts';
 import { ip } from './layout.ts';
@@ -15,7 +16,8 @@ export function stickyBalance({ id, family, protocol }: PortRules, timeoutSecond
     const name = `${own}-${shortHash(`${address} ${port}`)}`;
     const set = `clients-${name}-${timeoutSeconds}`;
     const chain = `endpoint-${name}`;
-    const target = `dnat ${ip(family)} to ${family === 6 ? `[${address}]` : address}:${port}`;
+    const to = checkedAddress(address);
+    const target = `dnat ${ip(family)} to ${family === 6 ? `[${to}]` : to}:${portNumber(port)}`;
     const parts: Part[] = [
       {
         kind: 'set',

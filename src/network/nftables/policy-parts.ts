@@ -2,6 +2,7 @@
 
 import { addAll } from '../../base/collections/add-all.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
+import { portNumber, range as checkedRange } from '../kernel/values.ts';
 import type { Allowance, AllowedPort, Isolation, NamedPort, PolicySet } from '../policy/policy-set.ts';
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
 import { ip, ofIp, SETS } from './layout.ts';
@@ -60,9 +61,9 @@ function allowanceParts(
       matches.push(`${otherEnd} @${name}`);
     }
     for (const { range, except } of peers.blocks.filter((block) => familyOf(block.range) === family)) {
-      const without = except.length > 0 ? ` ${otherEnd} != { ${except.join(', ')} }` : '';
+      const without = except.length > 0 ? ` ${otherEnd} != { ${except.map(checkedRange).join(', ')} }` : '';
       // Every address is in a range without bits.
-      const within = range.endsWith('/0') ? `meta nfproto ipv${family}` : `${otherEnd} ${range}`;
+      const within = range.endsWith('/0') ? `meta nfproto ipv${family}` : `${otherEnd} ${checkedRange(range)}`;
       matches.push(`${within}${without}`);
     }
   }
@@ -97,7 +98,9 @@ function rangesMatch(protocol: string, ports: readonly AllowedPort[]): string {
     if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last);
     else merged.push([first, last]);
   }
-  const texts = merged.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  const texts = merged
+    .map((ends) => ends.map(portNumber))
+    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
   return `meta l4proto ${protocol} th dport ${texts.length === 1 ? texts[0] : `{ ${texts.join(', ')} }`}`;
 }
 

@@ -1,4 +1,5 @@
 /** What one port of a service adds to the table. */
+import { range as checkedRange } from '../kernel/values.ts';
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
 import type { Choice, ExternalTraffic, PortRules } from '../rules/rule-set.ts';
 import { stickyBalance } from './affinity-parts.ts';
@@ -120,7 +121,7 @@ function sourceParts(
   const name = `sources-${shortHash(id)}`;
   const allowed = allowedSources.filter((range) => familyOf(range) === family);
   return [
-    { kind: 'chain', name, rules: [`${ip(family)} saddr != { ${allowed.join(', ')} } drop`] },
+    { kind: 'chain', name, rules: [`${ip(family)} saddr != { ${allowed.map(checkedRange).join(', ')} } drop`] },
     ...loadBalancerAddresses.map((address) => element(ofIp(SETS.restricted, family), key(address), `goto ${name}`)),
   ];
 }

@@ -74,6 +74,7 @@ export class ServiceProxy {
   #dirty = new Set<string>();
   #isEverythingDirty = true;
   #zone: string | undefined;
+  #reservedRanges: readonly string[] | undefined;
 
   /** Resolves when all services that existed at the start are served. Stays pending when it is stopped before. */
   readonly applied: Promise<void>;
@@ -92,11 +93,11 @@ export class ServiceProxy {
     this.#services = informers.of(Service);
     this.#slices = informers.of(EndpointSlice);
     this.#ranges = informers.of(ServiceCIDR);
-    this.#nodes = informers.of(Node, { fieldSelector: `metadata.name=${options.node}` });
+    this.#nodes = informers.of(Node);
     this.#services.onChange(({ object }) => this.#changed([keyOf(object)]));
     this.#slices.onChange((change) => this.#changed(servicesOf(change)));
-    this.#ranges.onChange(() => this.#changed([]));
-    this.#nodes.onChange(({ object }) => this.#nodeChanged(object.metadata.labels?.[ZONE]));
+    this.#ranges.onChange(() => this.#rangesChanged());
+    this.#nodes.onChange((change) => this.#nodeChanged(change));
     this.applied = this.#follower.open([this.#services, this.#slices, this.#ranges, this.#nodes]);
   }
 
@@ -126,7 +127,21 @@ export class ServiceProxy {
     this.#follower.changed();
   }
 
-  #nodeChanged(zone: string | undefined): void {
+  #nodeChanged(change: Change<Node>): void {
+    const { object } = change;
+    const before = change.type === 'update' ? change.old.spec.podCIDRs : [];
+    if ((object.spec.podCIDRs ?? []).join() !== (before ?? []).join()) this.#rangesChanged();
+    if (object.metadata.name === this.#options.node) this.#zoneChanged(object.metadata.labels?.[ZONE]);
+  }
+
+  /** Only external IPs depend on the ranges of the cluster. */
+  #rangesChanged(): void {
+    this.#reservedRanges = undefined;
+    const services = this.#services.lister.list().filter(({ spec }) => spec.externalIPs?.length);
+    this.#changed(services.map(keyOf));
+  }
+
+  #zoneChanged(zone: string | undefined): void {
     if (zone === this.#zone) return;
     this.#zone = zone;
     this.#isEverythingDirty = true;
@@ -187,7 +202,8 @@ export class ServiceProxy {
     const { node, addresses } = this.#options;
     const service = this.#serviceOf(key);
     if (!service) return NO_RULES;
-    const facts: NodeFacts = { name: node, zone: this.#zone, addresses };
+    const reservedRanges = service.spec.externalIPs?.length ? this.#clusterRanges() : [];
+    const facts: NodeFacts = { name: node, zone: this.#zone, addresses, reservedRanges };
     const work = serviceRules(service, this.#slices.lister.by(serviceOf, key), facts, this.#turns);
     const rules = inTurns(this.#turns, work);
     if (rules instanceof Promise) return rules.then((ready) => this.#checked(service, ready));
@@ -200,7 +216,21 @@ export class ServiceProxy {
       const message = `Ports ${ports} are not served: nodes of this cluster forward TCP and UDP only`;
       this.#events.event(service, 'Warning', 'UnsupportedProtocol', message);
     }
+    if (rules.reservedAddresses.length > 0) {
+      const message = `External IPs ${rules.reservedAddresses.join(', ')} are not served: they are addresses of pods or services`;
+      this.#events.event(service, 'Warning', 'ExternalIPReserved', message);
+    }
     return rules;
+  }
+
+  /** Of cluster IPs, and of the pods of all nodes. */
+  #clusterRanges(): readonly string[] {
+    if (!this.#reservedRanges) {
+      const ofPods = this.#nodes.lister.list().flatMap(({ spec }) => spec.podCIDRs ?? []);
+      const known = ofPods.flatMap((range) => canonicalRange(range) ?? []);
+      this.#reservedRanges = [...new Set([...this.#serviceRanges(), ...known])];
+    }
+    return this.#reservedRanges;
   }
 
   #serviceRanges(): readonly string[] {

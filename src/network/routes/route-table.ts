@@ -1,6 +1,7 @@
 /** The nftables rules that packets to the pods of other machines pass. */
 import type { Command, Hook } from '../kernel/kernel.ts';
 import type { Routing } from '../kernel/router.ts';
+import { range as checkedRange } from '../kernel/values.ts';
 
 const REMOTE_PODS = 'remote-pods';
 /** Before the rules of the runtimes, which give packets that leave the machine its address. */
@@ -23,7 +24,7 @@ export function routeTable({ routes, tunnel }: Routing, ownRanges: readonly stri
     { do: 'add-elements', set: REMOTE_PODS, elements },
     { do: 'add-chain', chain: untranslated, hook: BEFORE_SNAT },
     ...ownRanges.map((range): Command => {
-      return { do: 'add-rule', chain: untranslated, rule: `ip saddr ${range} ${toRemote} snat ip to ip saddr` };
+      return { do: 'add-rule', chain: untranslated, rule: `ip saddr ${checkedRange(range)} ${toRemote} snat ip to ip saddr` };
     }),
     { do: 'add-chain', chain: segments, hook: MANGLE },
     { do: 'add-rule', chain: segments, rule: `${toRemote} tcp flags syn tcp option maxseg size set rt mtu` },

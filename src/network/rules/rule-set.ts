@@ -68,6 +68,8 @@ export interface ServiceRules {
   readonly healthCheck: HealthCheck | undefined;
   /** Ports that are left out because of their protocol, as `port/protocol`. */
   readonly unsupported: readonly string[];
+  /** External IPs that are left out because they are in a range of the cluster. */
+  readonly reservedAddresses: readonly string[];
 }
 
 /** The rules of all services, by `namespace/name`. */
@@ -79,6 +81,8 @@ export interface NodeFacts {
   readonly zone: string | undefined;
   /** The addresses of the node. */
   readonly addresses: readonly string[];
+  /** The ranges of pods and of cluster IPs, canonical: no service gets an address in them as an external IP. */
+  readonly reservedRanges: readonly string[];
 }
 
-export const NO_RULES: ServiceRules = { ports: [], healthCheck: undefined, unsupported: [] };
+export const NO_RULES: ServiceRules = { ports: [], healthCheck: undefined, unsupported: [], reservedAddresses: [] };

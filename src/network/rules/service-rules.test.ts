@@ -3,7 +3,10 @@ import { atOnce, countTurns, NEVER_SPENT } from '../../../test/support/divided-w
 import type { NodeFacts, PortRules } from './rule-set.ts';
 import { serviceRules as dividedRules } from './service-rules.ts';
 
-const NODE: NodeFacts = { name: 'here', zone: 'a', addresses: ['192.0.2.2'] };
+const NODE: NodeFacts = {
+  ...{ name: 'here', zone: 'a', addresses: ['192.0.2.2'] },
+  reservedRanges: ['10.96.0.0/16', '10.244.0.0/24', '10.244.1.0/24'],
+};
 type Service = Parameters<typeof dividedRules>[0];
 type Slice = Parameters<typeof dividedRules>[1][number];
 type Endpoint = Slice['endpoints'][number];
@@ -224,4 +227,11 @@ it('looks at the ports of slices once, and not for each port of the service', ()
   const ports = Array.from({ length: 100 }, (_, at) => ({ name: `p${at}`, port: at + 1, protocol: 'TCP' }));
   serviceRules(service({ ports }), [slice([], { ports: ports.map((_, at) => counted(at)) })], NODE);
   expect(read).toBeLessThanOrEqual(300);
+});
+
+it('external IPs in the ranges of pods and cluster IPs are left out, and named', () => {
+  const externalIPs = ['10.244.1.7', '203.0.113.5', '10.96.0.1', '192.0.2.2'];
+  const { ports, reservedAddresses } = serviceRules(service({ externalIPs }), [slice([endpoint('10.244.0.9')])], NODE);
+  expect(ports[0]?.external?.addresses).toEqual(['203.0.113.5', '192.0.2.2']);
+  expect(reservedAddresses).toEqual(['10.244.1.7', '10.96.0.1']);
 });

@@ -59,6 +59,7 @@ function* ownRules(service: Service, slices: SlicePorts, node: NodeFacts, pace: 
   return {
     ports: rules,
     healthCheck: yield* healthCheck(service, ports, slices, { node, pace }),
+    reservedAddresses: externalIPs(spec).filter((address) => isReserved(address, node)),
     unsupported: all.filter(({ protocol }) => !PROTOCOLS[protocol]).map(({ port, protocol }) => `${port}/${protocol}`),
   };
 }
@@ -106,8 +107,9 @@ function externalAddresses(
   { spec, status }: Service,
   port: ServicePort,
   family: IpFamily,
-  { addresses: ofNode }: NodeFacts,
+  node: NodeFacts,
 ) {
+  const { addresses: ofNode } = node;
   const ingress = status.loadBalancer?.ingress ?? [];
   const virtual = ingress
     .filter(({ ipMode, ports }) => (ipMode === undefined || ipMode === 'VIP') && !hasFailed(ports, port))
@@ -118,10 +120,20 @@ function externalAddresses(
   // A request of this node to an address of the load balancer that it has itself comes from that address.
   const includesNode = ofFamily(ofNode, family).some((address) => ranges.some((range) => isInRange(address, range)));
   return {
-    addresses: ofFamily(spec.externalIPs ?? [], family),
+    addresses: externalIPs(spec).filter((address) => familyOf(address) === family && !isReserved(address, node)),
     loadBalancerAddresses,
     allowedSources: isLimited ? [...ranges, ...(includesNode ? loadBalancerAddresses : [])] : undefined,
   };
+}
+
+/** Canonical, of both families. */
+function externalIPs({ externalIPs: texts = [] }: Service['spec']): readonly string[] {
+  return texts.length === 0 ? texts : [...ofFamily(texts, 4), ...ofFamily(texts, 6)];
+}
+
+/** Whoever may create a service would get the traffic to pods and services of others. */
+function isReserved(address: string, { reservedRanges }: NodeFacts): boolean {
+  return reservedRanges.some((range) => isInRange(address, range));
 }
 
 /** Whether the load balancer does not serve the port at one of its addresses. */
