@@ -2,7 +2,7 @@
 import { mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
-import { removeTree } from '../../../base/remove-tree.ts';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import type { ContainerRoot } from '../image-store.ts';
 import type { UnpackOptions } from '../unpack/apply-layer.ts';
 import { copyTree } from '../unpack/copy-tree.ts';

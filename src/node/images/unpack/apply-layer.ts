@@ -1,6 +1,6 @@
 /** Applies a layer to a directory. */
 import { chmod, lchown, link, lstat, lutimes, mkdir, open, rm, symlink } from 'node:fs/promises';
-import { removeTree } from '../../../base/remove-tree.ts';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { readTar, type TarEntry } from '../tar/read-tar.ts';
 import { RootDirectory } from './root-directory.ts';

@@ -1,7 +1,7 @@
 /** Deletions in a layer: `.wh.NAME` deletes NAME, `.wh..wh..opq` everything in its directory, of the layers below. */
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { removeTree } from '../../../base/remove-tree.ts';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RootDirectory } from './root-directory.ts';
 
