@@ -25,7 +25,7 @@ interface Owner {
   readonly gid: number;
 }
 
-export class OpenDirectory implements AsyncDisposable {
+export class OpenDirectory {
   readonly #handle: FileHandle;
 
   /** Takes over a handle of a directory. */
@@ -128,10 +128,6 @@ export class OpenDirectory implements AsyncDisposable {
 
   async close(): Promise<void> {
     await this.#handle.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 
   #at(name: string): string {

@@ -1,6 +1,7 @@
 /** The mounts of a container: those of the kernel, files in `/etc`, and volumes. */
 import type { Mount } from '../../runtime/container-config.ts';
 import { MS, type Step } from '../launcher/plan.ts';
+import { mountedKey } from '../images-with-host.ts';
 import type { ContainerPlanInput } from './input.ts';
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
@@ -79,7 +80,7 @@ export function volumeMounts({ config, imageDirectories }: ContainerPlanInput, i
   return [...config.mounts]
     .sort((a, b) => depthOf(a) - depthOf(b))
     .flatMap((mount): Step[] => {
-      const source = mount.image ? imageSource(mount.image, imageDirectories) : mount.hostPath;
+      const source = mount.image ? imageDirectories.get(mountedKey(mount.image))! : mount.hostPath;
       const readOnly = mount.readOnly || mount.image !== undefined;
       const attributes = readOnly && !isUserNamespace ? MS.RDONLY : 0;
       const isTree = mount.recursiveReadOnly || (readOnly && isUserNamespace);
@@ -90,14 +91,6 @@ export function volumeMounts({ config, imageDirectories }: ContainerPlanInput, i
         ...(isTree ? [['read-only-tree', mount.containerPath] satisfies Step] : []),
       ];
     });
-}
-
-function imageSource(
-  { id, subPath }: { id: string; subPath: string },
-  directories: ReadonlyMap<string, string>,
-): string {
-  const directory = directories.get(id)!;
-  return subPath === '' ? directory : `${directory}/${subPath}`;
 }
 
 export function remountReadOnly(path: string): Step {
