@@ -19,8 +19,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeTree } from './change-tree.ts';
 import { descriptorPath } from './descriptors.ts';
-import { type Links, openInside, pathInside } from './open-inside.ts';
 import { OpenDirectory } from './open-directory.ts';
+import { type Links, openInside, pathInside } from './open-inside.ts';
 import { readInside } from './read-inside.ts';
 import { openRegularFile } from './regular-file.ts';
 import { removeTree } from './remove-tree.ts';
@@ -101,12 +101,15 @@ describe('links of a volume', () => {
     expect(await leadsTo('absolute/file', 'beneath')).toBe(join(root, 'dir/file'));
   });
 
-  it.each(['..', '../secret', 'up', 'up/secret', 'absolute', 'dir/../../secret'])('do not lead out by %s', async (path) => {
-    await symlink('..', join(root, 'up'));
-    await symlink(`${root}-2`, join(root, 'absolute'));
-    await expect(leadsTo(path, 'beneath')).rejects.toThrow('leads out of its root');
-    await expect(leadsTo(path, 'beneath', 0o777)).rejects.toThrow('leads out of its root');
-  });
+  it.each(['..', '../secret', 'up', 'up/secret', 'absolute', 'dir/../../secret'])(
+    'do not lead out by %s',
+    async (path) => {
+      await symlink('..', join(root, 'up'));
+      await symlink(`${root}-2`, join(root, 'absolute'));
+      await expect(leadsTo(path, 'beneath')).rejects.toThrow('leads out of its root');
+      await expect(leadsTo(path, 'beneath', 0o777)).rejects.toThrow('leads out of its root');
+    },
+  );
 
   it('can be refused altogether', async () => {
     await symlink('dir', join(root, 'link'));
@@ -219,7 +222,10 @@ describe('a tree', () => {
   });
 
   it('has a size although it is nested deeper than a path can say', async () => {
-    nest(`fs.mkdirSync('aaaaaaaaa'); process.chdir('aaaaaaaaa');`, `fs.writeFileSync('deepest', Buffer.alloc(1_000_000));`);
+    nest(
+      `fs.mkdirSync('aaaaaaaaa'); process.chdir('aaaaaaaaa');`,
+      `fs.writeFileSync('deepest', Buffer.alloc(1_000_000));`,
+    );
     expect(await treeBytes(root)).toBeGreaterThanOrEqual(1_000_000);
   });
 

@@ -88,7 +88,11 @@ export class OpenDirectory {
 
   /** Creates a file that only its owner may use; the caller closes it. Rejects with EEXIST when there is something. */
   createFile(name: string): Promise<FileHandle> {
-    return open(this.#at(name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+    return open(
+      this.#at(name),
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
   }
 
   async symlink(name: string, target: string): Promise<void> {

@@ -6,16 +6,22 @@ import { PullRecords } from '../../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../../node/agent/node/node-object.ts';
 import { volumesApi } from '../../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../../node/container/dns.ts';
+import { podLogDirectory } from '../../../node/container/sandbox.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
+import { logBytes } from '../../../node/logs/log-bytes.ts';
 import { rotateLogs } from '../../../node/logs/rotate.ts';
 import { Housekeeping } from '../../../node/machine/housekeeping.ts';
 import type { LocalMachine } from '../../../node/machine/local-machine.ts';
 import type { Runtime } from '../../../node/runtime/runtime.ts';
+import type { SandboxConfig } from '../../../node/runtime/sandbox-config.ts';
 import { openVolumes } from '../../../node/volumes/open-volumes.ts';
+import type { PodUsage } from '../../../node/volumes/volumes.ts';
 import { machineResources, text } from '../machine.ts';
 import { type NodeFile, nodeId, writeNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { RunNodeOptions, RunningServices } from './options.ts';
+
+const LOGS = 'logs';
 
 interface OpenOptions {
   readonly machine: LocalMachine;
@@ -104,6 +110,7 @@ export class NodeParts {
         emit: (pod, event) => this.agent?.podEvent(pod, event),
       }),
       canMount: process.getuid?.() === 0,
+      userNamespaceOf: runtime.userNamespaceOf,
     });
   }
 
@@ -120,7 +127,7 @@ export class NodeParts {
         dns: { clusterDns, clusterDomain, node: parseResolvConf(await text('/etc/resolv.conf')) },
         hosts: `${await text('/etc/hosts')}\n`,
       },
-      logRoot: join(this.#directory, 'logs'),
+      logRoot: join(this.#directory, LOGS),
       seccompDirectory: join(this.#directory, 'seccomp'),
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       staticPodDirectory: config.podManifestPath,
@@ -141,13 +148,23 @@ export class NodeParts {
     this.housekeeping = new Housekeeping({
       ...{ clock, log, machine, runtime, signal: this.#signal, nodeName },
       pods: () => pods.running(),
-      volumesOf: (uid) => volumes.usage(uid),
+      writtenBy: (pod) => this.#writtenBy(pod, volumes),
       driverStatsOf: (uid) => volumes.driverStats(uid),
       rotateLogs: () => rotateLogs(runtime, { now: clock.now(), log }),
       evict: (pod, message, isDisruption) => pods.evict(pod, message, isDisruption),
       warn: (reason, message) => event('Warning', reason, message),
     });
     this.#keeping = this.housekeeping.run();
+  }
+
+  async #writtenBy(pod: SandboxConfig['pod'], volumes: Volumes): Promise<PodUsage> {
+    const [usage, logs] = await Promise.all([
+      volumes.usage(pod.uid),
+      logBytes(podLogDirectory(join(this.#directory, LOGS), pod)),
+    ]);
+    const containers = new Map(usage.containers);
+    for (const [name, bytes] of logs) containers.set(name, (containers.get(name) ?? 0) + bytes);
+    return { ...usage, containers };
   }
 
   async #startServices(file: NodeFile): Promise<void> {

@@ -1,8 +1,8 @@
 /** The roots of containers: an overlay mount over the files of the image or, where that cannot be, a copy of them. */
 import { mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../../../base/log.ts';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import type { Logger } from '../../../base/log.ts';
 import type { ContainerRoot } from '../image-store.ts';
 import type { UnpackOptions } from '../unpack/apply-layer.ts';
 import { copyTree } from '../unpack/copy-tree.ts';

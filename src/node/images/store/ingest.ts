@@ -1,8 +1,8 @@
 /** A directory for content that is being taken in. What is not committed goes away with it. */
 import { mkdir, mkdtemp, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { checkDigest, Digester, digitsOf } from '../content/digest.ts';
 import { MAX_DOCUMENT_BYTES } from '../content/documents.ts';

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { decompressed } from '../content/decompress.ts';
 import { checkDigest, Digester } from '../content/digest.ts';
 import { withinRoom } from '../content/disk-room.ts';

@@ -108,8 +108,7 @@ async function addFile({ directory, name }: Place, entry: TarEntry, options: Unp
 /** A second name of a file that the image has already. */
 async function addHardLink(root: RootDirectory, place: Place, entry: TarEntry): Promise<void> {
   const target = await root.find(entry.linkTarget);
-  const notFile = () =>
-    new RuntimeError('Unknown', `${entry.path} links to ${entry.linkTarget}, which is not a file`);
+  const notFile = () => new RuntimeError('Unknown', `${entry.path} links to ${entry.linkTarget}, which is not a file`);
   if (!target) throw notFile();
   try {
     const found = await target.directory.find(target.name);

@@ -1,5 +1,14 @@
 /** What an image says that wants out of its root. */
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -24,7 +33,12 @@ const file = (path: string, more: Partial<TarInput> = {}): TarInput => ({
   ...{ type: 'file', path, size: 6, content: [Buffer.from('theirs')] },
   ...more,
 });
-const entry = (type: TarInput['type'], path: string, linkTarget = ''): TarInput => ({ type, path, size: 0, linkTarget });
+const entry = (type: TarInput['type'], path: string, linkTarget = ''): TarInput => ({
+  type,
+  path,
+  size: 0,
+  linkTarget,
+});
 
 /** Each list is a layer. */
 async function apply(...layers: TarInput[][]): Promise<void> {

@@ -1,7 +1,7 @@
 /** The mounts of a container: those of the kernel, files in `/etc`, and volumes. */
 import type { Mount } from '../../runtime/container-config.ts';
-import { MS, type Step } from '../launcher/plan.ts';
 import { mountedKey } from '../images-with-host.ts';
+import { MS, type Step } from '../launcher/plan.ts';
 import type { ContainerPlanInput } from './input.ts';
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];

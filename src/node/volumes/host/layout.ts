@@ -29,8 +29,13 @@ export class Layout {
     return join(this.pod(uid), 'etc-hosts');
   }
 
+  /** Has a directory for each container. */
+  terminationMessages(uid: string): string {
+    return join(this.pod(uid), 'containers');
+  }
+
   terminationMessage(uid: string, container: string, attempt: number): string {
-    return join(this.pod(uid), 'containers', segment(container), String(attempt));
+    return join(this.terminationMessages(uid), segment(container), String(attempt));
   }
 
   /** Where the subPath of a volumeMount is mounted. */

@@ -7,6 +7,7 @@ import type { VolumesApi } from '../api.ts';
 import type { CsiDrivers } from '../csi/drivers.ts';
 import type { VolumesInUse } from '../csi/in-use.ts';
 import type { ServiceAccountTokens } from '../files/service-account-tokens.ts';
+import type { HostIds } from '../host/host-ids.ts';
 import type { Layout } from '../host/layout.ts';
 import type { Mounter } from '../host/mounter.ts';
 import type { SerialByKey } from '../serial-by-key.ts';
@@ -36,4 +37,6 @@ export interface VolumeSetup {
   readonly uid: string;
   readonly volume: PodVolume;
   readonly host: VolumeHost;
+  /** Whose files are on disk; undefined: those of the node. */
+  readonly ids: HostIds | undefined;
 }
