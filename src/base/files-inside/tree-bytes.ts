@@ -5,6 +5,8 @@ import { TreeTooDeepError } from './errors.ts';
 import { OpenDirectory } from './open-directory.ts';
 
 const BLOCK_BYTES = 512;
+/** Files with several names that are remembered: those beyond it count once for each name. */
+const MAX_LINKED = 100_000;
 /** Directories that are open at a time, because they have others beside the one that is looked at. */
 const MAX_OPEN = 500;
 
@@ -75,7 +77,7 @@ class Measurement {
     if (!found || found.dev !== this.#device) return;
     if (found.nlink > 1) {
       if (this.#linked.has(found.ino)) return;
-      this.#linked.add(found.ino);
+      if (this.#linked.size < MAX_LINKED) this.#linked.add(found.ino);
     }
     this.bytes += found.blocks * BLOCK_BYTES;
   }

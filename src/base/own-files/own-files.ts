@@ -1,7 +1,18 @@
 /** The file system, for paths that nobody but this program controls. */
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
-export { createReadStream, createWriteStream, type Dirent, type FSWatcher, type Stats, watch } from 'node:fs';
+export {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  type Dirent,
+  type FSWatcher,
+  mkdirSync,
+  openSync,
+  type Stats,
+  watch,
+} from 'node:fs';
 export {
   chmod,
   chown,
@@ -24,7 +35,10 @@ export {
   writeFile,
 } from 'node:fs/promises';
 
-/** Creates a directory with those around it. Returns whether it is new. */
+/** Creates a directory with those around it that are missing, whatever the umask. Returns whether it is new. */
 export async function makeDirectory(path: string, mode: number): Promise<boolean> {
-  return (await mkdir(path, { recursive: true, mode })) !== undefined;
+  const first = await mkdir(path, { recursive: true, mode });
+  if (first === undefined) return false;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await chmod(made, mode);
+  return true;
 }

@@ -114,7 +114,7 @@ describe.runIf(isRoot)('the owners of files', () => {
       securityContext: { fsGroup: 2000, runAsUser: 1000 },
     });
     await w.volumes.prepare(pod);
-    const [{ hostId: base }] = (await w.volumes.idMappings(pod)) as [{ hostId: number }];
+    const base = (await w.volumes.idMappings(pod))![0]!.hostId;
     expect(await ownersOf(w.path('empty-dir', 'scratch'))).toEqual([base, base + 2000]);
     expect((await stat(w.path('empty-dir', 'scratch'))).mode & 0o7777).toBe(0o2777);
     expect(await ownersOf(w.path('secret', 'keys'))).toEqual([base, base + 2000]);

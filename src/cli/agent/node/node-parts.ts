@@ -1,5 +1,7 @@
 /** What runs pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
 import { join } from 'node:path';
+import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { makeDirectory } from '../../../base/own-files/own-files.ts';
 import { rejectsOn } from '../../../base/rejects-on.ts';
 import { type Agent, startAgent } from '../../../node/agent/agent.ts';
 import { PullRecords } from '../../../node/agent/images/pull-records.ts';
@@ -119,6 +121,7 @@ export class NodeParts {
     const { clusterDns, clusterDomain, startServices } = this.#options;
     const { runtime, volumes, pullRecords, machine } = parts;
     const settings = await parts.settings();
+    await makeDirectory(join(this.#directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
       ...{ client, clock, random, log, runtime, volumes, pullRecords, machine, settings },
       facts: {
