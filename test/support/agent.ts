@@ -78,6 +78,7 @@ class FakeVolumes implements Volumes {
   }
   usage = async () => ({ volumes: new Map(), shared: 0, containers: new Map() });
   driverStats = async () => [];
+  close = async () => {};
   followDrivers = async () => {};
 }
 

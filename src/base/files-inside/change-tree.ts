@@ -9,7 +9,7 @@ import { OpenDirectory } from './open-directory.ts';
 /** Each level keeps two files open. */
 const MAX_DEPTH = 500;
 
-export interface FileChange {
+interface FileChange {
   readonly uid: number;
   readonly gid: number;
   /** Undefined: it stays. Links have none. */

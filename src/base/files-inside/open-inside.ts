@@ -17,7 +17,7 @@ export interface InsideOptions {
   readonly create?: NewDirectory;
 }
 
-export interface NewDirectory {
+interface NewDirectory {
   /** Set whatever the umask is. */
   readonly mode: number;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;

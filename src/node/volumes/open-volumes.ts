@@ -20,6 +20,7 @@ import type { HostIds } from './host/host-ids.ts';
 import { Layout } from './host/layout.ts';
 import { hostMounter } from './host/mounter.ts';
 import { namesIn } from './host/names-in.ts';
+import { SecretMemory } from './host/secret-memory.ts';
 import { boundVolume } from './kinds/claim.ts';
 import { refreshFileVolume } from './kinds/file-volume.ts';
 import { prepareVolume, setUpFailure } from './kinds/prepare-volume.ts';
@@ -62,10 +63,12 @@ export function openVolumes(options: VolumesOptions): Volumes {
   const { root, nodeName, api, allocatable, liveConfigVolumes, clock, random, log } = options;
   const layout = new Layout(root);
   const csi = new CsiDrivers({ registry: layout.pluginRegistry, api, clock, log });
+  const mounter = hostMounter(options.canMount);
   const host = {
     nodeName,
     layout,
-    mounter: hostMounter(options.canMount),
+    mounter,
+    memory: new SecretMemory(layout.memory, mounter, log),
     api,
     tokens: new ServiceAccountTokens(api, clock, log),
     csi,
@@ -138,8 +141,13 @@ class NodeVolumes implements Volumes {
     });
   }
 
-  leftovers(): Promise<readonly string[]> {
-    return namesIn(this.#host.layout.pods);
+  async leftovers(): Promise<readonly string[]> {
+    const { pods, memory } = this.#host.layout;
+    return [...new Set([...(await namesIn(pods)), ...(await namesIn(memory))])];
+  }
+
+  close(): Promise<void> {
+    return this.#host.memory.close();
   }
 
   refresh(pod: SeenPod): Promise<RefreshResult> {

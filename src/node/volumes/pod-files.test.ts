@@ -1,7 +1,7 @@
 /** Where the files of a pod are, whose they are, and what they count for. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isRoot, podWith, VolumesWorld } from '../../../test/support/node/volumes-world.ts';
 import type { SeenPod } from '../pod/container-run.ts';
@@ -38,66 +38,68 @@ async function world(options = {}) {
 describe.runIf(isRoot)('Secrets, tokens and the downward API', () => {
   const pod = podWith([secret('one'), secret('two'), token, downward, config]);
 
-  it('are in memory only, in one file system for each kind', async () => {
+  it('are in memory only, in one file system of the node', async () => {
     await using w = await world();
     await w.volumes.prepare(pod);
+    const [mount] = await mountAt(join(w.root, 'memory'));
+    expect(mount?.type).toBe('tmpfs');
     for (const [kind, name] of [
       ['secret', 'one'],
+      ['secret', 'two'],
       ['projected', 'token'],
       ['downward-api', 'about'],
     ] as const) {
-      const [mount] = await mountAt(dirname(w.path(kind, name)));
-      expect(mount?.type).toBe('tmpfs');
+      expect(w.path(kind, name).startsWith(join(w.root, 'memory/'))).toBe(true);
+      expect((await readdir(w.path(kind, name))).length).toBeGreaterThan(1);
     }
     expect(await readFile(join(w.path('secret', 'two'), 'key'), 'utf8')).toBe('very secret');
-    // Nothing is left when the file systems are taken away.
-    expect(await mountAt(dirname(w.path('configmap', 'config')))).toEqual([]);
-    execFileSync('umount', ['-l', dirname(w.path('secret', 'one'))]);
-    expect(await readdir(dirname(w.path('secret', 'one')))).toEqual([]);
+    expect(w.path('configmap', 'config').startsWith(join(w.root, 'pods/'))).toBe(true);
+    execFileSync('umount', ['-l', join(w.root, 'memory')]);
+    expect(spawnSync('grep', ['-rl', 'very secret', w.root], { encoding: 'utf8' }).stdout).toBe('');
   });
 
-  it('can be written and read with nothing but what a file needs', async () => {
+  it('are files and nothing else, which other users cannot list', async () => {
     await using w = await world();
     await w.volumes.prepare(pod);
-    const [line] = execFileSync('findmnt', ['-n', '-o', 'OPTIONS', dirname(w.path('secret', 'one'))])
-      .toString()
-      .split('\n');
+    const table = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
+    const line = table.find((each) => each.split(' ')[4] === join(w.root, 'memory'));
     expect(line).toContain('nosuid');
     expect(line).toContain('nodev');
-    expect((await stat(dirname(w.path('secret', 'one')))).mode & 0o777).toBe(0o711);
+    for (const path of ['memory', 'memory/u-1', 'pods', 'pods/u-1', 'pods/u-1/volumes']) {
+      expect((await stat(join(w.root, path))).mode & 0o777).toBe(0o711);
+    }
   });
 
   it('are taken over by a new agent, and gone with the pod', async () => {
     await using w = await world();
     await w.volumes.prepare(pod);
-    const directory = dirname(w.path('secret', 'one'));
     const restarted = w.restarted();
     await restarted.prepare(pod);
     await restarted.refresh(pod);
-    expect(await mountAt(directory)).toHaveLength(1);
-    await w.restarted().release('u-1');
-    expect(await mountAt(directory)).toEqual([]);
-    expect(await w.volumes.leftovers()).toEqual([]);
+    await restarted.close();
+    expect(await mountAt(join(w.root, 'memory'))).toHaveLength(1);
+    const last = w.restarted();
+    expect(await last.leftovers()).toEqual(['u-1']);
+    await last.release('u-1');
+    expect(await last.leftovers()).toEqual([]);
+    await last.close();
+    expect(await mountAt(join(w.root, 'memory'))).toEqual([]);
   });
 
   it('are written again after a reboot, when memory is empty', async () => {
     await using w = await world();
     await w.volumes.prepare(pod);
-    for (const kind of ['secret', 'projected', 'downward-api']) {
-      execFileSync('umount', ['-l', dirname(w.path(kind, 'x'))]);
-    }
+    execFileSync('umount', ['-l', join(w.root, 'memory')]);
     await w.restarted().prepare(pod);
-    expect(await mountAt(dirname(w.path('secret', 'one')))).toHaveLength(1);
+    expect(await mountAt(join(w.root, 'memory'))).toHaveLength(1);
     expect(await readFile(join(w.path('secret', 'one'), 'key'), 'utf8')).toBe('very secret');
   });
 
   it('stay where an earlier release has written them', async () => {
     await using w = await world({ canMount: false });
-    await w.volumes.prepare(pod);
-    const mounting = w.restarted({ canMount: true });
-    await mounting.prepare(pod);
-    expect(await mountAt(dirname(w.path('secret', 'one')))).toEqual([]);
-    expect(await readFile(join(w.path('secret', 'one'), 'key'), 'utf8')).toBe('very secret');
+    const before = (await w.volumes.prepare(pod)).get('one');
+    expect((await w.restarted({ canMount: true }).prepare(pod)).get('one')).toEqual(before);
+    expect(await mountAt(join(w.root, 'memory'))).toEqual([]);
   });
 });
 

@@ -36,6 +36,7 @@ export async function releasePod(uid: string, context: ReleaseContext): Promise<
   for (const volume of published) await forget(volume, context);
   // The directory stays until this was reported, so that another attempt reports it, too.
   if (await isThere(csiDirectory(layout, uid))) await inUse.report();
+  await removeTree(layout.memoryVolumes(uid));
   await removeTree(directory);
 }
 

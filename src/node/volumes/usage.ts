@@ -13,8 +13,10 @@ const COUNTED = ['empty-dir', 'configmap', 'secret', 'downward-api', 'projected'
 export async function podUsage(layout: Layout, uid: string): Promise<PodUsage> {
   const volumes = new Map<string, number>();
   for (const kind of COUNTED) {
-    const parent = join(layout.volumes(uid), `kubernetes.io~${kind}`);
-    for (const name of await namesIn(parent)) volumes.set(name, await bytesIn(join(parent, name)));
+    for (const volumesOf of [layout.volumes(uid), layout.memoryVolumes(uid)]) {
+      const parent = join(volumesOf, `kubernetes.io~${kind}`);
+      for (const name of await namesIn(parent)) volumes.set(name, await bytesIn(join(parent, name)));
+    }
   }
   const messages = layout.terminationMessages(uid);
   const containers = new Map<string, number>();

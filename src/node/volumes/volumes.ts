@@ -27,6 +27,8 @@ export interface Volumes {
   usage(podUid: string): Promise<PodUsage>;
   /** What CSI drivers say about the use of the pod's volumes. */
   driverStats(podUid: string): Promise<readonly DriverVolumeStats[]>;
+  /** Unmounts what no pod needs. What pods have stays. */
+  close(): Promise<void>;
   /** Registers the CSI drivers of the node as they come and go, until the signal is aborted. */
   followDrivers(signal: AbortSignal): Promise<void>;
 }

@@ -43,6 +43,7 @@ export class NodeParts {
   readonly #signal: AbortSignal;
   #keeping: Promise<void> | undefined;
   #services: RunningServices | undefined;
+  #volumes: Volumes | undefined;
   #markServices: (running: RunningServices) => void = () => {};
   readonly #servicesStarted = new Promise<RunningServices>((resolve) => {
     this.#markServices = resolve;
@@ -62,6 +63,7 @@ export class NodeParts {
     const runtime = await this.#openRuntime(file);
     const pullRecords = new PullRecords(join(this.#directory, 'image_manager', 'pulled.json'));
     const volumes = this.#openVolumes(runtime, pullRecords);
+    this.#volumes = volumes;
     await options.handedOver();
     this.#signal.throwIfAborted();
     const agent = await this.#startAgent({ ...options, runtime, volumes, pullRecords });
@@ -81,6 +83,7 @@ export class NodeParts {
   async close(): Promise<void> {
     await this.#keeping;
     await this.agent?.stop();
+    await this.#volumes?.close();
     await this.runtime?.close();
   }
 

@@ -21,6 +21,20 @@ export class Layout {
     return join(this.pod(uid), 'volumes', `kubernetes.io~${kind}`, segment(name));
   }
 
+  /** A tmpfs, with a directory for each pod. */
+  get memory(): string {
+    return join(this.#root, 'memory');
+  }
+
+  /** The volumes of a pod that are in memory. */
+  memoryVolumes(uid: string): string {
+    return join(this.memory, segment(uid));
+  }
+
+  memoryVolume(uid: string, kind: string, name: string): string {
+    return join(this.memoryVolumes(uid), `kubernetes.io~${kind}`, segment(name));
+  }
+
   volumes(uid: string): string {
     return join(this.pod(uid), 'volumes');
   }

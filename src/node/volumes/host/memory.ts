@@ -1,7 +1,6 @@
 /** Directories in memory. */
 import { parseQuantity, scaled } from '../../../base/quantity.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import type { Mounter } from './mounter.ts';
 
 export interface MemoryOptions {
   readonly pod: SeenPod;
@@ -22,20 +21,6 @@ export function tmpfsOptions({ pod: { spec }, sizeLimit, allocatable }: MemoryOp
     allocatable.memory === undefined ? 0 : bytesOf(allocatable.memory),
   ].filter((bytes) => bytes > 0);
   return sizes.length ? [`size=${Math.min(...sizes)}`] : [];
-}
-
-/**
- * Mounts a tmpfs for files that must never be on a disk. Swap is one, too: kernels since 6.4 can leave it out, and older ones
- * refuse the option.
- */
-export async function mountSecretMemory(mounter: Mounter, target: string, options: readonly string[]): Promise<void> {
-  const spec = { type: 'tmpfs', source: 'tmpfs', target };
-  const common = ['nosuid', 'nodev', 'mode=0711', ...options];
-  try {
-    await mounter.mount({ ...spec, options: [...common, 'noswap'] });
-  } catch {
-    await mounter.mount({ ...spec, options: common });
-  }
 }
 
 export const bytesOf = (text: string): number => Number(scaled(parseQuantity(text), 0));

@@ -10,6 +10,7 @@ import type { ServiceAccountTokens } from '../files/service-account-tokens.ts';
 import type { HostIds } from '../host/host-ids.ts';
 import type { Layout } from '../host/layout.ts';
 import type { Mounter } from '../host/mounter.ts';
+import type { SecretMemory } from '../host/secret-memory.ts';
 import type { SerialByKey } from '../serial-by-key.ts';
 
 export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];
@@ -25,6 +26,8 @@ export interface VolumeHost {
   readonly inUse: VolumesInUse;
   /** By staging path: a volume is not unstaged while another pod stages it. */
   readonly staging: SerialByKey;
+  /** For Secrets and tokens. */
+  readonly memory: SecretMemory;
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly liveConfigVolumes: boolean;
   readonly clock: Clock;
