@@ -25,6 +25,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/base/grpc/session.ts': { '#streams': 'in progress', '#queue': 'in progress' },
   'src/base/collections/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
   'src/base/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
+  'src/base/files-inside/tree-bytes.ts': { '#linked': 'bytes' },
   'src/base/event-loop/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',

@@ -77,8 +77,9 @@ class FakeVolumes implements Volumes {
     this.refreshed.push(labels);
     return { nextAt: undefined };
   }
-  usage = async () => new Map();
+  usage = async () => ({ volumes: new Map(), shared: 0, containers: new Map() });
   driverStats = async () => [];
+  close = async () => {};
   followDrivers = async () => {};
 }
 

@@ -1,7 +1,9 @@
 /** What is needed to find again what a node runs: kept in its directory. */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
+import { makeDirectory } from '../../base/own-files/own-files.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import type { RealRuntime } from './open-runtime.ts';
 
@@ -24,7 +26,9 @@ const FILE = 'node.json';
 /** Where a node has its files below the data directory. */
 export async function nodeDirectory(dataDirectory: string, node: string): Promise<string> {
   const directory = join(dataDirectory, NODES, node);
-  await mkdir(directory, { recursive: true, mode: 0o755 });
+  await makeDirectory(directory, TRAVERSED_DIRECTORY);
+  // Earlier releases let everybody list them.
+  for (const path of [join(dataDirectory, NODES), directory]) await chmod(path, TRAVERSED_DIRECTORY);
   return directory;
 }
 

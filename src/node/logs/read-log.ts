@@ -1,8 +1,7 @@
-import { type FSWatcher, watch } from 'node:fs';
-import { type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { openRegularFile } from '../../base/files-inside/regular-file.ts';
+import { type FileHandle, type FSWatcher, lstat, watch } from '../../base/own-files/own-files.ts';
 import { type EntryFilter, EntryReader } from './entries.ts';
-import { openFile } from './open-file.ts';
 import { sinceOffset, tailOffset } from './start-offset.ts';
 
 /** Which part of a log is wanted. */
@@ -55,7 +54,7 @@ async function* entries(
 ): AsyncGenerator<Buffer> {
   const reader = new EntryReader(selection);
   let chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
-  let file = await openFile(path);
+  let file = await openRegularFile(path);
   try {
     let { position, end } = file ? await rangeOf(file, selection) : WHOLE_FILE;
     for (;;) {
@@ -100,11 +99,11 @@ async function rangeOf(file: FileHandle, { since, tailLines, follow }: LogSelect
 
 /** The file that has taken the place of the one that is read; undefined as long as there is none. */
 async function rotated(path: string, file: FileHandle | undefined, position: number): Promise<FileHandle | undefined> {
-  if (!file) return openFile(path);
-  const [current, own] = await Promise.all([stat(path).catch(() => undefined), file.stat()]);
+  if (!file) return openRegularFile(path);
+  const [current, own] = await Promise.all([lstat(path).catch(() => undefined), file.stat()]);
   if (!current || current.ino === own.ino) return undefined;
   // Everything of the old file has been read: its writer opens the new one after its last line.
-  return own.size > position ? undefined : openFile(path);
+  return own.size > position ? undefined : openRegularFile(path);
 }
 
 /** Whether something has happened to a log: lines, a new file, or its end. */

@@ -1,10 +1,9 @@
 /** Moves away log files that have become too large, as kubelet does. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Logger } from '../../base/log.ts';
+import { createReadStream, createWriteStream, lstat, readdir, rename, rm } from '../../base/own-files/own-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 interface RotationLimits {
@@ -40,8 +39,8 @@ export async function rotateLogs(
 /** Rotates a log that is too large; whether it was. Older files are compressed, the oldest ones removed. */
 export async function rotateLog(path: string, { now, reopen, ...limits }: Rotation): Promise<boolean> {
   const { maxBytes, maxFiles } = { ...DEFAULT_LIMITS, ...limits };
-  const current = await stat(path).catch(() => undefined);
-  if (!current || current.size < maxBytes) return false;
+  const current = await lstat(path).catch(() => undefined);
+  if (!current?.isFile() || current.size < maxBytes) return false;
   const older = await rotatedFiles(path);
   // Together with the current file and the one that it becomes.
   const kept = Math.max(0, maxFiles - 2);

@@ -11,7 +11,7 @@ import { crossed, DEFAULT_THRESHOLDS } from './pressure/thresholds.ts';
 const MI = 1024 * 1024;
 
 /** A node with one container of a pod, whose use of resources a test sets. */
-function world(parts: { spec?: object; volume?: number } = {}) {
+function world(parts: { spec?: object; volume?: number; shared?: number; own?: number } = {}) {
   const clock = new ControlledClock();
   const state = {
     cpu: 0,
@@ -63,7 +63,11 @@ function world(parts: { spec?: object; volume?: number } = {}) {
       } as never,
     },
     pods: () => [pod],
-    volumesOf: async () => new Map([['v', parts.volume ?? 0]]),
+    writtenBy: async () => ({
+      volumes: new Map([['v', parts.volume ?? 0]]),
+      shared: parts.shared ?? 0,
+      containers: new Map([['c', parts.own ?? 0]]),
+    }),
     evict: (_, message, isDisruption) => {
       state.evicted.push(message);
       state.disruptions.push(isDisruption);
@@ -109,6 +113,16 @@ test('a pod that fills its volume above the limit is evicted on a machine with p
   await housekeeping.step();
   expect(state.evicted).toEqual(['Usage of EmptyDir volume "v" exceeds the limit "1Mi". ']);
   expect(state.disruptions).toEqual([false]);
+});
+
+test.each([
+  ['/etc/hosts', { shared: 300 * MI }],
+  ['its termination message or its log', { own: 300 * MI }],
+])('a pod that writes above its limit into %s is evicted', async (_, written) => {
+  const spec = { containers: [{ name: 'c', resources: { limits: { 'ephemeral-storage': '50Mi' } } }] };
+  const { state, housekeeping } = world({ spec, ...written });
+  await housekeeping.step();
+  expect(state.evicted).toEqual(['Pod ephemeral local storage usage exceeds the total limit of containers 50Mi. ']);
 });
 
 test('a critical pod is not evicted, whatever it writes', async () => {

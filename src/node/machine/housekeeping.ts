@@ -8,7 +8,7 @@ import { type Clock, sleep } from '../../base/time/clock.ts';
 import { isCritical } from '../admission/critical.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Container, Image, Runtime } from '../runtime/runtime.ts';
-import type { DriverVolumeStats } from '../volumes/volumes.ts';
+import type { DriverVolumeStats, PodUsage } from '../volumes/volumes.ts';
 import { DEFAULT_IMAGE_GARBAGE, type ImageHistories, noteImages, planImageGarbage } from './garbage/plan-images.ts';
 import type { LocalMachine, MachineObservation } from './local-machine.ts';
 import { chooseEvicted, type PodConsumption } from './pressure/choose-evicted.ts';
@@ -29,8 +29,8 @@ export interface HousekeepingOptions {
   readonly runtime: Pick<Runtime, 'podUsage' | 'usage' | 'containers' | 'sandboxes' | 'images'>;
   /** The pods that the node runs. */
   pods(): readonly SeenPod[];
-  /** Bytes by volume of a pod. */
-  volumesOf(podUid: string): Promise<ReadonlyMap<string, number>>;
+  /** What a pod has written, except for the layers of its containers. */
+  writtenBy(pod: PodName): Promise<PodUsage>;
   /** What drivers say about the volumes of a pod. */
   driverStatsOf?(podUid: string): Promise<readonly DriverVolumeStats[]>;
   rotateLogs(): Promise<void>;
@@ -38,6 +38,12 @@ export interface HousekeepingOptions {
   evict(pod: SeenPod, message: string, isDisruption: boolean): void;
   /** Reports an event about the node. */
   warn(reason: string, message: string): void;
+}
+
+interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
 }
 
 /** The volume of a claim. */
@@ -107,14 +113,14 @@ export class Housekeeping {
   async summary(bootedAt: number): Promise<object | undefined> {
     const { nodeName, runtime, driverStatsOf } = this.#options;
     const [pods, images] = await Promise.all([this.#stats(), runtime.images.usage()]);
-    const volumes = await this.#volumesOf(pods.map(({ uid }) => uid));
-    const volumesOf = (uid: string) => volumes.get(uid);
+    const written = await this.#written(pods);
+    const writtenBy = (uid: string) => written.get(uid);
     const ofDrivers = new Map(
       await Promise.all(pods.map(async ({ uid }) => [uid, (await driverStatsOf?.(uid)) ?? []] as const)),
     );
     const driverVolumesOf = (uid: string) => ofDrivers.get(uid) ?? [];
     const common = { nodeName, bootedAt, samples: this.#samples, pods, imageBytes: images.bytes };
-    return summary({ ...common, volumesOf, driverVolumesOf });
+    return summary({ ...common, writtenBy, driverVolumesOf });
   }
 
   /** What drivers say about the volumes of claims that pods use, each claim once. */
@@ -137,9 +143,9 @@ export class Housekeeping {
     return runningPods(sandboxes, containers, this.#samples);
   }
 
-  async #volumesOf(uids: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
-    const all = await Promise.all(uids.map(async (uid) => [uid, await this.#options.volumesOf(uid)] as const));
-    return new Map(all);
+  /** By UID. */
+  async #written(pods: readonly PodName[]): Promise<ReadonlyMap<string, PodUsage>> {
+    return new Map(await Promise.all(pods.map(async (pod) => [pod.uid, await this.#options.writtenBy(pod)] as const)));
   }
 
   #hasLimitedStorage(): boolean {
@@ -152,13 +158,9 @@ export class Housekeeping {
     const pods = podsOfNode();
     const stats = new Map((await this.#stats()).map((each) => [each.uid, each]));
     const measured = crossed.length > 0 ? pods : pods.filter(isLimited);
-    const volumes = await this.#volumesOf(measured.map(({ metadata }) => metadata.uid ?? ''));
-    const writtenBy = ({ metadata }: SeenPod) => ({
-      volumes: volumes.get(metadata.uid ?? '') ?? new Map<string, number>(),
-      containers: new Map(
-        (stats.get(metadata.uid ?? '')?.containers ?? []).map(({ name, usage }) => [name, usage.writableBytes ?? 0]),
-      ),
-    });
+    const written = await this.#written(measured.map(nameOf));
+    const writtenBy = ({ metadata }: SeenPod) =>
+      withLayers(written.get(metadata.uid ?? '') ?? NOTHING, stats.get(metadata.uid ?? ''));
     const evicted = new Set<SeenPod>();
     for (const pod of measured.filter(isLimited)) {
       const message = storageExcess(pod, writtenBy(pod));
@@ -170,7 +172,8 @@ export class Housekeeping {
     if (!threshold) return;
     warn('EvictionThresholdMet', `Attempting to reclaim ${RESOURCE_OF[threshold.signal]}`);
     if (evicted.size > 0) return;
-    const consumptionOf = (pod: SeenPod) => consumption(stats.get(pod.metadata.uid ?? ''), writtenBy(pod).volumes);
+    const consumptionOf = (pod: SeenPod) =>
+      consumption(stats.get(pod.metadata.uid ?? ''), written.get(pod.metadata.uid ?? '') ?? NOTHING);
     const chosen = chooseEvicted(pods, consumptionOf, threshold, left);
     if (chosen) evict(chosen.pod, chosen.message, true);
   }
@@ -205,16 +208,30 @@ function isLimited({ spec }: SeenPod): boolean {
   );
 }
 
-function consumption(stats: PodStats | undefined, volumes: ReadonlyMap<string, number>): PodConsumption | undefined {
+const NOTHING: PodUsage = { volumes: new Map(), shared: 0, containers: new Map() };
+
+const nameOf = ({ metadata: { namespace = '', name = '', uid = '' } }: SeenPod): PodName => ({ namespace, name, uid });
+
+/** Adds what containers have written to their roots. */
+function withLayers(written: PodUsage, stats: PodStats | undefined): PodUsage {
+  const containers = new Map(written.containers);
+  for (const { name, usage } of stats?.containers ?? []) {
+    containers.set(name, (containers.get(name) ?? 0) + (usage.writableBytes ?? 0));
+  }
+  return { ...written, containers };
+}
+
+function consumption(stats: PodStats | undefined, written: PodUsage): PodConsumption | undefined {
   if (!stats) return undefined;
+  const all = withLayers(written, stats);
   const containers = stats.containers.map(({ name, usage }) => ({
     name,
     memory: usage.workingSet,
-    disk: usage.writableBytes ?? 0,
+    disk: all.containers.get(name) ?? 0,
   }));
   const sum = (of: (container: (typeof containers)[number]) => number) =>
     containers.reduce((total, container) => total + of(container), 0);
-  const inVolumes = [...volumes.values()].reduce((total, bytes) => total + bytes, 0);
+  const inVolumes = [...all.volumes.values()].reduce((total, bytes) => total + bytes, all.shared);
   return { memory: sum(({ memory }) => memory), disk: sum(({ disk }) => disk) + inVolumes, processes: 0, containers };
 }
 

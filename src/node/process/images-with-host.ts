@@ -1,13 +1,17 @@
 /** The images of the process runtime: those of a store, and the image `host`. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { PathInsideError } from '../../base/files-inside/errors.ts';
+import { pathInside } from '../../base/files-inside/open-inside.ts';
+import { readInside } from '../../base/files-inside/read-inside.ts';
 import { HOST_IMAGE_ID, isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { ImageStore } from '../images/image-store.ts';
-import type { ContainerConfig, IdMapping } from '../runtime/container-config.ts';
+import type { ContainerConfig, IdMapping, Mount } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Images } from '../runtime/runtime.ts';
 import { HOST_IMAGE, HOST_IMAGE_REFUSED, hostImageConfig } from './host-image.ts';
 import type { ResolvedImage } from './wire/calls.ts';
+
+/** Of the files that name the users and groups of an image. */
+const MAX_USER_FILE_BYTES = 1024 * 1024;
 
 /**
  * Where the image `host` is not allowed, nobody can find it: images of admitted pods can be changed, and debug containers
@@ -54,13 +58,9 @@ export async function resolveImage(
     ? ['/', hostImageConfig(node)]
     : await Promise.all([store.unpack(config.imageId), store.config(config.imageId)]);
   const [passwd, group, mounted] = await Promise.all([
-    textIn(join(directory, 'etc/passwd')),
-    textIn(join(directory, 'etc/group')),
-    Promise.all(
-      config.mounts.flatMap(({ image }) =>
-        image ? [store.unpack(image.id).then((path) => [image.id, path] as const)] : [],
-      ),
-    ),
+    userFile(directory, 'etc/passwd'),
+    userFile(directory, 'etc/group'),
+    Promise.all(config.mounts.flatMap(({ image }) => (image ? [mountedPart(store, image)] : []))),
   ]);
   const shifted = isHost || base === undefined ? [] : [await store.shiftedLayer(config.imageId, base)];
   return {
@@ -73,11 +73,30 @@ export async function resolveImage(
   };
 }
 
-/** An image may have no such file. */
-async function textIn(path: string): Promise<string> {
+type MountedImage = NonNullable<Mount['image']>;
+
+/** The key of a mounted image, or a part of one, in `ResolvedImage.mounted`. Ids have no slash. */
+export function mountedKey({ id, subPath }: MountedImage): string {
+  return subPath === '' ? id : `${id}/${subPath}`;
+}
+
+/** Nobody writes to the files of an image, so that a path without links stays what it is. */
+async function mountedPart(store: ImageStore, image: MountedImage): Promise<readonly [string, string]> {
+  const directory = await store.unpack(image.id);
+  if (image.subPath === '') return [mountedKey(image), directory];
   try {
-    return await readFile(path, 'utf8');
-  } catch {
-    return '';
+    return [mountedKey(image), await pathInside(directory, image.subPath, { links: 'chroot' })];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR' && !(error instanceof PathInsideError)) throw error;
+    throw new RuntimeError('CannotRun', `the image volume has no "${image.subPath}"`, { cause: error });
   }
+}
+
+/** An image may have no such file, or a link to another one of its own. */
+async function userFile(directory: string, path: string): Promise<string> {
+  const bytes = await readInside(directory, path, { links: 'chroot', maxBytes: MAX_USER_FILE_BYTES }).catch((cause) => {
+    throw new RuntimeError('CannotRun', `${path} of the image cannot be read: ${(cause as Error).message}`, { cause });
+  });
+  return bytes?.toString('utf8') ?? '';
 }

@@ -1,8 +1,9 @@
 /** Finds or starts the keeper of a directory. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync } from '../../base/own-files/own-files.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import { type KeeperFacts, PROTOCOL_VERSION } from './wire/calls.ts';
 import { KeeperConnection } from './wire/connection.ts';

@@ -10,6 +10,7 @@ import { type ConnectedKeeper, connectKeeper } from './keeper-process.ts';
 import { mountPathProblem } from './mount-paths.ts';
 import { refusal } from './refusal.ts';
 import { collect, openPort, openStreams } from './streams.ts';
+import { userNamespaceOf } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 import type { KeeperConnection } from './wire/connection.ts';
 
@@ -74,6 +75,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     supplementalGroupsPolicy: facts.executor === 'oci',
     limitation: limitationOf(facts),
     refusal: (pod) => refusal(pod, facts, allowsHostImage),
+    userNamespaceOf: (pod) => userNamespaceOf(pod, facts),
     health: async () =>
       keeper
         ? { isReady: true, isNetworkReady: true }

@@ -5,6 +5,7 @@ import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import { wrongHostAddress } from '../pod/host-addresses.ts';
 import { HOST_IMAGE_REFUSED } from './host-image.ts';
 import { unknownCapability } from './oci/capabilities.ts';
+import { whyHostUsers } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
 type Rule = (pod: SeenPod, facts: KeeperFacts) => string | undefined;
@@ -76,6 +77,10 @@ const CONTAINERS: readonly Rule[] = [
     pod.spec.hostUsers === false && !hasUserNamespaces
       ? `pods cannot have user namespaces of their own (hostUsers: false): ${whyNotIsolated}.`
       : undefined,
+  (pod) => {
+    const why = pod.spec.hostUsers === false ? whyHostUsers(pod) : undefined;
+    return why && `it cannot have a user namespace of its own (hostUsers: false): ${why}.`;
+  },
 ];
 
 const WITHOUT_CGROUPS: readonly Rule[] = [

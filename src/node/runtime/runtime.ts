@@ -5,6 +5,7 @@ import type { SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, ContainerResources } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
 import type { InterfaceUsage, Throttling } from './usage.ts';
+import type { UserNamespaceMode } from './user-namespace.ts';
 
 export interface Runtime extends Containers {
   /** The value of `containerRuntimeVersion` in the node's status, for example `containerd://1.6.20`. */
@@ -18,6 +19,8 @@ export interface Runtime extends Containers {
   readonly supplementalGroupsPolicy: boolean | undefined;
   /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
   refusal(pod: SeenPod): string | undefined;
+  /** Whether a pod gets a user namespace, and who maps the ids of its files; absent: `hostUsers: false` maps mounts. */
+  readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
   health(): Promise<RuntimeHealth>;
   /** Calls the listener when something may have changed, with the sandbox if it is known. Returns how to stop that. */
   onChange(listener: (sandboxId: string | undefined) => void): () => void;

@@ -241,7 +241,7 @@ describe.each(isRoot ? [true, false] : [false])('a subPath, with the right to mo
     await using w = await world();
     await symlink(w.elsewhere('new'), join(w.path('empty-dir', 'v'), 'dangling'));
     await expect(mountOf(w, { subPath: 'dangling' })).rejects.toThrow(
-      'failed to create subPath directory for volumeMount "v" of container "c"',
+      'failed to prepare subPath for volumeMount "v" of container "c"',
     );
     expect(await readdir(w.elsewhere('.'))).toEqual(['secret']);
   });

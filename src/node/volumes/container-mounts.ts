@@ -1,8 +1,10 @@
 /** What a container mounts. */
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import { TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
+import { chmod, chown, makeDirectory, writeFile } from '../../base/own-files/own-files.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { Device, Mount, Propagation } from '../runtime/container-config.ts';
+import { type HostIds, rootOf } from './host/host-ids.ts';
 import type { Layout } from './host/layout.ts';
 import type { Mounter } from './host/mounter.ts';
 import { prepareSubPath, subPathOf } from './sub-path.ts';
@@ -16,6 +18,7 @@ export interface MountContext {
   readonly layout: Layout;
   readonly mounter: Mounter;
   readonly prepared: PreparedVolumes;
+  readonly ids: HostIds | undefined;
 }
 
 export async function containerMounts(
@@ -32,14 +35,14 @@ export async function containerMounts(
   }
   if (request.hosts !== undefined && !volumeMounts.some(({ mountPath }) => mountPath === HOSTS)) {
     const hostPath = context.layout.hosts(uid);
-    await writeShared(hostPath, request.hosts, 0o644);
+    await writeShared(hostPath, request.hosts, { mode: 0o644, ids: context.ids });
     mounts.push(plainMount(hostPath, HOSTS, request));
   }
   const { terminationMessagePath } = container;
   if (terminationMessagePath) {
     const hostPath = context.layout.terminationMessage(uid, container.name, request.attempt);
     // Programs of any user may write their last message.
-    await writeShared(hostPath, '', 0o666);
+    await writeShared(hostPath, '', { mode: 0o666, ids: context.ids });
     mounts.push(plainMount(hostPath, terminationMessagePath, request));
   }
   return { mounts, devices: devicesOf(container, context.prepared) };
@@ -51,7 +54,7 @@ async function volumeMount(
   index: number,
   mount: VolumeMount,
   request: MountRequest,
-  { layout, mounter, prepared }: MountContext,
+  { layout, mounter, prepared, ids }: MountContext,
 ): Promise<Mount> {
   const volume = prepared.get(mount.name);
   if (!volume) throw new VolumeError(`cannot find volume "${mount.name}" to mount into container "${container}"`);
@@ -71,7 +74,7 @@ async function volumeMount(
         volumePath: volume.path,
         subPath,
         mountPoint: layout.subPath(uid, mount.name, container, index),
-        mounter,
+        ...{ mounter, ids },
         container,
         volume: mount.name,
       })
@@ -119,10 +122,18 @@ function plainMount(hostPath: string, containerPath: string, request: MountReque
   };
 }
 
-/** Written in place, because running containers have this very file mounted. */
-async function writeShared(path: string, contents: string, mode: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+/**
+ * Written in place, because running containers have this very file mounted. They can change what is in it, and its mode, but neither
+ * replace nor remove it: its name is in a directory that they do not see.
+ */
+async function writeShared(
+  path: string,
+  contents: string,
+  { mode, ids }: { readonly mode: number; readonly ids: HostIds | undefined },
+): Promise<void> {
+  await makeDirectory(dirname(path), TRAVERSED_DIRECTORY);
   await writeFile(path, contents);
+  if (ids) await chown(path, rootOf(ids).uid, rootOf(ids).gid);
   await chmod(path, mode);
 }
 

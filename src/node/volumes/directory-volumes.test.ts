@@ -27,7 +27,7 @@ describe('an emptyDir', () => {
     await w.volumes.prepare(pod);
     await w.restarted().prepare(pod);
     expect(await readdir(path)).toEqual(['x']);
-    expect((await w.volumes.usage('u-1')).get('scratch')).toBeGreaterThanOrEqual(512);
+    expect((await w.volumes.usage('u-1')).volumes.get('scratch')).toBeGreaterThanOrEqual(512);
     await w.volumes.release('u-1');
     expect(await w.volumes.leftovers()).toEqual([]);
   });
@@ -367,15 +367,30 @@ describe('the ids of user namespaces', () => {
     await using w = await VolumesWorld.create();
     expect(await w.volumes.idMappings(pod('u-0', {}))).toBeUndefined();
     const all = await Promise.all(['u-1', 'u-2', 'u-3'].map((uid) => w.volumes.idMappings(pod(uid))));
-    expect(all).toEqual([range(65_536), range(131_072), range(196_608)]);
+    const first = all[0]![0]!.hostId;
+    expect(all).toEqual([range(first), range(first + 65_536), range(first + 131_072)]);
+    expect(first % 65_536).toBe(0);
+  });
+
+  it('are those of no ordinary user, and differ between the nodes of a machine', async () => {
+    await using a = await VolumesWorld.create();
+    await using b = await VolumesWorld.create();
+    const ranges = await Promise.all([a, b].map((w) => w.volumes.idMappings(pod('u-1'))));
+    const ids = ranges.map((range) => range?.[0]?.hostId ?? 0) as [number, number];
+    expect(ids[0]).not.toBe(ids[1]);
+    for (const id of ids) {
+      expect(id).toBeGreaterThan(600_100_000);
+      expect(id + 65_536).toBeLessThanOrEqual(0x6fff0000);
+    }
   });
 
   it('stay with a pod until it is released, also after a restart of the agent', async () => {
     await using w = await VolumesWorld.create();
-    await w.volumes.idMappings(pod('u-1'));
-    await w.volumes.idMappings(pod('u-2'));
-    expect(await w.restarted().idMappings(pod('u-2'))).toEqual(range(131_072));
+    const first = await w.volumes.idMappings(pod('u-1'));
+    const second = await w.volumes.idMappings(pod('u-2'));
+    expect(second).not.toEqual(first);
+    expect(await w.restarted().idMappings(pod('u-2'))).toEqual(second);
     await w.volumes.release('u-1');
-    expect(await w.volumes.idMappings(pod('u-3'))).toEqual(range(65_536));
+    expect(await w.volumes.idMappings(pod('u-3'))).toEqual(first);
   });
 });

@@ -5,9 +5,9 @@
 
 import { isApiError } from '../../base/errors.ts';
 import { WorkQueue } from '../../base/event-loop/work-queue.ts';
+import { removeTree } from '../../base/files-inside/remove-tree.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { removeTree } from '../../base/remove-tree.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';

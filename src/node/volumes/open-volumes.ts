@@ -1,10 +1,12 @@
 /** Opens the volumes of a node: everything that pods have below the agent's directory, and their mounts. */
-import { readFile } from 'node:fs/promises';
+import { FileTooLargeError } from '../../base/files-inside/errors.ts';
+import { readInside } from '../../base/files-inside/read-inside.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
+import type { UserNamespaceMode } from '../runtime/user-namespace.ts';
 import type { VolumesApi } from './api.ts';
 import { containerMounts } from './container-mounts.ts';
 import type { CsiSource } from './csi/describe-volume.ts';
@@ -14,22 +16,24 @@ import { refreshCsi } from './csi/prepare-csi.ts';
 import { csiStats } from './csi/stats.ts';
 import { ServiceAccountTokens } from './files/service-account-tokens.ts';
 import { isFileVolume } from './files/sources.ts';
+import type { HostIds } from './host/host-ids.ts';
 import { Layout } from './host/layout.ts';
 import { hostMounter } from './host/mounter.ts';
 import { namesIn } from './host/names-in.ts';
-import { descriptorPath, openInside } from './host/safe-path.ts';
+import { SecretMemory } from './host/secret-memory.ts';
 import { boundVolume } from './kinds/claim.ts';
 import { refreshFileVolume } from './kinds/file-volume.ts';
 import { prepareVolume, setUpFailure } from './kinds/prepare-volume.ts';
 import type { PodVolume, VolumeHost, VolumeSetup } from './kinds/setup.ts';
 import { releasePod } from './release.ts';
 import { SerialByKey } from './serial-by-key.ts';
-import { volumeUsage } from './usage.ts';
+import { podUsage } from './usage.ts';
 import { userNamespaceOf } from './user-namespaces.ts';
 import {
   type ContainerMounts,
   type DriverVolumeStats,
   type MountRequest,
+  type PodUsage,
   type PreparedVolume,
   type PreparedVolumes,
   type RefreshResult,
@@ -48,6 +52,8 @@ export interface VolumesOptions {
   readonly liveConfigVolumes: boolean;
   /** Whether the agent may mount, that is, whether it is root. Without, what needs a mount is a VolumeError. */
   readonly canMount: boolean;
+  /** What the runtime does about the user namespace of a pod; default: it maps mounts of pods with `hostUsers: false`. */
+  readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -57,10 +63,12 @@ export function openVolumes(options: VolumesOptions): Volumes {
   const { root, nodeName, api, allocatable, liveConfigVolumes, clock, random, log } = options;
   const layout = new Layout(root);
   const csi = new CsiDrivers({ registry: layout.pluginRegistry, api, clock, log });
-  return new NodeVolumes({
+  const mounter = hostMounter(options.canMount);
+  const host = {
     nodeName,
     layout,
-    mounter: hostMounter(options.canMount),
+    mounter,
+    memory: new SecretMemory(layout.memory, mounter, log),
     api,
     tokens: new ServiceAccountTokens(api, clock, log),
     csi,
@@ -70,17 +78,23 @@ export function openVolumes(options: VolumesOptions): Volumes {
     liveConfigVolumes,
     clock,
     random,
-  });
+  };
+  return new NodeVolumes(host, options.userNamespaceOf ?? mappedWhereAsked);
 }
+
+const mappedWhereAsked = ({ spec }: SeenPod): UserNamespaceMode =>
+  spec.hostUsers === false ? 'mapped-mounts' : 'none';
 
 class NodeVolumes implements Volumes {
   readonly #host: VolumeHost;
+  readonly #userNamespaceOf: (pod: SeenPod) => UserNamespaceMode;
   /** By pod: what is done to the volumes of one pod is done in turn. */
   readonly #turns = new SerialByKey();
   readonly #prepared = new Map<string, PreparedVolumes>();
 
-  constructor(host: VolumeHost) {
+  constructor(host: VolumeHost, userNamespaceOf: (pod: SeenPod) => UserNamespaceMode) {
     this.#host = host;
+    this.#userNamespaceOf = userNamespaceOf;
   }
 
   prepare(pod: SeenPod): Promise<PreparedVolumes> {
@@ -91,22 +105,22 @@ class NodeVolumes implements Volumes {
     return this.#turns.run(uidOf(pod), async () => {
       const prepared = await this.#preparedVolumes(pod);
       const { layout, mounter } = this.#host;
-      return containerMounts(pod, container, request, { layout, mounter, prepared });
+      const ids = await this.#hostIds(pod);
+      // Where the owners of files are the node's, mounts are not mapped again.
+      const asked = ids ? { ...request, idMappings: undefined } : request;
+      return containerMounts(pod, container, asked, { layout, mounter, prepared, ids });
     });
   }
 
   async readFile(pod: SeenPod, { volumeName, path }: { volumeName: string; path: string }) {
     const volume = (await this.#turns.run(uidOf(pod), () => this.#preparedVolumes(pod))).get(volumeName);
     if (volume?.type !== 'directory') return undefined;
-    const handle = await openInside(volume.path, path).catch(() => undefined);
-    if (!handle) return undefined;
     try {
-      const stats = await handle.stat();
-      if (!stats.isFile()) return undefined;
-      if (stats.size > MAX_FILE_BYTES) throw new VolumeError(`file "${path}" is larger than ${MAX_FILE_BYTES} bytes`);
-      return await readFile(descriptorPath(handle), 'utf8');
-    } finally {
-      await handle.close();
+      const contents = await readInside(volume.path, path, { links: 'beneath', maxBytes: MAX_FILE_BYTES });
+      return contents?.toString('utf8');
+    } catch (error) {
+      if (!(error instanceof FileTooLargeError)) throw error;
+      throw new VolumeError(`file "${path}" is larger than ${MAX_FILE_BYTES} bytes`, { cause: error });
     }
   }
 
@@ -115,7 +129,7 @@ class NodeVolumes implements Volumes {
   }
 
   async idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined> {
-    if (pod.spec.hostUsers !== false) return undefined;
+    if (this.#userNamespaceOf(pod) === 'none') return undefined;
     return this.#turns.run(ALL_PODS, () => userNamespaceOf(this.#host.layout, uidOf(pod)));
   }
 
@@ -127,21 +141,27 @@ class NodeVolumes implements Volumes {
     });
   }
 
-  leftovers(): Promise<readonly string[]> {
-    return namesIn(this.#host.layout.pods);
+  async leftovers(): Promise<readonly string[]> {
+    const { pods, memory } = this.#host.layout;
+    return [...new Set([...(await namesIn(pods)), ...(await namesIn(memory))])];
+  }
+
+  close(): Promise<void> {
+    return this.#host.memory.close();
   }
 
   refresh(pod: SeenPod): Promise<RefreshResult> {
     return this.#turns.run(uidOf(pod), async () => {
       let nextAt: number | undefined;
+      const common = { pod, uid: uidOf(pod), host: this.#host, ids: await this.#hostIds(pod) };
       for (const volume of (pod.spec.volumes ?? []).filter(isFileVolume)) {
-        const renewAt = await refreshFileVolume({ pod, uid: uidOf(pod), volume, host: this.#host }).catch((error) => {
+        const renewAt = await refreshFileVolume({ ...common, volume }).catch((error) => {
           throw setUpFailure(volume.name, error);
         });
         if (renewAt !== undefined) nextAt = Math.min(nextAt ?? renewAt, renewAt);
       }
       for (const volume of this.#csiVolumes(pod)) {
-        const setup = { pod, uid: uidOf(pod), volume, host: this.#host };
+        const setup = { ...common, volume };
         const renewAt = await refreshCsi(setup, await csiSource(setup)).catch((error) => {
           throw setUpFailure(volume.name, error);
         });
@@ -155,8 +175,8 @@ class NodeVolumes implements Volumes {
     return this.#host.csi.follow(signal);
   }
 
-  usage(podUid: string): Promise<ReadonlyMap<string, number>> {
-    return volumeUsage(this.#host.layout, podUid);
+  usage(podUid: string): Promise<PodUsage> {
+    return podUsage(this.#host.layout, podUid);
   }
 
   driverStats(podUid: string): Promise<readonly DriverVolumeStats[]> {
@@ -173,15 +193,23 @@ class NodeVolumes implements Volumes {
     });
   }
 
+  /** Whose files the pod's are on disk; undefined: the ids are those that the pod sees. */
+  async #hostIds(pod: SeenPod): Promise<HostIds | undefined> {
+    if (this.#userNamespaceOf(pod) !== 'mapped-owners') return undefined;
+    const [range] = (await this.idMappings(pod)) ?? [];
+    return range && { uidBase: range.hostId, gidBase: range.hostId, length: range.length };
+  }
+
   async #preparedVolumes(pod: SeenPod): Promise<PreparedVolumes> {
     return this.#prepared.get(uidOf(pod)) ?? this.#prepare(pod);
   }
 
   async #prepare(pod: SeenPod): Promise<PreparedVolumes> {
     const uid = uidOf(pod);
+    const ids = await this.#hostIds(pod);
     const prepared = new Map<string, PreparedVolume>();
     for (const volume of pod.spec.volumes ?? []) {
-      prepared.set(volume.name, await prepareVolume({ pod, uid, volume, host: this.#host }));
+      prepared.set(volume.name, await prepareVolume({ pod, uid, volume, host: this.#host, ids }));
     }
     this.#prepared.set(uid, prepared);
     return prepared;

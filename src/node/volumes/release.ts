@@ -1,7 +1,7 @@
 /** Removes what a pod has on the node. It works from what is on disk and what is mounted, without the pod's object. */
-import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { removeTree } from '../../base/remove-tree.ts';
+import { removeTree } from '../../base/files-inside/remove-tree.ts';
+import { stat } from '../../base/own-files/own-files.ts';
 import { type CsiDrivers, DriverNotFoundError } from './csi/drivers.ts';
 import { csiDirectory, csiVolumes, type PublishedVolume, type VolumesInUse } from './csi/in-use.ts';
 import { csi as methods } from './csi/messages.ts';
@@ -36,6 +36,7 @@ export async function releasePod(uid: string, context: ReleaseContext): Promise<
   for (const volume of published) await forget(volume, context);
   // The directory stays until this was reported, so that another attempt reports it, too.
   if (await isThere(csiDirectory(layout, uid))) await inUse.report();
+  await removeTree(layout.memoryVolumes(uid));
   await removeTree(directory);
 }
 

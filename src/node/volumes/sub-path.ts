@@ -1,11 +1,23 @@
 /** The part of a volume that a container mounts: a subPath that cannot be led out of the volume. */
-import { lstat, mkdir, readlink, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { descriptorPath } from '../../base/files-inside/descriptors.ts';
+import { openInside } from '../../base/files-inside/open-inside.ts';
+import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
+import {
+  type FileHandle,
+  lstat,
+  makeDirectory,
+  readlink,
+  rmdir,
+  stat,
+  unlink,
+  writeFile,
+} from '../../base/own-files/own-files.ts';
 import { backsteps } from '../../kinds/shapes/meta/paths.ts';
 import { expand } from '../container/variables/expansion.ts';
 import type { EnvVariable } from '../runtime/container-config.ts';
+import { type HostIds, rootOf } from './host/host-ids.ts';
 import type { Mounter } from './host/mounter.ts';
-import { descriptorPath, makeInside, openInside } from './host/safe-path.ts';
 import { VolumeError } from './volumes.ts';
 
 interface SubPathMount {
@@ -41,6 +53,7 @@ export interface SubPathRequest {
   /** Where it is mounted, if the agent can mount. */
   readonly mountPoint: string;
   readonly mounter: Mounter;
+  readonly ids: HostIds | undefined;
   /** For messages. */
   readonly container: string;
   readonly volume: string;
@@ -51,20 +64,8 @@ export interface SubPathRequest {
  * without, it is where the path leads at this time. What is missing is created. Messages tell nothing about the node's files.
  */
 export async function prepareSubPath(request: SubPathRequest): Promise<string> {
-  const { volumePath, subPath, mountPoint, mounter, container, volume } = request;
-  let handle: Awaited<ReturnType<typeof openInside>>;
-  try {
-    handle = await openInside(volumePath, subPath);
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const verb = isMissing ? 'create subPath directory' : 'prepare subPath';
-    const message = `failed to ${verb} for volumeMount "${volume}" of container "${container}"`;
-    if (!isMissing) throw new VolumeError(message, { cause: error });
-    const { mode } = await stat(volumePath);
-    handle = await makeInside(volumePath, subPath, mode & 0o7777).catch((cause) => {
-      throw new VolumeError(message, { cause });
-    });
-  }
+  const { mountPoint, mounter, container, volume } = request;
+  const handle = await openSubPath(request);
   try {
     const source = descriptorPath(handle);
     if (!mounter.canMount) return await readlink(source);
@@ -80,6 +81,24 @@ export async function prepareSubPath(request: SubPathRequest): Promise<string> {
   }
 }
 
+async function openSubPath({ volumePath, subPath, ids, volume, container }: SubPathRequest): Promise<FileHandle> {
+  const links = 'beneath';
+  const failed = (verb: string, cause: unknown) =>
+    new VolumeError(`failed to ${verb} for volumeMount "${volume}" of container "${container}"`, { cause });
+  try {
+    return await openInside(volumePath, subPath, { links });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw failed('prepare subPath', error);
+  }
+  try {
+    const { mode } = await stat(volumePath);
+    const create = { mode: mode & 0o7777, owner: ids && rootOf(ids) };
+    return await openInside(volumePath, subPath, { links, create });
+  } catch (error) {
+    throw failed('create subPath directory', error);
+  }
+}
+
 /** What is mounted already stays: other containers of the name may still use it. */
 async function mountAt(mounter: Mounter, source: string, mountPoint: string): Promise<void> {
   const wanted = await stat(source);
@@ -89,10 +108,10 @@ async function mountAt(mounter: Mounter, source: string, mountPoint: string): Pr
     if (found && found.ino === wanted.ino && found.dev === wanted.dev) return;
     await mounter.unmount(mountPoint);
   }
-  await mkdir(dirname(mountPoint), { recursive: true, mode: 0o750 });
+  await makeDirectory(dirname(mountPoint), TRAVERSED_DIRECTORY);
   await removeMountPoint(mountPoint);
-  if (wanted.isDirectory()) await mkdir(mountPoint, { recursive: true, mode: 0o750 });
-  else await writeFile(mountPoint, '', { mode: 0o640 });
+  if (wanted.isDirectory()) await makeDirectory(mountPoint, TRAVERSED_DIRECTORY);
+  else await writeFile(mountPoint, '', { mode: PRIVATE_FILE });
   await mounter.bind(source, mountPoint);
 }
 

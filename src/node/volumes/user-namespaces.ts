@@ -1,14 +1,21 @@
-/** Ids for the user namespaces of pods (`hostUsers: false`): each has a range of its own, so that no pod's root is another's. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+/** Ids for the user namespaces of pods: each has a range of its own, so that no pod's root is another's. */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
+import { makeDirectory, readFile, writeFile } from '../../base/own-files/own-files.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { Layout } from './host/layout.ts';
 import { namesIn } from './host/names-in.ts';
 import { VolumeError } from './volumes.ts';
 
-/** As many ids as a pod usually has; ranges begin at multiples of it, and the first one is the node's own. */
+/** As many ids as a pod usually has; ranges begin at multiples of it. */
 const IDS_PER_POD = 65_536;
-const MAX_RANGES = 2 ** 32 / IDS_PER_POD - 1;
+/**
+ * Ids between those that `useradd` gives to the containers of users (up to 600,100,000) and those that systemd warns about (from
+ * 0x6fff0000). Others on the machine that choose from the same, such as other nodes, begin elsewhere.
+ */
+const FIRST_RANGE = 0x4000;
+const RANGES = 0x6fff - FIRST_RANGE;
 /** As kubelet calls it. It goes with the pod's directory. */
 const FILE = 'userns';
 
@@ -25,16 +32,24 @@ export async function userNamespaceOf(layout: Layout, uid: string): Promise<read
   for (const other of await namesIn(layout.pods)) {
     for (const { hostId } of (await recorded(layout, other))?.uidMappings ?? []) taken.add(hostId / IDS_PER_POD);
   }
-  const range = firstFree(taken);
+  const range = firstFree(taken, startOf(layout.pods));
   const mappings: IdMapping[] = [{ hostId: range * IDS_PER_POD, containerId: 0, length: IDS_PER_POD }];
-  await mkdir(layout.pod(uid), { recursive: true, mode: 0o750 });
+  await makeDirectory(layout.pod(uid), TRAVERSED_DIRECTORY);
   const contents: Recorded = { uidMappings: mappings, gidMappings: mappings };
-  await writeFile(join(layout.pod(uid), FILE), JSON.stringify(contents), { mode: 0o600 });
+  await writeFile(join(layout.pod(uid), FILE), JSON.stringify(contents), { mode: PRIVATE_FILE });
   return mappings;
 }
 
-function firstFree(taken: ReadonlySet<number>): number {
-  for (let range = 1; range < MAX_RANGES; range++) if (!taken.has(range)) return range;
+/** Nodes of one machine have different directories. */
+function startOf(directory: string): number {
+  return createHash('sha256').update(directory).digest().readUInt32BE() % RANGES;
+}
+
+function firstFree(taken: ReadonlySet<number>, start: number): number {
+  for (let step = 0; step < RANGES; step++) {
+    const range = FIRST_RANGE + ((start + step) % RANGES);
+    if (!taken.has(range)) return range;
+  }
   throw new VolumeError('there are no more ids for user namespaces');
 }
 

@@ -15,7 +15,7 @@ export interface Volumes {
   readFile(pod: SeenPod, file: { readonly volumeName: string; readonly path: string }): Promise<string | undefined>;
   /** The file that holds the termination message of a container, where `mounts` has put it. */
   terminationMessageFile(podUid: string, container: string, attempt: number): string;
-  /** The ids of a pod with a user namespace of its own (`hostUsers: false`); undefined for others. They stay until `release`. */
+  /** The ids of a pod with a user namespace of its own; undefined for others. They stay until `release`. */
   idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined>;
   /** Unmounts them and removes what belongs to the pod alone. Idempotent, and works without the pod's object. */
   release(podUid: string): Promise<void>;
@@ -23,12 +23,24 @@ export interface Volumes {
   leftovers(): Promise<readonly string[]>;
   /** Refreshes what changes while a pod runs: tokens, the downward API, and configuration with `--live-config-volumes`. */
   refresh(pod: SeenPod): Promise<RefreshResult>;
-  /** What its volumes take on disk, for eviction and statistics: bytes by volume name. */
-  usage(podUid: string): Promise<ReadonlyMap<string, number>>;
+  /** What the pod has written on this node beside the layers and logs of its containers, for eviction and statistics. */
+  usage(podUid: string): Promise<PodUsage>;
   /** What CSI drivers say about the use of the pod's volumes. */
   driverStats(podUid: string): Promise<readonly DriverVolumeStats[]>;
+  /** Unmounts what no pod needs. What pods have stays. */
+  close(): Promise<void>;
   /** Registers the CSI drivers of the node as they come and go, until the signal is aborted. */
   followDrivers(signal: AbortSignal): Promise<void>;
+}
+
+/** In bytes. What cannot be measured counts as more than any limit. */
+export interface PodUsage {
+  /** By name. */
+  readonly volumes: ReadonlyMap<string, number>;
+  /** `/etc/hosts`, which all containers share. */
+  readonly shared: number;
+  /** Termination messages, by name of the container. */
+  readonly containers: ReadonlyMap<string, number>;
 }
 
 /** Numbers that the driver does not know are absent. */

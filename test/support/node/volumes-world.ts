@@ -16,6 +16,9 @@ import { seenPod } from './seen-pod.ts';
 /** Whether mounts can be made here. The tests of mounts say so when they are skipped. */
 export const isRoot = process.getuid?.() === 0;
 
+/** Kinds of volumes that are never on a disk. */
+const MEMORY_KINDS = ['secret', 'projected', 'downward-api'];
+
 export class VolumesWorld implements AsyncDisposable {
   readonly root: string;
   readonly clock = new ControlledClock('2030-01-01T00:00:00Z');
@@ -67,12 +70,15 @@ export class VolumesWorld implements AsyncDisposable {
   }
 
   path(kind: string, name: string, uid = 'u-1'): string {
-    return join(this.root, 'pods', uid, 'volumes', `kubernetes.io~${kind}`, name);
+    const isInMemory = isRoot && MEMORY_KINDS.includes(kind);
+    const volumes = isInMemory ? join(this.root, 'memory', uid) : join(this.root, 'pods', uid, 'volumes');
+    return join(volumes, `kubernetes.io~${kind}`, name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       for (const uid of await this.volumes.leftovers()) await this.volumes.release(uid);
+      await this.volumes.close();
     } finally {
       // Also after a failure, nothing stays mounted, and nothing below a mount is removed.
       const entries = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));

@@ -1,23 +1,31 @@
 /** What runs pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
 import { join } from 'node:path';
 import type { DialGuard } from '../../../base/dial/dial-guard.ts';
+import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { makeDirectory } from '../../../base/own-files/own-files.ts';
 import { rejectsOn } from '../../../base/rejects-on.ts';
 import { type Agent, startAgent } from '../../../node/agent/agent.ts';
 import { PullRecords } from '../../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../../node/agent/node/node-object.ts';
 import { volumesApi } from '../../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../../node/container/dns.ts';
+import { podLogDirectory } from '../../../node/container/sandbox.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
+import { logBytes } from '../../../node/logs/log-bytes.ts';
 import { rotateLogs } from '../../../node/logs/rotate.ts';
 import { Housekeeping } from '../../../node/machine/housekeeping.ts';
 import type { LocalMachine } from '../../../node/machine/local-machine.ts';
 import type { Runtime } from '../../../node/runtime/runtime.ts';
+import type { SandboxConfig } from '../../../node/runtime/sandbox-config.ts';
 import { openVolumes } from '../../../node/volumes/open-volumes.ts';
+import type { PodUsage } from '../../../node/volumes/volumes.ts';
 import { machineGuard } from '../../process/machine-guard.ts';
 import { machineResources, text } from '../machine.ts';
 import { type NodeFile, nodeId, writeNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { RunNodeOptions, RunningServices } from './options.ts';
+
+const LOGS = 'logs';
 
 interface OpenOptions {
   readonly machine: LocalMachine;
@@ -38,6 +46,7 @@ export class NodeParts {
   readonly #guard: DialGuard;
   #keeping: Promise<void> | undefined;
   #services: RunningServices | undefined;
+  #volumes: Volumes | undefined;
   #markServices: (running: RunningServices) => void = () => {};
   readonly #servicesStarted = new Promise<RunningServices>((resolve) => {
     this.#markServices = resolve;
@@ -60,6 +69,7 @@ export class NodeParts {
     const runtime = await this.#openRuntime(file);
     const pullRecords = new PullRecords(join(this.#directory, 'image_manager', 'pulled.json'));
     const volumes = this.#openVolumes(runtime, pullRecords);
+    this.#volumes = volumes;
     await options.handedOver();
     this.#signal.throwIfAborted();
     const agent = await this.#startAgent({ ...options, runtime, volumes, pullRecords });
@@ -79,6 +89,7 @@ export class NodeParts {
   async close(): Promise<void> {
     await this.#keeping;
     await this.agent?.stop();
+    await this.#volumes?.close();
     await this.runtime?.close();
   }
 
@@ -114,6 +125,7 @@ export class NodeParts {
         emit: (pod, event) => this.agent?.podEvent(pod, event),
       }),
       canMount: process.getuid?.() === 0,
+      userNamespaceOf: runtime.userNamespaceOf,
     });
   }
 
@@ -122,6 +134,7 @@ export class NodeParts {
     const { clusterDns, clusterDomain, startServices } = this.#options;
     const { runtime, volumes, pullRecords, machine } = parts;
     const settings = await parts.settings();
+    await makeDirectory(join(this.#directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
       ...{ client, clock, random, log, runtime, volumes, pullRecords, machine, settings },
       facts: {
@@ -131,7 +144,7 @@ export class NodeParts {
         dns: { clusterDns, clusterDomain, node: parseResolvConf(await text('/etc/resolv.conf')) },
         hosts: `${await text('/etc/hosts')}\n`,
       },
-      logRoot: join(this.#directory, 'logs'),
+      logRoot: join(this.#directory, LOGS),
       seccompDirectory: join(this.#directory, 'seccomp'),
       dialGuard: this.#guard,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
@@ -153,13 +166,23 @@ export class NodeParts {
     this.housekeeping = new Housekeeping({
       ...{ clock, log, machine, runtime, signal: this.#signal, nodeName },
       pods: () => pods.running(),
-      volumesOf: (uid) => volumes.usage(uid),
+      writtenBy: (pod) => this.#writtenBy(pod, volumes),
       driverStatsOf: (uid) => volumes.driverStats(uid),
       rotateLogs: () => rotateLogs(runtime, { now: clock.now(), log }),
       evict: (pod, message, isDisruption) => pods.evict(pod, message, isDisruption),
       warn: (reason, message) => event('Warning', reason, message),
     });
     this.#keeping = this.housekeeping.run();
+  }
+
+  async #writtenBy(pod: SandboxConfig['pod'], volumes: Volumes): Promise<PodUsage> {
+    const [usage, logs] = await Promise.all([
+      volumes.usage(pod.uid),
+      logBytes(podLogDirectory(join(this.#directory, LOGS), pod)),
+    ]);
+    const containers = new Map(usage.containers);
+    for (const [name, bytes] of logs) containers.set(name, (containers.get(name) ?? 0) + bytes);
+    return { ...usage, containers };
   }
 
   async #startServices(file: NodeFile): Promise<void> {

@@ -1,5 +1,5 @@
 /** Performs the actions of plans. */
-import { rm } from 'node:fs/promises';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import { containerResources, podCgroupResources } from '../../container/resources.ts';
 import { podLogDirectory } from '../../container/sandbox.ts';
 import { removeLogs } from '../../logs/rotate.ts';
@@ -64,7 +64,7 @@ async function performAction(
       await volumes.release(uid);
       return DONE;
     case 'clean-up':
-      await rm(podLogDirectory(context.logRoot, { namespace, name, uid }), { recursive: true, force: true });
+      await removeTree(podLogDirectory(context.logRoot, { namespace, name, uid }));
       return DONE;
   }
 }

@@ -3,8 +3,8 @@
  * only because another pod has brought it to the node. Images that nobody pulled, for example loaded ones, are for everyone.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { mkdir, readFile, rename, writeFile } from '../../../base/own-files/own-files.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 
 interface Records {

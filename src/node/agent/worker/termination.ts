@@ -1,5 +1,5 @@
 /** The termination message of a container that has ended. */
-import { openFile } from '../../logs/open-file.ts';
+import { openRegularFile } from '../../../base/files-inside/regular-file.ts';
 import type { SeenContainer } from '../../pod/container-run.ts';
 import { endOfLog, MAX_FALLBACK_LINES, truncated } from '../../pod/termination-message.ts';
 import type { Container } from '../../runtime/runtime.ts';
@@ -43,7 +43,7 @@ async function read(
   file: string,
   part: (size: number) => { readonly from: number; readonly length: number },
 ): Promise<string> {
-  const handle = await openFile(file).catch(() => undefined);
+  const handle = await openRegularFile(file).catch(() => undefined);
   if (!handle) return '';
   try {
     const { size } = await handle.stat();

@@ -1,5 +1,5 @@
 /** Keeps content that expands when it is decompressed from filling the disk. */
-import { statfs } from 'node:fs/promises';
+import { statfs } from '../../../base/own-files/own-files.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 /** What is left to the rest of the node: this share of the disk, and at most so many bytes. */

@@ -1,8 +1,9 @@
 /** The roots of containers: an overlay mount over the files of the image or, where that cannot be, a copy of them. */
-import { mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import type { Logger } from '../../../base/log.ts';
-import { removeTree } from '../../../base/remove-tree.ts';
+import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { makeDirectory, readlink, rename, rm, stat, symlink } from '../../../base/own-files/own-files.ts';
 import type { ContainerRoot } from '../image-store.ts';
 import type { UnpackOptions } from '../unpack/apply-layer.ts';
 import { copyTree } from '../unpack/copy-tree.ts';
@@ -17,6 +18,7 @@ interface RootRecord {
 
 const RECORD = 'root.json';
 const ROOT = 'root';
+const ROOT_MODE = 0o755;
 const UPPER = 'upper';
 const WORK = 'work';
 
@@ -33,8 +35,8 @@ export class ContainerRoots {
 
   /** Notes that a container uses the image, so that it is not removed. To be called under the lock of the store. */
   async use(imageId: string, directory: string): Promise<void> {
-    await mkdir(this.#layout.usesOf(imageId), { recursive: true, mode: 0o700 });
-    await mkdir(directory, { recursive: true });
+    await makeDirectory(this.#layout.usesOf(imageId), PRIVATE_DIRECTORY);
+    await makeDirectory(directory, TRAVERSED_DIRECTORY);
     const link = this.#layout.use(imageId, directory);
     if ((await readlink(link).catch(ignoreMissing)) === undefined) await symlink(directory, link);
   }
@@ -85,15 +87,13 @@ export class ContainerRoots {
     const overlay = overlayIn(directory, files);
     if (!this.#options.setsOwners || !canMountOverlay(overlay)) return false;
     if (await isMounted(overlay.target)) await unmount(overlay.target);
-    for (const path of [overlay.upper, overlay.work, overlay.target])
-      await mkdir(path, { recursive: true, mode: 0o755 });
+    for (const path of [overlay.upper, overlay.work, overlay.target]) await makeDirectory(path, ROOT_MODE);
     try {
       await mountOverlay(overlay);
       return true;
     } catch (error) {
       this.#log.warn('no overlay mounts here: containers get copies of their images', { error });
-      for (const path of [overlay.upper, overlay.work, overlay.target])
-        await rm(path, { recursive: true, force: true });
+      for (const path of [overlay.upper, overlay.work, overlay.target]) await removeTree(path);
       return false;
     }
   }
@@ -101,8 +101,8 @@ export class ContainerRoots {
   /** Renamed when it is whole. */
   async #copy(files: string, directory: string): Promise<void> {
     const draft = join(directory, `${ROOT}.next`);
-    await rm(draft, { recursive: true, force: true });
-    await rm(join(directory, ROOT), { recursive: true, force: true });
+    await removeTree(draft);
+    await removeTree(join(directory, ROOT));
     await copyTree(files, draft, this.#options);
     await rename(draft, join(directory, ROOT));
   }

@@ -1,8 +1,16 @@
 /** The image store in a directory. */
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
+import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import {
+  createReadStream,
+  makeDirectory,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from '../../../base/own-files/own-files.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -75,9 +83,8 @@ export class DirectoryImageStore implements ImageStore {
   static async open(options: DirectoryStoreOptions): Promise<DirectoryImageStore> {
     const store = new DirectoryImageStore(options);
     const layout = store.#layout;
-    for (const path of [options.directory, layout.blobs(), layout.names(), layout.roots()]) {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-    }
+    for (const path of [options.directory, layout.roots()]) await makeDirectory(path, TRAVERSED_DIRECTORY);
+    for (const path of [layout.blobs(), layout.names()]) await makeDirectory(path, PRIVATE_DIRECTORY);
     await Ingest.removeLeftovers(layout);
     return store;
   }

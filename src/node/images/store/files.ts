@@ -1,10 +1,11 @@
 /** Small helpers for files that appear whole or not at all. */
-import { open, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { PRIVATE_FILE } from '../../../base/own-files/modes.ts';
+import { open, readdir, readFile, rename } from '../../../base/own-files/own-files.ts';
 
 /** Replaces a file durably. `draft` is on the same file system. */
 export async function writeWhole(file: string, content: string, draft: string): Promise<void> {
-  const handle = await open(draft, 'w', 0o600);
+  const handle = await open(draft, 'w', PRIVATE_FILE);
   try {
     await handle.writeFile(content);
     await handle.sync();

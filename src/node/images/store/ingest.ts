@@ -1,8 +1,9 @@
 /** A directory for content that is being taken in. What is not committed goes away with it. */
-import { mkdir, mkdtemp, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { makeDirectory, mkdtemp, open, readFile, rename } from '../../../base/own-files/own-files.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
-import { removeTree } from '../../../base/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { checkDigest, Digester, digitsOf } from '../content/digest.ts';
 import { MAX_DOCUMENT_BYTES } from '../content/documents.ts';
@@ -26,7 +27,7 @@ export class Ingest {
   /** Runs `work` with an ingest, and removes what it left. */
   static async run<T>(layout: StoreLayout, work: (ingest: Ingest) => Promise<T>): Promise<T> {
     const { pid, started } = await processIdentity(process.pid);
-    await mkdir(layout.ingest(), { recursive: true, mode: 0o700 });
+    await makeDirectory(layout.ingest(), PRIVATE_DIRECTORY);
     const directory = await mkdtemp(join(layout.ingest(), `${pid}-${started}-`));
     try {
       return await work(new Ingest(directory));

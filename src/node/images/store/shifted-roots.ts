@@ -2,13 +2,14 @@
  * The files of images with the owners that they have in the user namespace of a pod: a layer above the unpacked files in which every
  * file has another owner and, where the kernel can leave it below, no content of its own. Pods with the same range share it.
  */
-import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeTree } from '../../../base/remove-tree.ts';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { makeDirectory, rename } from '../../../base/own-files/own-files.ts';
 import { copyTree } from '../unpack/copy-tree.ts';
 import { canMountOverlay, mountOverlay, unmount } from '../unpack/overlay.ts';
 import { shiftOwners } from '../unpack/shift-owners.ts';
-import { ignoreMissing, readIfThere, writeWhole } from './files.ts';
+import { readIfThere, writeWhole } from './files.ts';
 
 const SHIFTED = 'shifted';
 const DONE = 'done';
@@ -34,7 +35,7 @@ export class ShiftedRoots {
     const layer = join(directory, LAYER);
     // As with unpacked files: what an earlier boot wrote may not be whole.
     if ((await readIfThere(join(directory, DONE))) === boot) return layer;
-    await removeTree(directory).catch(ignoreMissing);
+    await removeTree(directory);
     const draft = join(directory, 'draft');
     await rename(await shiftedCopy(files, draft, base), layer);
     await removeTree(draft);
@@ -46,7 +47,7 @@ export class ShiftedRoots {
 /** Returns a directory below `draft`: with owners only, or with everything where the file system cannot hold a layer. */
 async function shiftedCopy(files: string, draft: string, base: number): Promise<string> {
   const overlay = { lower: files, upper: join(draft, 'upper'), work: join(draft, 'work'), target: join(draft, 'root') };
-  for (const path of [overlay.upper, overlay.work, overlay.target]) await mkdir(path, { recursive: true, mode: 0o700 });
+  for (const path of [overlay.upper, overlay.work, overlay.target]) await makeDirectory(path, PRIVATE_DIRECTORY);
   const isMounted =
     canMountOverlay(overlay) &&
     (await mountOverlay(overlay, ['metacopy=on']).then(

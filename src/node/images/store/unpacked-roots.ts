@@ -1,9 +1,8 @@
 /** The unpacked files of images. */
-import { createReadStream } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { createReadStream, makeDirectory, rename } from '../../../base/own-files/own-files.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
-import { removeTree } from '../../../base/remove-tree.ts';
 import { decompressed } from '../content/decompress.ts';
 import { checkDigest, Digester } from '../content/digest.ts';
 import { withinRoom } from '../content/disk-room.ts';
@@ -25,6 +24,8 @@ interface Layer {
 }
 
 const FILES = 'files';
+/** Of the root of an image, unless the image says another one. */
+const FILES_MODE = 0o755;
 const INFO = 'info.json';
 
 export class UnpackedRoots {
@@ -60,7 +61,7 @@ export class UnpackedRoots {
     await Ingest.run(this.#layout, async (ingest) => {
       const draft = ingest.draft();
       const files = join(draft, FILES);
-      await mkdir(files, { recursive: true, mode: 0o755 });
+      await makeDirectory(files, FILES_MODE);
       const bytes = await this.#apply(files, layers);
       await writeWhole(join(draft, INFO), JSON.stringify({ bytes, boot } satisfies RootInfo), ingest.draft());
       await this.#replace(root, draft, ingest.draft(), boot);

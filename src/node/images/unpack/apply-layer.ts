@@ -1,9 +1,9 @@
 /** Applies a layer to a directory. */
-import { chmod, lchown, link, lstat, lutimes, mkdir, open, rm, symlink } from 'node:fs/promises';
-import { removeTree } from '../../../base/remove-tree.ts';
+import type { OpenDirectory } from '../../../base/files-inside/open-directory.ts';
+import { removeFrom } from '../../../base/files-inside/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { readTar, type TarEntry } from '../tar/read-tar.ts';
-import { RootDirectory } from './root-directory.ts';
+import { type Place, RootDirectory } from './root-directory.ts';
 import { applyWhiteout, isWhiteout } from './whiteouts.ts';
 
 export interface UnpackOptions {
@@ -16,10 +16,11 @@ const SETUID_AND_SETGID = 0o6000;
 
 /** Deletes what the layer deletes. To be called before `applyLayer`, unless it is the first layer. */
 export async function applyDeletions(directory: string, layer: AsyncIterable<Uint8Array>): Promise<void> {
-  const root = new RootDirectory(directory);
-  for await (const { path } of readTar(layer)) {
-    if (isWhiteout(path)) await applyWhiteout(root, path);
-  }
+  await RootDirectory.use(directory, async (root) => {
+    for await (const { path } of readTar(layer)) {
+      if (isWhiteout(path)) await applyWhiteout(root, path);
+    }
+  });
 }
 
 /** Adds the files of a layer. Returns their size in bytes. */
@@ -28,41 +29,38 @@ export async function applyLayer(
   layer: AsyncIterable<Uint8Array>,
   options: UnpackOptions,
 ): Promise<number> {
-  const root = new RootDirectory(directory);
-  let bytes = 0;
-  for await (const entry of readTar(layer)) {
-    if (isWhiteout(entry.path)) continue;
-    await add(root, entry, options);
-    bytes += entry.size;
-  }
-  return bytes;
+  return RootDirectory.use(directory, async (root) => {
+    let bytes = 0;
+    for await (const entry of readTar(layer)) {
+      if (isWhiteout(entry.path)) continue;
+      await add(root, entry, options);
+      bytes += entry.size;
+    }
+    return bytes;
+  });
 }
 
 async function add(root: RootDirectory, entry: TarEntry, options: UnpackOptions): Promise<void> {
-  const path = await root.place(entry.path);
+  const place = await root.place(entry.path);
+  if (entry.type === 'directory') return addDirectory(root, place, entry, options);
+  if (!place) throw new RuntimeError('Unknown', 'the image replaces its root with a file');
+  const { directory, name } = place;
   switch (entry.type) {
-    case 'directory':
-      await addDirectory(root, path, entry, options);
-      return;
     case 'file':
-      await makeRoom(root, path);
-      await addFile(path, entry, options);
+      await makeRoom(root, place);
+      await addFile((await root.place(entry.path))!, entry, options);
       return;
-    case 'symlink':
-      await makeRoom(root, path);
-      await symlink(entry.linkTarget, path);
-      if (options.setsOwners) await lchown(path, entry.uid, entry.gid);
-      await lutimes(path, entry.mtime, entry.mtime);
-      return;
-    case 'hardlink': {
-      const target = await root.find(entry.linkTarget);
-      if (target === path) return;
-      const isFile = target !== undefined && (await lstat(target)).isDirectory() === false;
-      if (!isFile) throw new RuntimeError('Unknown', `${entry.path} links to ${entry.linkTarget}, which is not a file`);
-      await makeRoom(root, path);
-      await link(target, path);
+    case 'symlink': {
+      await makeRoom(root, place);
+      const made = (await root.place(entry.path))!;
+      await made.directory.symlink(name, entry.linkTarget);
+      if (options.setsOwners) await made.directory.setOwnerOf(name, entry);
+      await made.directory.setTimesOf(name, entry.mtime, entry.mtime);
       return;
     }
+    case 'hardlink':
+      await addHardLink(root, { directory, name }, entry);
+      return;
     case 'character':
     case 'block':
     case 'fifo':
@@ -71,19 +69,32 @@ async function add(root: RootDirectory, entry: TarEntry, options: UnpackOptions)
   }
 }
 
-async function addDirectory(root: RootDirectory, path: string, entry: TarEntry, options: UnpackOptions): Promise<void> {
-  const found = await lstatIfThere(path);
-  if (!found?.isDirectory()) {
-    if (found) await rm(path);
-    await mkdir(path);
-    root.changed();
+async function addDirectory(
+  root: RootDirectory,
+  place: Place | undefined,
+  entry: TarEntry,
+  options: UnpackOptions,
+): Promise<void> {
+  const directory = await (place ? directoryAt(root, place) : root.root());
+  try {
+    if (options.setsOwners) await directory.setOwner(entry);
+    await directory.setMode(modeOf(entry.mode, options) | (options.setsOwners ? 0 : OWNER_RIGHTS));
+  } finally {
+    await directory.close();
   }
-  if (options.setsOwners) await lchown(path, entry.uid, entry.gid);
-  await chmod(path, modeOf(entry.mode, options) | (options.setsOwners ? 0 : OWNER_RIGHTS));
 }
 
-async function addFile(path: string, entry: TarEntry, options: UnpackOptions): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
+async function directoryAt(root: RootDirectory, { directory, name }: Place): Promise<OpenDirectory> {
+  const found = await directory.directory(name);
+  if (found) return found;
+  await directory.unlink(name);
+  const made = await directory.makeDirectory(name);
+  await root.changed();
+  return made;
+}
+
+async function addFile({ directory, name }: Place, entry: TarEntry, options: UnpackOptions): Promise<void> {
+  const file = await directory.createFile(name);
   try {
     for await (const part of entry.content) await writeAll(file, part);
     if (options.setsOwners) await file.chown(entry.uid, entry.gid);
@@ -94,33 +105,38 @@ async function addFile(path: string, entry: TarEntry, options: UnpackOptions): P
   }
 }
 
-async function writeAll(file: Awaited<ReturnType<typeof open>>, part: Buffer): Promise<void> {
+/** A second name of a file that the image has already. */
+async function addHardLink(root: RootDirectory, place: Place, entry: TarEntry): Promise<void> {
+  const target = await root.find(entry.linkTarget);
+  const notFile = () => new RuntimeError('Unknown', `${entry.path} links to ${entry.linkTarget}, which is not a file`);
+  if (!target) throw notFile();
+  try {
+    const found = await target.directory.find(target.name);
+    if (!found || found.isDirectory()) throw notFile();
+    const present = await place.directory.find(place.name);
+    if (present?.ino === found.ino && present.dev === found.dev) return;
+    await makeRoom(root, place);
+    const { directory, name } = (await root.place(entry.path))!;
+    await directory.link(target.directory, target.name, name);
+  } finally {
+    await target.directory.close();
+  }
+}
+
+async function writeAll(file: Awaited<ReturnType<OpenDirectory['createFile']>>, part: Buffer): Promise<void> {
   for (let written = 0; written < part.length; ) {
     written += (await file.write(part, written)).bytesWritten;
   }
 }
 
-/** Removes what is in the place of a file. */
-async function makeRoom(root: RootDirectory, path: string): Promise<void> {
-  if (path === root.path) throw new RuntimeError('Unknown', 'the image replaces its root with a file');
-  const found = await lstatIfThere(path);
-  if (!found) {
-    return;
-  }
-  await removeTree(path);
-  root.changed();
+/** Removes what is in the place of a file. After that, the place has to be looked up again. */
+async function makeRoom(root: RootDirectory, { directory, name }: Place): Promise<void> {
+  if (!(await directory.find(name))) return;
+  await removeFrom(directory, name);
+  await root.changed();
 }
 
 /** Without root, a setuid program would run with the rights of the agent's user. */
 function modeOf(mode: number, { setsOwners }: UnpackOptions): number {
   return setsOwners ? mode : mode & ~SETUID_AND_SETGID;
-}
-
-async function lstatIfThere(path: string) {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 /** Overlay mounts: what a container writes goes into a directory of its own, above the shared files of its image. */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { readFile } from '../../../base/own-files/own-files.ts';
 
 export interface Overlay {
   readonly lower: string;

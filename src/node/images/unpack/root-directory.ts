@@ -1,87 +1,88 @@
 /** Finds paths of an image below a directory, as a process would find them whose root it is. */
-import { lstat, mkdir, readlink } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
+import { posix } from 'node:path';
+import { PathInsideError } from '../../../base/files-inside/errors.ts';
+import { OpenDirectory } from '../../../base/files-inside/open-directory.ts';
+import { openInside } from '../../../base/files-inside/open-inside.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
-/** As many as Linux follows. */
-const MAX_LINKS = 40;
 const DIRECTORY_MODE = 0o755;
 
+/** A name in a directory that is open until the root is asked for another one. */
+export interface Place {
+  readonly directory: OpenDirectory;
+  readonly name: string;
+}
+
 export class RootDirectory {
+  readonly #path: string;
   /** The parent that was found last: files of one directory follow each other. */
-  #last: { readonly parent: string; readonly found: string } | undefined;
+  #last: { readonly parent: string; readonly directory: OpenDirectory } | undefined;
 
-  constructor(readonly path: string) {}
-
-  /** Where a path is, with links on the way to it resolved and missing directories made. The last part is not followed. */
-  async place(path: string): Promise<string> {
-    const { parent, name } = split(path);
-    if (name === '') return this.path;
-    if (this.#last?.parent !== parent) {
-      const found = await this.#resolve(parent, true);
-      this.#last = { parent, found: found! };
-    }
-    return join(this.#last.found, name);
+  private constructor(path: string) {
+    this.#path = path;
   }
 
-  /** Like `place`, but undefined when a directory on the way is missing. */
-  async find(path: string): Promise<string | undefined> {
+  /** Opens what the work needs, and closes it after that. */
+  static async use<T>(path: string, work: (root: RootDirectory) => Promise<T>): Promise<T> {
+    const root = new RootDirectory(path);
+    try {
+      return await work(root);
+    } finally {
+      await root.changed();
+    }
+  }
+
+  /**
+   * Where a path is, with links on the way to it resolved and missing directories made. The last part is not followed.
+   * Undefined for the root itself.
+   */
+  async place(path: string): Promise<Place | undefined> {
     const { parent, name } = split(path);
-    const found = await this.#resolve(parent, false);
-    return found === undefined ? undefined : join(found, name);
+    if (name === '') return undefined;
+    if (this.#last?.parent !== parent) {
+      await this.changed();
+      this.#last = { parent, directory: (await this.#open(parent, true))! };
+    }
+    return { directory: this.#last!.directory, name };
+  }
+
+  /** Like `place`, but makes nothing: undefined when a directory on the way is missing. The caller closes the directory. */
+  async find(path: string): Promise<Place | undefined> {
+    const { parent, name } = split(path);
+    const directory = name === '' ? undefined : await this.#open(parent, false);
+    return directory && { directory, name };
+  }
+
+  /** The root itself. The caller closes it. */
+  root(): Promise<OpenDirectory> {
+    return OpenDirectory.open(this.#path);
   }
 
   /** To be called when a link or directory was made or removed. */
-  changed(): void {
+  async changed(): Promise<void> {
+    const last = this.#last;
     this.#last = undefined;
+    await last?.directory.close();
   }
 
-  async #resolve(path: string, create: boolean): Promise<string | undefined> {
-    const left = parts(path).reverse();
-    let current = this.path;
-    for (let links = 0; left.length > 0; ) {
-      const part = left.pop()!;
-      if (part === '..') {
-        if (current !== this.path) current = dirname(current);
-        continue;
-      }
-      const next = join(current, part);
-      const kind = await kindOf(next);
-      if (kind === 'link') {
-        if (++links > MAX_LINKS) throw new RuntimeError('Unknown', `too many links on the way to ${path}`);
-        const target = await readlink(next);
-        if (target.startsWith('/')) current = this.path;
-        left.push(...parts(target).reverse());
-        continue;
-      }
-      if (kind === 'other') {
-        if (!create) return undefined;
-        throw new RuntimeError('Unknown', `${path} is in something that is not a directory`);
-      }
-      if (kind === 'missing') {
-        if (!create) return undefined;
-        await mkdir(next, { mode: DIRECTORY_MODE });
-      }
-      current = next;
+  async #open(path: string, creates: boolean): Promise<OpenDirectory | undefined> {
+    const create = creates ? { create: { mode: DIRECTORY_MODE } } : {};
+    try {
+      const handle = await openInside(this.#path, path, { links: 'chroot', ...create });
+      if ((await handle.stat()).isDirectory()) return new OpenDirectory(handle);
+      await handle.close();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (error instanceof PathInsideError) throw new RuntimeError('Unknown', error.message, { cause: error });
+      if (code !== 'ENOTDIR' && (creates || code !== 'ENOENT')) throw error;
     }
-    return current;
+    if (creates) throw new RuntimeError('Unknown', `${path} is in something that is not a directory`);
+    return undefined;
   }
 }
 
 /** A path that begins with `..` is one below the root. */
 function split(path: string): { parent: string; name: string } {
-  const clean = posix.normalize(`/${path}`);
+  const clean = posix.normalize(`/${path}`).replace(/(?<=.)\/$/, '');
   return { parent: posix.dirname(clean), name: posix.basename(clean) };
-}
-
-const parts = (path: string) => path.split('/').filter((part) => part !== '' && part !== '.');
-
-async function kindOf(path: string): Promise<'directory' | 'link' | 'other' | 'missing'> {
-  try {
-    const found = await lstat(path);
-    return found.isDirectory() ? 'directory' : found.isSymbolicLink() ? 'link' : 'other';
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing';
-    throw error;
-  }
 }

@@ -159,7 +159,7 @@ test.each([
   ],
 ])('storage limits: %s', (_, spec, volumes, containers, expected) => {
   const written = {
-    volumes: new Map(volumes as [string, number][]),
+    ...{ volumes: new Map(volumes as [string, number][]), shared: 0 },
     containers: new Map(containers as [string, number][]),
   };
   expect(storageExcess(pod('p', spec), written)).toBe(expected);

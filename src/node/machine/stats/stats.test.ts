@@ -81,7 +81,7 @@ test('the summary has node, pods, containers and volumes', () => {
     samples: twice,
     pods: pods(),
     imageBytes: 77,
-    volumesOf: () => new Map([['data', 8]]),
+    writtenBy: () => ({ volumes: new Map([['data', 8]]), shared: 3, containers: new Map([['a', 4]]) }),
   });
   expect(document).toMatchObject({
     node: {
@@ -110,7 +110,7 @@ test('the summary has node, pods, containers and volumes', () => {
         cpu: { usageNanoCores: 1e8, usageCoreNanoSeconds: 15e8 },
         memory: { workingSetBytes: 100 },
         volume: [{ name: 'data', usedBytes: 8 }],
-        'ephemeral-storage': { usedBytes: 68 },
+        'ephemeral-storage': { usedBytes: 75 },
       },
     ],
   });
@@ -139,7 +139,7 @@ test('a pod with a cgroup of its own has what all in it use, not the sum of its 
     samples,
     pods: pods(samples),
     imageBytes: 0,
-    volumesOf: () => undefined,
+    writtenBy: () => undefined,
   };
   expect(summary(input)).toMatchObject({
     pods: [
@@ -160,7 +160,7 @@ test('volumes of drivers are shown with their claims, and do not count as storag
     samples: twice,
     pods: pods(),
     imageBytes: 0,
-    volumesOf: () => undefined,
+    writtenBy: () => undefined,
   };
   expect(summary({ ...input, driverVolumesOf: () => [stats] })).toMatchObject({
     pods: [

@@ -1,7 +1,7 @@
 /** The document of `/stats/summary`. */
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { ContainerUsage } from '../../runtime/runtime.ts';
-import type { DriverVolumeStats } from '../../volumes/volumes.ts';
+import type { DriverVolumeStats, PodUsage } from '../../volumes/volumes.ts';
 import type { FileSystemUsage } from '../host.ts';
 import type { MachineUsage } from '../observe.ts';
 import type { ContainerStats, PodStats } from './running-pods.ts';
@@ -15,8 +15,8 @@ export interface SummaryInput {
   readonly pods: readonly PodStats[];
   /** What images take, in bytes. */
   readonly imageBytes: number;
-  /** Bytes by volume, of a pod; undefined if that is not known. */
-  volumesOf(podUid: string): ReadonlyMap<string, number> | undefined;
+  /** What a pod has written, except for the layers of its containers; undefined if that is not known. */
+  writtenBy(podUid: string): PodUsage | undefined;
   /** Volumes that are no part of this machine's disk. */
   driverVolumesOf?(podUid: string): readonly DriverVolumeStats[];
 }
@@ -46,26 +46,27 @@ export function summary(input: SummaryInput): object | undefined {
       rlimit: { time, maxpid: processes.max, curproc: processes.running },
     },
     pods: pods.map((pod) =>
-      podSummary(pod, current, { own: input.volumesOf(pod.uid), ofDrivers: input.driverVolumesOf?.(pod.uid) ?? [] }),
+      podSummary(pod, current, { own: input.writtenBy(pod.uid), ofDrivers: input.driverVolumesOf?.(pod.uid) ?? [] }),
     ),
   };
 }
 
 interface PodVolumes {
-  readonly own: ReadonlyMap<string, number> | undefined;
+  readonly own: PodUsage | undefined;
   readonly ofDrivers: readonly DriverVolumeStats[];
 }
 
 function podSummary(
   { name, namespace, uid, startedAt, containers, usage, nanocores }: PodStats,
   node: MachineUsage,
-  { own: volumes, ofDrivers }: PodVolumes,
+  { own, ofDrivers }: PodVolumes,
 ): object {
   const time = timestamp(node.time);
   const total = (of: (container: ContainerStats) => number) => containers.reduce((sum, each) => sum + of(each), 0);
   const isMeasured = containers.every(({ nanocores }) => nanocores !== undefined);
-  const written = total((container) => container.usage.writableBytes ?? 0);
-  const inVolumes = [...(volumes?.values() ?? [])].reduce((sum, bytes) => sum + bytes, 0);
+  const inLayers = total((container) => container.usage.writableBytes ?? 0);
+  const volumes = own?.volumes;
+  const others = [...(own?.volumes.values() ?? []), ...(own?.containers.values() ?? []), own?.shared ?? 0];
   return {
     podRef: { name, namespace, uid },
     startTime: timestamp(startedAt),
@@ -87,7 +88,11 @@ function podSummary(
         })),
       ],
     }),
-    'ephemeral-storage': fileSystem(time, node.nodeDisk, written + inVolumes),
+    'ephemeral-storage': fileSystem(
+      time,
+      node.nodeDisk,
+      others.reduce((sum, bytes) => sum + bytes, inLayers),
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The mounts of a container: those of the kernel, files in `/etc`, and volumes. */
 import type { Mount } from '../../runtime/container-config.ts';
+import { mountedKey } from '../images-with-host.ts';
 import type { ContainerInput } from './input.ts';
 import type { OciMount } from './spec.ts';
 
@@ -71,7 +72,7 @@ function volumeMounts({ config, imageDirectories }: ContainerInput): OciMount[] 
     .map((mount) => ({
       destination: mount.containerPath,
       type: 'bind',
-      source: mount.image ? imageSource(mount.image, imageDirectories) : mount.hostPath,
+      source: mount.image ? imageDirectories.get(mountedKey(mount.image))! : mount.hostPath,
       options: ['rbind', ...accessOf(mount), ...devicesOf(config.security.privileged), propagationOf(mount)],
     }));
 }
@@ -88,14 +89,6 @@ function devicesOf(privileged: boolean): string[] {
 
 function propagationOf({ propagation }: Mount): string {
   return propagation === 'private' ? 'rprivate' : 'rslave';
-}
-
-function imageSource(
-  { id, subPath }: { id: string; subPath: string },
-  directories: ReadonlyMap<string, string>,
-): string {
-  const directory = directories.get(id)!;
-  return subPath === '' ? directory : `${directory}/${subPath}`;
 }
 
 function depthOf(mount: Mount): number {

@@ -24,7 +24,7 @@ export interface ResolvedImage {
   readonly hidden: readonly string[];
   readonly config: ImageConfig;
   readonly users: UserFiles;
-  /** Directories of the images that are mounted, by id. */
+  /** Paths of the images that are mounted, or of parts of them, by `mountedKey`. */
   readonly mounted: Readonly<Record<string, string>>;
 }
 

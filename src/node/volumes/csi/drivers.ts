@@ -1,10 +1,10 @@
 /** Finds the CSI drivers of the node, registers them, and calls them. */
-import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Method } from '../../../base/grpc/call.ts';
 import { GrpcError } from '../../../base/grpc/status.ts';
 import type { Logger } from '../../../base/log.ts';
+import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { type FSWatcher, makeDirectory, readdir, stat, watch } from '../../../base/own-files/own-files.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { CsiDriverInfo, VolumesApi } from '../api.ts';
 import { VolumeError } from '../volumes.ts';
@@ -53,7 +53,7 @@ export class CsiDrivers {
   /** Registers drivers as they come and go, until the signal is aborted. */
   async follow(signal: AbortSignal): Promise<void> {
     const { registry, clock, log } = this.#options;
-    await mkdir(registry, { recursive: true, mode: 0o750 });
+    await makeDirectory(registry, PRIVATE_DIRECTORY);
     let retry: Timer | undefined;
     const look = async () => {
       retry?.cancel();

@@ -1,7 +1,8 @@
 /** Attaches, stages and publishes a volume of a CSI driver. */
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { makeDirectory } from '../../../base/own-files/own-files.ts';
 import { attachmentName } from '../../../kinds/volumes/attachment.ts';
 import { applyFsGroup } from '../host/ownership.ts';
 import type { VolumeSetup } from '../kinds/setup.ts';
@@ -36,7 +37,7 @@ interface Publication {
 
 /** Idempotent, as the calls of CSI are. */
 export async function prepareCsi(setup: VolumeSetup, source: CsiSource): Promise<PreparedVolume> {
-  const { pod, uid, host } = setup;
+  const { pod, uid, host, ids } = setup;
   const volume = csiVolume(setup, source);
   const settings = await host.api.csiDriver?.(volume.driver);
   checkLifecycle(volume, source, settings);
@@ -48,7 +49,7 @@ export async function prepareCsi(setup: VolumeSetup, source: CsiSource): Promise
   const targetPath = join(directory, 'mount');
   // Before anything is mounted, so that a crash leaves nothing behind that is not known.
   const record = async () => {
-    await mkdir(directory, { recursive: true, mode: 0o750 });
+    await makeDirectory(directory, TRAVERSED_DIRECTORY);
     await writeVolumeData(directory, {
       driverName: volume.driver,
       volumeHandle: volume.volumeHandle,
@@ -71,7 +72,7 @@ export async function prepareCsi(setup: VolumeSetup, source: CsiSource): Promise
   if (isStaged) await stage(setup, publication);
   await publish(setup, publication);
   if (ownsFiles(volume, settings, capabilities)) {
-    await applyFsGroup(targetPath, pod, { readOnly: volume.readOnly, honorsPolicy: true });
+    await applyFsGroup(targetPath, pod, { readOnly: volume.readOnly, honorsPolicy: true, ids });
   }
   if (source.type === 'persistent' && capabilities.has(CAPABILITY.expandsVolumes)) {
     await expandVolume(setup, { ...source, described: volume, capability, stagingPath, targetPath });
@@ -113,7 +114,7 @@ function checkLifecycle({ driver }: CsiVolume, source: CsiSource, settings: Driv
 async function stage(setup: VolumeSetup, publication: Publication): Promise<void> {
   const { volume, capability, publishContext, stagingPath } = publication;
   try {
-    await mkdir(stagingPath, { recursive: true, mode: 0o750 });
+    await makeDirectory(stagingPath, TRAVERSED_DIRECTORY);
     await setup.host.csi.call(volume.driver, csi.stage, {
       ...{ volumeId: volume.volumeHandle, publishContext, stagingPath, capability, volumeContext: volume.attributes },
       secrets: await secretValues(setup, volume.stageSecret, 'NodeStageSecretRef'),

@@ -1,6 +1,7 @@
 /** What is written beside a published volume, so that it can be taken back without the pod's object. */
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PRIVATE_FILE } from '../../../base/own-files/modes.ts';
+import { readFile, writeFile } from '../../../base/own-files/own-files.ts';
 
 export interface CsiVolumeData {
   readonly driverName: string;
@@ -21,7 +22,7 @@ export interface CsiVolumeData {
 const FILE = 'vol_data.json';
 
 export async function writeVolumeData(directory: string, data: CsiVolumeData): Promise<void> {
-  await writeFile(join(directory, FILE), JSON.stringify(data), { mode: 0o600 });
+  await writeFile(join(directory, FILE), JSON.stringify(data), { mode: PRIVATE_FILE });
 }
 
 /** Undefined when there is none. */

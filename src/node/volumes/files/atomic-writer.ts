@@ -8,9 +8,10 @@
  * Replacing the link `..data` is atomic. Programs watch that link.
  */
 
-import type { Dirent } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import {
   chmod,
+  type Dirent,
   lchown,
   mkdir,
   readdir,
@@ -22,9 +23,9 @@ import {
   symlink,
   unlink,
   writeFile,
-} from 'node:fs/promises';
-import { dirname, join, normalize } from 'node:path';
+} from '../../../base/own-files/own-files.ts';
 import type { Random } from '../../../base/random.ts';
+import { type HostIds, hostUser, rootOf } from '../host/host-ids.ts';
 import { dataDirectoryName } from './directory-name.ts';
 import { type Payload, PayloadError, type PayloadFile } from './payload.ts';
 
@@ -36,6 +37,7 @@ const MAX_FILE_NAME = 255;
 export interface WriteOptions {
   readonly now: number;
   readonly random: Random;
+  readonly ids: HostIds | undefined;
   /** Called after new files were written, and before they are visible. */
   readonly beforePublish?: (() => Promise<void>) | undefined;
 }
@@ -44,11 +46,11 @@ export interface WriteOptions {
 export async function writeAtomically(directory: string, payload: Payload, options: WriteOptions): Promise<boolean> {
   const files = checked(payload);
   const current = await readlink(join(directory, DATA)).catch(ifMissing);
-  const before = current === undefined ? undefined : await readFiles(join(directory, current));
+  const before = current === undefined ? undefined : await readFiles(join(directory, current), options.ids);
   const changes = !before || !isSame(before, files);
   if (changes) {
     const name = dataDirectoryName(options.now, options.random);
-    await writeNew(join(directory, name), files);
+    await writeNew(join(directory, name), files, options.ids);
     await options.beforePublish?.();
     await rm(join(directory, NEW_DATA), { force: true });
     await symlink(name, join(directory, NEW_DATA));
@@ -60,9 +62,9 @@ export async function writeAtomically(directory: string, payload: Payload, optio
 }
 
 /** What the volume shows now; undefined: it was never written. */
-export async function readPayload(directory: string): Promise<Payload | undefined> {
+export async function readPayload(directory: string, ids: HostIds | undefined): Promise<Payload | undefined> {
   const current = await readlink(join(directory, DATA)).catch(ifMissing);
-  return current === undefined ? undefined : readFiles(join(directory, current));
+  return current === undefined ? undefined : readFiles(join(directory, current), ids);
 }
 
 /** Paths must stay inside the volume, and names that begin with two dots are reserved. */
@@ -85,28 +87,33 @@ function checked(payload: Payload): Payload {
   return files;
 }
 
-async function writeNew(directory: string, files: Payload): Promise<void> {
-  await mkdir(directory);
-  // Regardless of the umask.
-  await chmod(directory, 0o755);
+async function writeNew(directory: string, files: Payload, ids: HostIds | undefined): Promise<void> {
+  await makeDirectory(directory, ids);
   for (const [path, { data, mode, owner }] of files) {
     const file = join(directory, path);
-    await makeParents(directory, dirname(path));
+    await makeParents(directory, dirname(path), ids);
     await writeFile(file, data, { mode: 0o600, flag: 'wx' });
     await chmod(file, mode);
     // Without root, the container runs as the agent's user, too.
-    if (owner !== undefined) await lchown(file, owner, -1).catch(ifDenied);
+    if (ids) await lchown(file, hostUser(ids, owner ?? 0), ids.gidBase);
+    else if (owner !== undefined) await lchown(file, owner, -1).catch(ifDenied);
   }
 }
 
-async function makeParents(directory: string, parent: string): Promise<void> {
+async function makeParents(directory: string, parent: string, ids: HostIds | undefined): Promise<void> {
   if (parent === '.') return;
   let at = directory;
   for (const step of parent.split('/')) {
     at = join(at, step);
-    await mkdir(at).catch(ifExists);
-    await chmod(at, 0o755);
+    await makeDirectory(at, ids);
   }
+}
+
+/** Regardless of the umask. */
+async function makeDirectory(path: string, ids: HostIds | undefined): Promise<void> {
+  await mkdir(path).catch(ifExists);
+  if (ids) await lchown(path, rootOf(ids).uid, rootOf(ids).gid);
+  await chmod(path, 0o755);
 }
 
 /** Links to what is there now; links to what is gone are removed. */
@@ -122,7 +129,7 @@ function isSame(before: Payload, after: Payload): boolean {
   return [...after].every(([path, { data }]) => before.get(path)?.data.equals(data) ?? false);
 }
 
-async function readFiles(directory: string): Promise<Payload> {
+async function readFiles(directory: string, ids: HostIds | undefined): Promise<Payload> {
   const files: Payload = new Map();
   const visit = async (relative: string): Promise<void> => {
     const entries: Dirent[] = await readdir(join(directory, relative), { withFileTypes: true }).catch((error) => {
@@ -132,19 +139,18 @@ async function readFiles(directory: string): Promise<Payload> {
     for (const entry of entries) {
       const path = join(relative, entry.name);
       if (entry.isDirectory()) await visit(path);
-      else files.set(path, await readOne(join(directory, path)));
+      else files.set(path, await readOne(join(directory, path), ids));
     }
   };
   await visit('');
   return files;
 }
 
-async function readOne(path: string): Promise<PayloadFile> {
+async function readOne(path: string, ids: HostIds | undefined): Promise<PayloadFile> {
   const [data, { mode, uid }] = await Promise.all([readFile(path), stat(path)]);
-  return { data, mode: mode & 0o777, ...(uid === ownUser() ? {} : { owner: uid }) };
+  const isOwn = uid === (ids ? ids.uidBase : process.getuid?.());
+  return { data, mode: mode & 0o777, ...(isOwn ? {} : { owner: uid - (ids?.uidBase ?? 0) }) };
 }
-
-const ownUser = (): number | undefined => process.getuid?.();
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;

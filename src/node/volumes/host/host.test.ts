@@ -6,7 +6,6 @@ import { seenPod } from '../../../../test/support/node/seen-pod.ts';
 import { Layout } from './layout.ts';
 import { mountPointsBelow, parseMountInfo } from './mount-table.ts';
 import { applyFsGroup } from './ownership.ts';
-import { descriptorPath, makeInside, openInside } from './safe-path.ts';
 
 describe('the mount table', () => {
   const text = [
@@ -38,100 +37,13 @@ it.each(['', '.', '..', 'a/b', 'a\0'])('has no directory for the name %j', (name
   expect(() => layout.terminationMessage('u', name, 0)).toThrow(RangeError);
 });
 
-describe('a path inside a directory', () => {
-  let root: string;
-  let base: string;
-
-  beforeEach(async () => {
-    root = await realpath(await mkdtemp(join(tmpdir(), 'qd-safe-path-')));
-    base = join(root, 'base');
-    await mkdir(join(base, 'dir/deep'), { recursive: true });
-    await mkdir(join(root, 'base-2'));
-    await writeFile(join(base, 'dir/file'), 'x');
-  });
-  afterEach(() => rm(root, { recursive: true }));
-
-  async function opened(path: string, open = (from: string) => openInside(base, from)) {
-    const handle = await open(path);
-    try {
-      return await realpath(descriptorPath(handle));
-    } finally {
-      await handle.close();
-    }
-  }
-
-  it('is opened', async () => {
-    expect(await opened('dir/file')).toBe(join(base, 'dir/file'));
-    expect(await opened('.')).toBe(base);
-    await symlink('../dir/file', join(base, 'dir/link'));
-    expect(await opened('dir/link')).toBe(join(base, 'dir/file'));
-  });
-
-  it.each(['..', '../base-2', 'up', 'dir/sideways', 'dir/../../base-2'])('is not %s', async (path) => {
-    await symlink('..', join(base, 'up'));
-    await symlink('../../base-2', join(base, 'dir/sideways'));
-    await expect(opened(path)).rejects.toThrow('leads out of the volume');
-  });
-
-  it('is made where it is missing, whatever the umask', async () => {
-    const before = process.umask(0o077);
-    try {
-      expect(await opened('dir/new/er', (path) => makeInside(base, path, 0o775))).toBe(join(base, 'dir/new/er'));
-    } finally {
-      process.umask(before);
-    }
-    expect((await stat(join(base, 'dir/new'))).mode & 0o777).toBe(0o775);
-    // What exists keeps its mode.
-    const { mode } = await stat(join(base, 'dir'));
-    await opened('dir', (path) => makeInside(base, path, 0o700));
-    expect((await stat(join(base, 'dir'))).mode).toBe(mode);
-  });
-
-  it('is not made below a file, or behind a link that leads out', async () => {
-    await expect(opened('dir/file/x', (path) => makeInside(base, path, 0o777))).rejects.toThrow();
-    await symlink('../base-2', join(base, 'out'));
-    await expect(opened('out/new', (path) => makeInside(base, path, 0o777))).rejects.toThrow('leads out of the volume');
-    await expect(opened('../new', (path) => makeInside(base, path, 0o777))).rejects.toThrow('leads out of the volume');
-    expect(await readdir(join(root, 'base-2'))).toEqual([]);
-  });
-
-  it('stays inside while links are exchanged', async () => {
-    const [race, directory, link] = ['race', 'kept-directory', 'kept-link'].map((name) => join(base, name)) as [
-      string,
-      string,
-      string,
-    ];
-    await mkdir(race);
-    await symlink('../base-2', link);
-    // Whether one of the exchanges meets what was made meanwhile does not matter.
-    const move = (from: string, to: string) => rename(from, to).catch(() => {});
-    let isOver = false;
-    const exchange = (async () => {
-      while (!isOver) {
-        await move(race, directory);
-        await move(link, race);
-        await move(race, link);
-        await move(directory, race);
-      }
-    })();
-    const outcomes = new Set<string>();
-    for (let round = 0; round < 300; round++) {
-      outcomes.add(await opened('race/inner', (path) => makeInside(base, path, 0o777)).catch(() => 'refused'));
-    }
-    isOver = true;
-    await exchange;
-    expect(await readdir(join(root, 'base-2'))).toEqual([]);
-    expect([...outcomes].filter((path) => path !== 'refused' && !path.startsWith(`${base}/`))).toEqual([]);
-  });
-});
-
 describe('the group of a volume', () => {
   let root: string;
   beforeEach(async () => {
     root = await realpath(await mkdtemp(join(tmpdir(), 'qd-group-')));
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
-  const options = { readOnly: false, honorsPolicy: false };
+  const options = { readOnly: false, honorsPolicy: false, ids: undefined };
   const pod = seenPod({ securityContext: { fsGroup: process.getgid!() } });
 
   it('is not given to files outside when a directory is exchanged for a link', async () => {

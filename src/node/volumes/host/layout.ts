@@ -21,6 +21,20 @@ export class Layout {
     return join(this.pod(uid), 'volumes', `kubernetes.io~${kind}`, segment(name));
   }
 
+  /** A tmpfs, with a directory for each pod. */
+  get memory(): string {
+    return join(this.#root, 'memory');
+  }
+
+  /** The volumes of a pod that are in memory. */
+  memoryVolumes(uid: string): string {
+    return join(this.memory, segment(uid));
+  }
+
+  memoryVolume(uid: string, kind: string, name: string): string {
+    return join(this.memoryVolumes(uid), `kubernetes.io~${kind}`, segment(name));
+  }
+
   volumes(uid: string): string {
     return join(this.pod(uid), 'volumes');
   }
@@ -29,8 +43,13 @@ export class Layout {
     return join(this.pod(uid), 'etc-hosts');
   }
 
+  /** Has a directory for each container. */
+  terminationMessages(uid: string): string {
+    return join(this.pod(uid), 'containers');
+  }
+
   terminationMessage(uid: string, container: string, attempt: number): string {
-    return join(this.pod(uid), 'containers', segment(container), String(attempt));
+    return join(this.terminationMessages(uid), segment(container), String(attempt));
   }
 
   /** Where the subPath of a volumeMount is mounted. */

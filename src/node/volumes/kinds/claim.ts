@@ -1,5 +1,6 @@
 /** Persistent volumes, through a claim of the pod's namespace: of its own, or one that was made for the pod alone. */
-import { chmod, mkdir, stat } from 'node:fs/promises';
+import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { chmod, makeDirectory, stat } from '../../../base/own-files/own-files.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -80,7 +81,11 @@ async function preparePersistentVolume(setup: VolumeSetup, bound: BoundClaim): P
 }
 
 /** A directory or device of this node. What was provisioned on it is created by its first pod. */
-async function prepareLocal({ pod, host }: VolumeSetup, persistent: Volume, path: string): Promise<PreparedVolume> {
+async function prepareLocal(
+  { pod, host, ids }: VolumeSetup,
+  persistent: Volume,
+  path: string,
+): Promise<PreparedVolume> {
   const provisioned = nodeDirectory(persistent);
   if (provisioned && provisioned.node !== host.nodeName) {
     throw new VolumeError(`volume "${persistent.metadata.name}" is a directory of the node ${provisioned.node}`);
@@ -90,10 +95,10 @@ async function prepareLocal({ pod, host }: VolumeSetup, persistent: Volume, path
     if (error.code === 'ENOENT') throw new VolumeError(`path "${path}" does not exist`);
     throw error;
   });
-  if (stats.isDirectory()) await applyFsGroup(path, pod, { readOnly: false, honorsPolicy: true });
+  if (stats.isDirectory()) await applyFsGroup(path, pod, { readOnly: false, honorsPolicy: true, ids });
   return { type: 'directory', path, readOnly: false, selinuxRelabel: true };
 }
 
 async function makeProvisioned(path: string): Promise<void> {
-  if ((await mkdir(path, { recursive: true })) !== undefined) await chmod(path, 0o777);
+  if (await makeDirectory(path, TRAVERSED_DIRECTORY)) await chmod(path, 0o777);
 }

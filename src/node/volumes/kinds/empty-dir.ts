@@ -1,42 +1,34 @@
 /** A directory that lives as long as its pod: on disk, or in memory. */
-import { chmod, mkdir } from 'node:fs/promises';
-import { parseQuantity, scaled } from '../../../base/quantity.ts';
+import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { chmod, chown, makeDirectory } from '../../../base/own-files/own-files.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
+import { rootOf } from '../host/host-ids.ts';
+import { bytesOf, tmpfsOptions } from '../host/memory.ts';
 import { applyFsGroup } from '../host/ownership.ts';
 import { type PreparedVolume, VolumeError } from '../volumes.ts';
 import type { VolumeSetup } from './setup.ts';
 
-export async function prepareEmptyDir({ pod, uid, volume, host }: VolumeSetup): Promise<PreparedVolume> {
+/** Nothing of a pod runs when its directory is made; after that, the directory itself is not changed any more. */
+export async function prepareEmptyDir({ pod, uid, volume, host, ids }: VolumeSetup): Promise<PreparedVolume> {
   const path = host.layout.volume(uid, 'empty-dir', volume.name);
   const { medium = '', sizeLimit } = volume.emptyDir ?? {};
-  const isNew = (await mkdir(path, { recursive: true })) !== undefined;
-  if (isNew) await chmod(path, 0o777);
+  const isNew = await makeDirectory(path, TRAVERSED_DIRECTORY);
   const isMemory = medium === 'Memory';
   const isMounted = medium !== '' && (await host.mounter.entries()).some(({ mountPoint }) => mountPoint === path);
   if (medium !== '' && !isMounted) {
     if (!isMemory && !/^HugePages(-.+)?$/.test(medium)) throw new VolumeError(`unknown storage medium "${medium}"`);
-    const options = isMemory ? tmpfsOptions(pod, sizeLimit, host.allocatable()) : [`pagesize=${pageSize(pod, medium)}`];
+    const options = isMemory
+      ? tmpfsOptions({ pod, sizeLimit, allocatable: host.allocatable() })
+      : [`pagesize=${pageSize(pod, medium)}`];
     const [type, source] = isMemory ? ['tmpfs', 'tmpfs'] : ['hugetlbfs', 'nodev'];
     await host.mounter.mount({ type, source, target: path, options });
   }
   if (isNew || (medium !== '' && !isMounted)) {
-    await applyFsGroup(path, pod, { readOnly: false, honorsPolicy: false });
+    if (ids) await chown(path, rootOf(ids).uid, rootOf(ids).gid);
+    await chmod(path, 0o777);
+    await applyFsGroup(path, pod, { readOnly: false, honorsPolicy: false, ids });
   }
   return { type: 'directory', path, readOnly: false, selinuxRelabel: true };
-}
-
-/** Its own limit, that of the pod's containers together, or what the node has, whichever is least. */
-function tmpfsOptions({ spec }: SeenPod, sizeLimit: string | undefined, allocatable: Readonly<Record<string, string>>) {
-  const limits = [...spec.containers, ...(spec.initContainers ?? [])].map(({ resources }) => resources?.limits?.memory);
-  const ofContainers = limits.every((limit) => limit !== undefined)
-    ? limits.reduce((sum, limit) => sum + bytesOf(limit), 0)
-    : 0;
-  const sizes = [
-    sizeLimit === undefined ? 0 : bytesOf(sizeLimit),
-    spec.resources?.limits?.memory === undefined ? ofContainers : bytesOf(spec.resources.limits.memory),
-    allocatable.memory === undefined ? 0 : bytesOf(allocatable.memory),
-  ].filter((bytes) => bytes > 0);
-  return sizes.length ? [`size=${Math.min(...sizes)}`] : [];
 }
 
 /** `HugePages` alone means the one size that the pod requests. */
@@ -62,5 +54,3 @@ function pageSize({ spec }: SeenPod, medium: string): string {
 }
 
 const mountSize = (size: string): string => String(bytesOf(size));
-
-const bytesOf = (text: string): number => Number(scaled(parseQuantity(text), 0));

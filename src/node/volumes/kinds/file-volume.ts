@@ -1,9 +1,12 @@
 /** ConfigMap, Secret, downward API and projected volumes: directories with files that the agent writes. */
-import { chmod, mkdir } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
+import { openInside } from '../../../base/files-inside/open-inside.ts';
+import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { chmod, chown, lstat, makeDirectory } from '../../../base/own-files/own-files.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { readPayload, writeAtomically } from '../files/atomic-writer.ts';
 import { type CollectedFiles, collectFiles, hasChangingFiles, hasConfiguredFiles } from '../files/sources.ts';
+import { rootOf } from '../host/host-ids.ts';
 import { applyFsGroup } from '../host/ownership.ts';
 import type { PreparedVolume } from '../volumes.ts';
 import type { PodVolume, VolumeSetup } from './setup.ts';
@@ -16,10 +19,13 @@ const LIVE_REFRESH_MS = 30_000;
  * is live: a changed ConfigMap does not reach a running pod.
  */
 export async function prepareFileVolume(setup: VolumeSetup): Promise<PreparedVolume> {
-  const path = directoryOf(setup);
-  if (!(await readPayload(path))) {
+  const path = await directoryOf(setup);
+  if (!(await readPayload(path, setup.ids))) {
     const files = await collect(setup, 'all');
-    if ((await mkdir(path, { recursive: true })) !== undefined) await chmod(path, 0o777);
+    if (await makeDirectory(path, TRAVERSED_DIRECTORY)) {
+      if (setup.ids) await chown(path, rootOf(setup.ids).uid, rootOf(setup.ids).gid);
+      await chmod(path, 0o777);
+    }
     await makeNestedMountPoints(path, setup);
     await write(setup, files);
   } else {
@@ -31,7 +37,7 @@ export async function prepareFileVolume(setup: VolumeSetup): Promise<PreparedVol
 /** Brings what changes up to date, and returns when to do so again; undefined: nothing changes with time. */
 export async function refreshFileVolume(setup: VolumeSetup): Promise<number | undefined> {
   const { volume, host } = setup;
-  const kept = await readPayload(directoryOf(setup));
+  const kept = await readPayload(await directoryOf(setup), setup.ids);
   // It was never written, or released meanwhile.
   if (!kept) return undefined;
   if (host.liveConfigVolumes) {
@@ -53,18 +59,32 @@ function collect({ pod, volume, host }: VolumeSetup, part: 'all' | 'changing'): 
 }
 
 async function write(setup: VolumeSetup, { payload }: CollectedFiles): Promise<void> {
-  const { pod, host } = setup;
-  const directory = directoryOf(setup);
+  const { pod, host, ids } = setup;
+  const directory = await directoryOf(setup);
   await writeAtomically(directory, payload, {
     now: host.clock.now(),
     random: host.random,
-    beforePublish: () => applyFsGroup(directory, pod, { readOnly: true, honorsPolicy: false }),
+    ids,
+    beforePublish: () => applyFsGroup(directory, pod, { readOnly: true, honorsPolicy: false, ids }),
   });
 }
 
-function directoryOf({ uid, volume, host }: VolumeSetup): string {
-  return host.layout.volume(uid, pluginName(volume), volume.name);
+/**
+ * Secrets, tokens and the downward API are never on a disk, as with kubelet, where the agent can mount. What an earlier release has
+ * written there stays, because containers use it.
+ */
+async function directoryOf({ uid, volume, host }: VolumeSetup): Promise<string> {
+  const { layout, memory } = host;
+  const onDisk = layout.volume(uid, pluginName(volume), volume.name);
+  if (volume.configMap || (await isWritten(onDisk)) || !(await memory.ensure())) return onDisk;
+  return layout.memoryVolume(uid, pluginName(volume), volume.name);
 }
+
+const isWritten = (directory: string): Promise<boolean> =>
+  lstat(join(directory, '..data')).then(
+    () => true,
+    () => false,
+  );
 
 function pluginName({ configMap, secret, downwardAPI }: PodVolume): string {
   if (configMap) return 'configmap';
@@ -73,9 +93,10 @@ function pluginName({ configMap, secret, downwardAPI }: PodVolume): string {
 }
 
 /** The volume is read-only in containers, so that a runtime could not create what is mounted inside it. */
-async function makeNestedMountPoints(directory: string, { pod, volume }: VolumeSetup): Promise<void> {
+async function makeNestedMountPoints(directory: string, { pod, volume, ids }: VolumeSetup): Promise<void> {
+  const create = { mode: 0o755, owner: ids && rootOf(ids) };
   for (const path of nestedMountPoints(pod, volume.name)) {
-    await mkdir(join(directory, path), { recursive: true, mode: 0o755 });
+    await (await openInside(directory, path, { links: 'refuse', create })).close();
   }
 }
 

@@ -1,5 +1,5 @@
 /** A file or directory of the node. */
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, open, stat } from '../../../base/own-files/own-files.ts';
 import { backsteps } from '../../../kinds/shapes/meta/paths.ts';
 import { type PreparedVolume, VolumeError } from '../volumes.ts';
 

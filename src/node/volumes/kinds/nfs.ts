@@ -1,5 +1,6 @@
 /** A directory of an NFS server, through the `mount` of the node. */
-import { mkdir } from 'node:fs/promises';
+import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { makeDirectory } from '../../../base/own-files/own-files.ts';
 import type { PreparedVolume } from '../volumes.ts';
 import type { VolumeSetup } from './setup.ts';
 
@@ -13,7 +14,7 @@ export interface NfsSource {
 export async function prepareNfs({ uid, volume, host }: VolumeSetup, source: NfsSource): Promise<PreparedVolume> {
   const { server, path, readOnly = false, mountOptions = [] } = source;
   const target = host.layout.volume(uid, 'nfs', volume.name);
-  await mkdir(target, { recursive: true });
+  await makeDirectory(target, TRAVERSED_DIRECTORY);
   const isMounted = (await host.mounter.entries()).some(({ mountPoint }) => mountPoint === target);
   if (!isMounted) {
     const options = [...(readOnly ? ['ro'] : []), ...mountOptions];

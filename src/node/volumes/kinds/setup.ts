@@ -7,8 +7,10 @@ import type { VolumesApi } from '../api.ts';
 import type { CsiDrivers } from '../csi/drivers.ts';
 import type { VolumesInUse } from '../csi/in-use.ts';
 import type { ServiceAccountTokens } from '../files/service-account-tokens.ts';
+import type { HostIds } from '../host/host-ids.ts';
 import type { Layout } from '../host/layout.ts';
 import type { Mounter } from '../host/mounter.ts';
+import type { SecretMemory } from '../host/secret-memory.ts';
 import type { SerialByKey } from '../serial-by-key.ts';
 
 export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];
@@ -24,6 +26,8 @@ export interface VolumeHost {
   readonly inUse: VolumesInUse;
   /** By staging path: a volume is not unstaged while another pod stages it. */
   readonly staging: SerialByKey;
+  /** For Secrets and tokens. */
+  readonly memory: SecretMemory;
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly liveConfigVolumes: boolean;
   readonly clock: Clock;
@@ -36,4 +40,6 @@ export interface VolumeSetup {
   readonly uid: string;
   readonly volume: PodVolume;
   readonly host: VolumeHost;
+  /** Whose files are on disk; undefined: those of the node. */
+  readonly ids: HostIds | undefined;
 }

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -48,4 +49,39 @@ it('leaves the event loop to others between the files', async () => {
   await removeTree(directory);
   clearImmediate(counter);
   expect(turns).toBeGreaterThan(count / 4);
+});
+
+it('removes trees that are nested deeper than a path can say', async () => {
+  const tree = join(directory, 'tree');
+  // 6,000 bytes of path, with two directories on each level.
+  await mkdir(tree);
+  const script = `for (let i = 0; i < 600; i++) { fs.mkdirSync('aaaaaaaaa'); fs.mkdirSync('b'); process.chdir('aaaaaaaaa'); }`;
+  execFileSync(process.execPath, ['-e', script], { cwd: tree });
+  await removeTree(tree);
+  expect(existsSync(tree)).toBe(false);
+});
+
+it('does not remove files elsewhere when a directory is exchanged for a link meanwhile', async () => {
+  const [tree, outside, aside, link] = ['tree', 'outside', 'aside', 'link'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const names = Array.from({ length: 300 }, (_, index) => `f${index}`);
+  await mkdir(join(tree, 'a'), { recursive: true });
+  await mkdir(outside);
+  for (const name of names) {
+    await writeFile(join(tree, 'a', name), '');
+    await writeFile(join(outside, name), '');
+  }
+  await symlink(outside, link);
+  const exchange = async () => {
+    while ((await readdir(join(tree, 'a'))).length === names.length);
+    await rename(join(tree, 'a'), aside);
+    await rename(link, join(tree, 'a'));
+  };
+  await Promise.all([exchange(), removeTree(tree)]);
+  expect(await readdir(outside)).toHaveLength(names.length);
+  expect(existsSync(tree)).toBe(false);
 });

@@ -1,0 +1,147 @@
+/** A directory that is open: names in it are reached through its descriptor. Nothing here follows a link. */
+import { constants, type Dir, type Stats } from 'node:fs';
+import {
+  chmod,
+  chown,
+  type FileHandle,
+  lchown,
+  link,
+  lstat,
+  lutimes,
+  mkdir,
+  open,
+  opendir,
+  readlink,
+  rename,
+  rmdir,
+  symlink,
+  unlink,
+} from 'node:fs/promises';
+import { codeOf, DIRECTORY, descriptorPath, openRoot, REFERENCE } from './descriptors.ts';
+import { PathInsideError } from './errors.ts';
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export class OpenDirectory {
+  readonly #handle: FileHandle;
+
+  /** Takes over a handle of a directory. */
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  /** Opens a directory of ours. */
+  static async open(path: string): Promise<OpenDirectory> {
+    return new OpenDirectory(await openRoot(path));
+  }
+
+  /** Of the directory itself, while it is open. */
+  get path(): string {
+    return descriptorPath(this.#handle);
+  }
+
+  stat(): Promise<Stats> {
+    return this.#handle.stat();
+  }
+
+  async setOwner({ uid, gid }: Owner): Promise<void> {
+    await chown(this.path, uid, gid);
+  }
+
+  async setMode(mode: number): Promise<void> {
+    await chmod(this.path, mode);
+  }
+
+  entries(): Promise<Dir> {
+    return opendir(this.path);
+  }
+
+  /** Undefined when there is nothing of that name. */
+  async find(name: string): Promise<Stats | undefined> {
+    return lstat(this.#at(name)).catch(ifMissing);
+  }
+
+  /** Opens a reference to what has the name, also when that is a link. Undefined when there is nothing. */
+  async reference(name: string): Promise<FileHandle | undefined> {
+    return open(this.#at(name), REFERENCE).catch(ifMissing);
+  }
+
+  /** Undefined when there is no directory of that name. */
+  async directory(name: string): Promise<OpenDirectory | undefined> {
+    try {
+      return new OpenDirectory(await open(this.#at(name), DIRECTORY));
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return undefined;
+      throw error;
+    }
+  }
+
+  async makeDirectory(name: string): Promise<OpenDirectory> {
+    await mkdir(this.#at(name), { mode: 0o700 });
+    const made = await this.directory(name);
+    if (!made) throw new PathInsideError(`"${name}" is not the directory that was made`);
+    return made;
+  }
+
+  /** Creates a file that only its owner may use; the caller closes it. Rejects with EEXIST when there is something. */
+  createFile(name: string): Promise<FileHandle> {
+    return open(
+      this.#at(name),
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
+  }
+
+  async symlink(name: string, target: string): Promise<void> {
+    await symlink(target, this.#at(name));
+  }
+
+  readlink(name: string): Promise<string> {
+    return readlink(this.#at(name));
+  }
+
+  /** Gives a file of another directory a second name. A link gets one itself, and not what it leads to. */
+  async link(from: OpenDirectory, fromName: string, name: string): Promise<void> {
+    await link(from.#at(fromName), this.#at(name));
+  }
+
+  async rename(name: string, to: OpenDirectory, newName: string): Promise<void> {
+    await rename(this.#at(name), to.#at(newName));
+  }
+
+  /** Changes the owner of what has the name; of a link itself. */
+  async setOwnerOf(name: string, { uid, gid }: Owner): Promise<void> {
+    await lchown(this.#at(name), uid, gid);
+  }
+
+  async setTimesOf(name: string, accessed: number | Date, modified: number | Date): Promise<void> {
+    await lutimes(this.#at(name), accessed, modified);
+  }
+
+  /** Succeeds when there is nothing. */
+  async unlink(name: string): Promise<void> {
+    await unlink(this.#at(name)).catch(ifMissing);
+  }
+
+  async rmdir(name: string): Promise<void> {
+    await rmdir(this.#at(name)).catch(ifMissing);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  #at(name: string): string {
+    if (name === '' || name === '.' || name === '..' || name.includes('/')) {
+      throw new PathInsideError(`"${name}" is not the name of a file`);
+    }
+    return `${this.path}/${name}`;
+  }
+}
+
+function ifMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}

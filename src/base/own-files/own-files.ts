@@ -1,0 +1,44 @@
+/** The file system, for paths that nobody but this program controls. */
+import { chmod, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+export {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  type Dirent,
+  type FSWatcher,
+  mkdirSync,
+  openSync,
+  type Stats,
+  watch,
+} from 'node:fs';
+export {
+  chmod,
+  chown,
+  type FileHandle,
+  lchown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  statfs,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+
+/** Creates a directory with those around it that are missing, whatever the umask. Returns whether it is new. */
+export async function makeDirectory(path: string, mode: number): Promise<boolean> {
+  const first = await mkdir(path, { recursive: true, mode });
+  if (first === undefined) return false;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await chmod(made, mode);
+  return true;
+}
