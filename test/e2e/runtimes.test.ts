@@ -26,10 +26,10 @@ const up = (...flags: string[]) => {
 
 test('a user without root runs processes, and is told why; later starts go on with them', async () => {
   expect(await up('--runtime', 'auto')).toMatch(
-    /^nodes +quarterdeck-node-1, processes of this machine \(containerd is (not installed|installed, but needs root)\) /m,
+    /^nodes +quarterdeck-node-1, processes of this user, not isolated: containers need root and runc \(containerd is (not installed|installed, but needs root)\) /m,
   );
   expect(await up('--runtime', 'auto')).toMatch(
-    /^nodes +quarterdeck-node-1, processes of this machine \(as at its last start\) /m,
+    /^nodes +quarterdeck-node-1, processes of this user, not isolated: containers need root and runc \(as at its last start\) /m,
   );
 });
 

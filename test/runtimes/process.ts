@@ -46,7 +46,7 @@ export async function prepareProcess(
         name,
         podCidr,
         images,
-        hidden: [directory],
+        hidden: async () => [directory],
         allowsHostImage: true,
         keeper: [...KEEPER, ...flags],
         clock: systemClock,

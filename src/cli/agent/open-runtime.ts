@@ -24,7 +24,7 @@ export interface RuntimeRequest {
   readonly podCIDRs: readonly string[];
   readonly registries: RegistrySettings;
   /** Paths of this machine that pods with its files do not see: data directories of clusters, and kubeconfigs. */
-  readonly hidden?: readonly string[];
+  readonly hidden?: () => Promise<readonly string[]>;
   /** Checks where images lead to. */
   readonly dialGuard: DialGuard;
   /** Whether pods may use the file system of the node as their image. */
@@ -83,7 +83,7 @@ async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
   const images = await openImageStore(request);
   return openProcessRuntime({
     ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
-    hidden: request.hidden ?? [],
+    hidden: request.hidden ?? (async () => []),
     allowsHostImage,
   });
 }

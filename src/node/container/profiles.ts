@@ -17,8 +17,10 @@ export function seccompOf(pod: SeenPod, container: SeenContainer, directory: str
         throw new ContainerConfigError('localhostProfile must be set if seccompProfile type is Localhost.');
       }
       return { type: 'localhost', file: join(directory, profile.localhostProfile) };
-    default:
+    case 'Unconfined':
       return { type: 'unconfined' };
+    default:
+      return { type: 'unset' };
   }
 }
 

@@ -55,7 +55,7 @@ export function namespacesMessage(
 /** A missing profile means none: only CRI's absent message would let the runtime choose. */
 export function seccompMessage(seccomp: Seccomp | undefined): Encodable<typeof SecurityProfile> {
   if (seccomp?.type === 'localhost') return { type: 'localhost', localhost: seccomp.file };
-  return { type: seccomp?.type ?? 'unconfined' };
+  return { type: seccomp?.type === 'runtime-default' ? 'runtime-default' : 'unconfined' };
 }
 
 export function resourcesMessage(resources: ContainerResources): Encodable<typeof Resources> {

@@ -23,7 +23,7 @@ export interface ProcessRuntimeOptions {
   readonly podCidr: string;
   readonly images: ImageStore;
   /** Paths of the node that containers with its files do not see: the data of clusters, and their keys. */
-  readonly hidden: readonly string[];
+  readonly hidden: () => Promise<readonly string[]>;
   /** Whether containers may use the image `host`. */
   readonly allowsHostImage: boolean;
   /** The command that starts the keeper of containers, to which name, range and directory are appended. */
@@ -97,7 +97,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     createContainer: async (sandboxId, config, sandbox) => {
       const problem = mountPathProblem(config);
       if (problem !== undefined) throw new RuntimeError('Unsupported', problem);
-      const images = { store, node: process.execPath, hidden: options.hidden };
+      const images = { store, node: process.execPath, hidden: await options.hidden() };
       const image = await resolveImage(images, config, sandbox.namespaces.user);
       return connection().call('createContainer', { sandboxId, config, image });
     },

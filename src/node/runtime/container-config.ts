@@ -76,8 +76,9 @@ export interface ContainerResources {
   readonly pidsLimit?: number | undefined;
 }
 
+/** `unset`: the pod does not say, and the runtime decides. */
 export type Seccomp =
-  | { readonly type: 'runtime-default' | 'unconfined' }
+  | { readonly type: 'runtime-default' | 'unconfined' | 'unset' }
   | { readonly type: 'localhost'; readonly file: string };
 
 export type AppArmor =

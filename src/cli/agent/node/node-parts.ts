@@ -20,6 +20,7 @@ import type { SandboxConfig } from '../../../node/runtime/sandbox-config.ts';
 import { openVolumes } from '../../../node/volumes/open-volumes.ts';
 import type { PodUsage } from '../../../node/volumes/volumes.ts';
 import { machineGuard } from '../../process/machine-guard.ts';
+import { hiddenPaths } from '../hidden-paths.ts';
 import { machineResources, text } from '../machine.ts';
 import { type NodeFile, nodeId, writeNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -102,7 +103,7 @@ export class NodeParts {
   }
 
   async #openRuntime(file: NodeFile): Promise<Runtime> {
-    const { clock, random, log, network, config } = this.#options;
+    const { clock, random, log, network, config, dataDirectory } = this.#options;
     // An attempt that failed later has left one.
     await this.runtime?.close();
     await network?.open(file.podCIDRs[0]!);
@@ -111,6 +112,7 @@ export class NodeParts {
     const dialGuard = this.#guard;
     this.runtime = await openRuntime({
       ...{ ...file, clock, random, log, directory: this.#directory, path, dialGuard, allowsHostImage },
+      hidden: () => hiddenPaths(dataDirectory, process.env.KUBECONFIG),
     });
     return this.runtime;
   }

@@ -9,6 +9,7 @@ import type { User } from '../../../server/api.ts';
 import { connectionByNode } from '../../../server/nodes/by-node.ts';
 import { type NodeConnection, unreachable } from '../../../server/nodes/connection.ts';
 import { type NodeFile, nodesIn } from '../../agent/node-file.ts';
+import { describePods } from '../../agent/pod-executor.ts';
 import type { Say } from '../../output/steps.ts';
 import { apiVersion } from '../../version.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
@@ -62,7 +63,7 @@ function describe({ runtime, why, names }: NodePlan): string {
     case 'containerd':
       return `${which}, containers of containerd${because}`;
     case 'process':
-      return `${which}, processes of this machine${because}`;
+      return `${which}, ${describePods(process.env.PATH ?? '')}${because}`;
   }
 }
 

@@ -25,8 +25,8 @@ export interface ChosenExecutor {
   readonly why: string | undefined;
 }
 
-/** A range that no pod has: the first one after the last that could be given. */
-const PROBE_IDS = { hostId: 65_535 * 65_536, containerId: 0, length: 65_535 };
+/** A range that no pod gets. */
+const PROBE_IDS = { hostId: 0x7ffe_0000, containerId: 0, length: 65_536 };
 
 export async function chooseExecutor(options: ChooseOptions): Promise<ChosenExecutor> {
   const { machine, name } = options;

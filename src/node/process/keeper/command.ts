@@ -4,24 +4,12 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { RuntimeError } from '../../runtime/errors.ts';
-import type { CommandRequest } from './executor.ts';
+import type { Command, CommandRequest } from './executor.ts';
 import type { Programs } from './machine.ts';
 import { failureIn, type OciRuntime } from './oci/oci-runtime.ts';
 import { onPidFile } from './pid-file.ts';
 import { resizeTerminal, terminalArguments, terminalEnvironment } from './terminal.ts';
-
-export interface Command {
-  readonly stdin: Writable | undefined;
-  readonly stdout: Readable | undefined;
-  readonly stderr: Readable | undefined;
-  /** Resolves when its process has ended. */
-  readonly exitCode: Promise<number>;
-  resize(columns: number, rows: number): void;
-  /** Kills it, with what it has started. */
-  kill(): void;
-}
 
 export interface OciCommandOptions extends CommandRequest {
   readonly programs: Programs;

@@ -5,9 +5,9 @@ import { connect, type Socket } from 'node:net';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 /** A socket belongs to the network namespace of the process that opens it: this program connects one, hands it over and ends. */
-const CONNECT = `
+const programFor = (port: number) => `
 const { connect } = require('node:net');
-const port = Number(process.argv[1]);
+const port = ${port};
 const dial = (host, failed) => {
   const socket = connect({ host, port, allowHalfOpen: true });
   socket.once('error', failed);
@@ -23,7 +23,7 @@ export async function dialLoopback(
   netns: string | undefined,
 ): Promise<Socket> {
   if (netns === undefined || nsenter === undefined) return dialHere(port);
-  const child = spawn(nsenter, [`--net=${netns}`, process.execPath, '-e', CONNECT, String(port)], {
+  const child = spawn(nsenter, [`--net=${netns}`, process.execPath, '-e', programFor(port)], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: {},
   });

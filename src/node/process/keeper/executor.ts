@@ -1,9 +1,9 @@
 /** Contract between the keeper and what executes pods: an OCI runtime, or plain processes of one user. */
+import type { Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { ProcessIdentity } from '../oci/identity.ts';
 import type { SandboxFiles } from '../oci/input.ts';
-import type { Command } from './command.ts';
 import type { ContainerRecord } from './container-record.ts';
 import type { Launch } from './supervisor.ts';
 
@@ -59,4 +59,16 @@ export interface CommandRequest {
   readonly stderr: boolean;
   readonly tty: boolean;
   readonly size: TerminalSize | undefined;
+}
+
+/** A command that runs, with its standard streams. */
+export interface Command {
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable | undefined;
+  readonly stderr: Readable | undefined;
+  /** Resolves when its process has ended. */
+  readonly exitCode: Promise<number>;
+  resize(columns: number, rows: number): void;
+  /** Kills it, with what it has started. */
+  kill(): void;
 }

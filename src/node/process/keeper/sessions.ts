@@ -4,10 +4,10 @@ import type { Writable } from 'node:stream';
 import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../../runtime/runtime.ts';
-import type { Command } from './command.ts';
 import type { KeeperContext } from './context.ts';
 import { dialLoopback } from './dial.ts';
 import type { Engine } from './engine.ts';
+import type { Command } from './executor.ts';
 import type { StreamHub } from './stream-hub.ts';
 
 /** How long output that a command's children hold open is waited for. */

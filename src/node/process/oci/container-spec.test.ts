@@ -56,6 +56,7 @@ function specOf(security: Partial<ContainerSecurity> = {}, changes: Partial<Cont
     files: { resolvConf: '/s/resolv.conf', hostname: '/s/hostname', hosts: '/s/hosts', sharedMemory: '/s/shm' },
     imageDirectories: new Map(),
     hidden: [],
+    mountFlags: [{ point: '/v', flags: ['nosuid', 'noexec'] }],
     machine: MACHINE,
     ...changes,
   });
@@ -136,6 +137,20 @@ it('mounts volumes without devices, outer ones first', () => {
   expect(spec.mounts.slice(-2)).toEqual([
     { destination: '/a', type: 'bind', source: '/v/a', options: ['rbind', 'rw', 'nodev', 'rprivate'] },
     { destination: '/a/b', type: 'bind', source: '/v/b', options: ['rbind', 'ro', 'nodev', 'rprivate'] },
+  ]);
+});
+
+it('keeps the flags of what a volume is on, which a user namespace cannot take away', () => {
+  const user = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
+  const sandbox = { ...SANDBOX, namespaces: { ...SANDBOX.namespaces, user } };
+  const mounts = [{ ...MOUNT, hostPath: '/v/a', containerPath: '/a', readOnly: true }];
+  expect(specOf({}, { sandbox }, { mounts }).mounts.at(-1)?.options).toEqual([
+    'rbind',
+    'ro',
+    'nodev',
+    'rprivate',
+    'nosuid',
+    'noexec',
   ]);
 });
 

@@ -2,6 +2,7 @@
 import type { ContainerConfig } from '../../runtime/container-config.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { ProcessIdentity } from './identity.ts';
+import type { MountFlags } from './mount-flags.ts';
 import type { OciDevice } from './spec.ts';
 
 /** Everything that the specification depends on, already looked up. */
@@ -23,6 +24,8 @@ export interface ContainerInput {
   readonly files: SandboxFiles;
   /** Directories of images that are mounted, by id of the image. */
   readonly imageDirectories: ReadonlyMap<string, string>;
+  /** Those of the node, on which the sources of bind mounts are. */
+  readonly mountFlags: MountFlags;
   /** Paths of the node that no container sees: keys, stores and volumes of clusters. */
   readonly hidden: readonly string[];
   readonly machine: OciMachine;

@@ -2,13 +2,22 @@
 import type { Mount } from '../../runtime/container-config.ts';
 import { mountedKey } from '../images-with-host.ts';
 import type { ContainerInput } from './input.ts';
+import { flagsAt } from './mount-flags.ts';
 import type { OciMount } from './spec.ts';
 
 const STRICT = ['nosuid', 'noexec', 'nodev'];
 
 /** In the order in which they are made. */
 export function mountsOf(input: ContainerInput): OciMount[] {
-  return [...kernelMounts(input), ...ownDirectories(input), ...etcMounts(input), ...volumeMounts(input)];
+  const mounts = [...kernelMounts(input), ...ownDirectories(input), ...etcMounts(input), ...volumeMounts(input)];
+  return input.sandbox.namespaces.user ? mounts.map((mount) => withFlagsOfSource(mount, input)) : mounts;
+}
+
+function withFlagsOfSource(mount: OciMount, { mountFlags }: ContainerInput): OciMount {
+  if (mount.type !== 'bind') return mount;
+  const locked = flagsAt(mountFlags, mount.source).filter((flag) => !mount.options.includes(flag));
+  const options = locked.includes('ro') ? mount.options.filter((option) => option !== 'rw') : mount.options;
+  return { ...mount, options: [...options, ...locked] };
 }
 
 /** `/proc`, `/dev` and `/sys`. */

@@ -42,7 +42,7 @@ prepare() {
   esac
 }
 started=$(now)
-if prepare 2>prepare.log; then
+if prepare "$@" 2>prepare.log; then
   if [ -p control ]; then
     script -q -e -f -E never -c 'tty >terminal; exec "$OCI" --root "$OCI_STATE" --log runtime.log --log-format json run $OCI_KEEP --bundle . --pid-file pid "$OCI_ID"' /dev/null <"$input" >stdout 2>stderr 4>&- 5>&- 6>&- 7>&- 8>&- &
   else

@@ -10,18 +10,19 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { pauseProgram } from '../../../images/pause/pause-program.ts';
-import type { Device } from '../../../runtime/container-config.ts';
+import type { Device, Mount } from '../../../runtime/container-config.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import { containerSpec } from '../../oci/container-spec.ts';
 import type { OciMachine } from '../../oci/input.ts';
+import { parseMountInfo } from '../../oci/mount-flags.ts';
 import { processSpec } from '../../oci/process-spec.ts';
 import { PAUSE_PROGRAM, sandboxSpec } from '../../oci/sandbox-spec.ts';
 import type { OciDevice } from '../../oci/spec.ts';
-import { type Command, startCommand } from '../command.ts';
+import { startCommand } from '../command.ts';
 import { ContainerCgroup } from '../container-cgroup.ts';
-import type { CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
+import type { Command, CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
 import { makeFifo, openBothEnds } from '../fifo.ts';
 import type { Programs } from '../machine.ts';
 import type { Launch } from '../supervisor.ts';
@@ -113,8 +114,7 @@ export class OciExecutor implements Executor {
     return {
       program: unshare!,
       args: ['--mount', '--propagation', 'slave', '/bin/sh', this.#script, ...args],
-      trailing:
-        isHost && owner !== 0 ? [...new Set(config.mounts.map(({ containerPath }) => dirname(containerPath)))] : [],
+      trailing: isHost && owner !== 0 ? parentsOf(config.mounts) : [],
       env: [`PATH=${PATH}`, 'SHELL=/bin/sh', 'LC_ALL=C', ...this.#environment(record.id)],
       streams: config.tty ? ['idle', 'control'] : [],
     };
@@ -136,6 +136,7 @@ export class OciExecutor implements Executor {
       files: sandbox.files,
       imageDirectories: new Map(Object.entries(image.mounted)),
       hidden: image.hidden,
+      mountFlags: parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8')),
       machine,
     });
   }
@@ -168,6 +169,14 @@ export class OciExecutor implements Executor {
     return [`OCI=${program}`, `OCI_STATE=${state}`, `OCI_ID=${id}`, `OCI_KEEP=${keep}`];
   }
 }
+
+/** Directories that only root of the node could make mount points in. What the container has for itself is left out. */
+function parentsOf(mounts: readonly Mount[]): string[] {
+  const parents = mounts.map(({ containerPath }) => posix.dirname(posix.normalize(containerPath)));
+  return [...new Set(parents)].filter((path) => !OWN_DIRECTORIES.test(path));
+}
+
+const OWN_DIRECTORIES = /^\/(?:$|(?:dev|proc|root|run|sys|tmp|var\/run)(?:\/|$))/;
 
 function deviceOf({ hostPath, containerPath }: Device): OciDevice {
   const stats = statSync(hostPath);

@@ -1,0 +1,30 @@
+/** What executes pods of nodes without a container engine, as far as it can be told before they start. */
+import { accessSync, constants } from 'node:fs';
+import { basename, join } from 'node:path';
+
+const OCI_RUNTIMES = ['runc', 'crun'];
+/** Where system programs are besides PATH. */
+const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin', '/usr/local/sbin', '/usr/local/bin'];
+
+/** For the line that a start prints: what pods are, and what is missing for more. */
+export function describePods(path: string, isRoot = process.getuid?.() === 0): string {
+  if (!isRoot) return 'processes of this user, not isolated: containers need root and runc';
+  const runtime = ociRuntime([...SYSTEM_FOLDERS, ...path.split(':').filter((folder) => folder.startsWith('/'))]);
+  return runtime === undefined
+    ? 'processes of nobody, not isolated: install runc for containers'
+    : `containers of ${basename(runtime)}`;
+}
+
+function ociRuntime(folders: readonly string[]): string | undefined {
+  const paths = OCI_RUNTIMES.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return paths.find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
