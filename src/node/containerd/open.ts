@@ -62,7 +62,7 @@ async function connected(
     folder: settings.cniFolder,
     ...ownPaths(options.directory),
   };
-  if (options.podCIDRs.length > 0) await writeNetwork(network, options.podCIDRs);
+  const usesPodRange = options.podCIDRs.length === 0 || (await writeNetwork(network, options.podCIDRs));
   return new Containerd({
     version: `${version.runtimeName}://${plainVersion(version.runtimeVersion)}`,
     features: featuresOf(version, status, { hostPorts }),
@@ -70,6 +70,7 @@ async function connected(
     supplementalGroupsPolicy: status.features?.supplementalGroupsPolicy,
     socket,
     isOwn,
+    usesPodRange,
     connection,
     owner: name,
     cgroups: podCgroups(name, settings.usesSystemdCgroups),
@@ -78,13 +79,20 @@ async function connected(
       pauseImage: settings.sandboxImage,
       load: (archive) => loadArchive(archive, { connection, clock, unpacks: true }),
     }),
-    configureNetwork: (podCIDRs) => writeNetwork(network, podCIDRs),
+    configureNetwork: async (podCIDRs) => void (await writeNetwork(network, podCIDRs)),
     clock,
     log,
   });
 }
 
-type Described = 'version' | 'handlers' | 'supplementalGroupsPolicy' | 'socket' | 'isOwn' | 'configureNetwork';
+type Described =
+  | 'version'
+  | 'handlers'
+  | 'usesPodRange'
+  | 'supplementalGroupsPolicy'
+  | 'socket'
+  | 'isOwn'
+  | 'configureNetwork';
 
 interface ContainerdParts extends Pick<ContainerdRuntime, Described> {
   readonly features: Features;
@@ -102,6 +110,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
   readonly supplementalGroupsPolicy: boolean | undefined;
   readonly socket: string;
   readonly isOwn: boolean;
+  readonly usesPodRange: boolean | undefined;
   readonly images: Images;
   readonly configureNetwork: ContainerdRuntime['configureNetwork'];
   readonly #parts: ContainerdParts;
@@ -115,6 +124,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
     this.supplementalGroupsPolicy = parts.supplementalGroupsPolicy;
     this.socket = parts.socket;
     this.isOwn = parts.isOwn;
+    this.usesPodRange = parts.usesPodRange;
     this.images = parts.images;
     this.configureNetwork = parts.configureNetwork;
     this.#parts = parts;

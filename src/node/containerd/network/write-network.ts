@@ -19,14 +19,14 @@ interface NetworkOptions {
 const READY_TIMEOUT_MS = 5000;
 const POLL_MS = 20;
 
-/** Writes the CNI configuration of the node, unless there is another one. */
-export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly string[]): Promise<void> {
+/** Writes the CNI configuration of the node, unless there is another one. Resolves with whether it is the one that counts. */
+export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly string[]): Promise<boolean> {
   const { name, hasIptables, folder, cniAddresses } = options;
-  if (folder === undefined) return;
+  if (folder === undefined) return false;
   await mkdir(folder, { recursive: true });
   const own = cniFile(name);
   const others = (await readdir(folder)).filter((file) => /\.(conf|conflist|json)$/.test(file) && file !== own);
-  if (others.length > 0) return;
+  if (others.length > 0) return false;
   const text = cniConfiguration({ name, podCIDRs, addresses: cniAddresses, hasIptables });
   const before = await readFile(join(folder, own), 'utf8').catch(() => undefined);
   if (before !== text) {
@@ -35,6 +35,7 @@ export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly s
     await rename(join(folder, `${own}.tmp`), join(folder, own));
   }
   await untilReady(options);
+  return true;
 }
 
 /** containerd notices a new file within milliseconds. What is wrong with it, `health` says. */
