@@ -10,13 +10,14 @@ import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import type { BackendAddress, IngressCertificate, IngressConfig } from './config.ts';
 import { externalNameProblems, externalNameRefusal, type Refusals } from './external-names.ts';
-import { ALL_HOSTS, type HostOwners, hostOwners, mayServe, namespaceOf } from './owners.ts';
+import { ALL_HOSTS, type HostOwners, hostOwners, mayServe } from './owners.ts';
 import type { IngressProblem } from './problem.ts';
 import {
   type IngressBackend,
   type IngressRules,
   type MergedHosts,
   mergedHosts,
+  namespaceOf,
   type RulesByName,
   rulesByAge,
   type SeenIngress,
@@ -83,7 +84,8 @@ export function* planIngress(
   const rules = known?.rules ?? (yield* rulesByAge(ingresses, before?.rules, pace));
   const ownership = known?.ownership ?? (yield* hostOwners(rules, world.policy.sharesHosts, pace));
   const { owners } = ownership;
-  const merged = known?.merged ?? (yield* mergedHosts(rules, { before: before?.merged, owners }, pace));
+  const isServed = (host: string, namespace: string) => mayServe(owners, host, namespace);
+  const merged = known?.merged ?? (yield* mergedHosts(rules, { before: before?.merged, isServed }, pace));
   const wanted = known?.wanted ?? (yield* wantedBackends(rules, pace));
   const refusals = yield* refusedServices(world, { wanted, known }, pace);
   const external = yield* externalNameProblems(rules, refusals, pace);
