@@ -42,7 +42,9 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export async function startCluster(options: Pick<ServerOptions, 'admission' | 'aggregation' | 'dialGuard'> = {}): Promise<Cluster> {
+export async function startCluster(
+  options: Pick<ServerOptions, 'admission' | 'aggregation' | 'dialGuard'> = {},
+): Promise<Cluster> {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
   const server = await createServer({
