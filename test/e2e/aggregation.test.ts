@@ -60,6 +60,16 @@ describe.each(kubectls)('kubectl ($name)', ({ program }) => {
     return (await run(program, args, { env })).stdout;
   };
 
+  test('cannot send the built-in API to another server', async () => {
+    const service = { namespace: 'default', name: 'gauges', port: backend.port };
+    const patch = JSON.stringify({ spec: { service, insecureSkipTLSVerify: true } });
+    await kubectl('patch', 'apiservice', 'v1.', '--type=merge', '-p', patch);
+    expect(await kubectl('get', 'configmaps', '-n', 'kube-system')).toContain('extension-apiserver-authentication');
+    await qd.until(API_SERVICES, ({ metadata, spec }) => metadata.name === 'v1.' && spec.service === undefined);
+    expect(await kubectl('get', 'apiservice', 'v1.')).toMatch(/Local +True/);
+    expect(backend.seen.filter(({ url }) => url.startsWith('/api/'))).toEqual([]);
+  });
+
   test('lists what the other server has, as if it were ours', async () => {
     expect(await kubectl('api-resources', '--api-group', 'gauges.example.com')).toMatch(/^gauges +gg +.*Gauge$/m);
     expect(await kubectl('get', 'gauges')).toMatch(/^pressure /m);

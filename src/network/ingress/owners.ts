@@ -4,7 +4,7 @@
  */
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { IngressProblem } from './problem.ts';
-import type { IngressRules, RulesByName } from './rules.ts';
+import { type IngressRules, namespaceOf, type RulesByName } from './rules.ts';
 
 /** Stands for all hosts: rules without a host, and default backends. */
 export const ALL_HOSTS = '';
@@ -42,8 +42,6 @@ export function mayServe(owners: HostOwners['owners'], host: string, namespace: 
   const owner = owners.get(host);
   return owner === undefined || owner === namespace;
 }
-
-export const namespaceOf = ({ ingress }: IngressRules) => ingress.metadata.namespace ?? '';
 
 function* hostsOf({ hosts, defaultBackend }: IngressRules): Generator<string> {
   yield* hosts.keys();

@@ -2,21 +2,21 @@
  * Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be hundreds of thousands of
  * paths: a plan goes on from the one before, and what did not change stays the same object.
  */
-import { sameItems } from '../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
-import type { BackendAddress, IngressCertificate, IngressConfig } from './config.ts';
+import { certificatesOf } from './certificates.ts';
+import type { BackendAddress, IngressConfig } from './config.ts';
 import { externalNameProblems, externalNameRefusal, type Refusals } from './external-names.ts';
-import { ALL_HOSTS, type HostOwners, hostOwners, mayServe, namespaceOf } from './owners.ts';
+import { ALL_HOSTS, type HostOwners, hostOwners, mayServe } from './owners.ts';
 import type { IngressProblem } from './problem.ts';
 import {
   type IngressBackend,
-  type IngressRules,
   type MergedHosts,
   mergedHosts,
+  namespaceOf,
   type RulesByName,
   rulesByAge,
   type SeenIngress,
@@ -83,7 +83,8 @@ export function* planIngress(
   const rules = known?.rules ?? (yield* rulesByAge(ingresses, before?.rules, pace));
   const ownership = known?.ownership ?? (yield* hostOwners(rules, world.policy.sharesHosts, pace));
   const { owners } = ownership;
-  const merged = known?.merged ?? (yield* mergedHosts(rules, { before: before?.merged, owners }, pace));
+  const isServed = (host: string, namespace: string) => mayServe(owners, host, namespace);
+  const merged = known?.merged ?? (yield* mergedHosts(rules, { before: before?.merged, isServed }, pace));
   const wanted = known?.wanted ?? (yield* wantedBackends(rules, pace));
   const refusals = yield* refusedServices(world, { wanted, known }, pace);
   const external = yield* externalNameProblems(rules, refusals, pace);
@@ -94,7 +95,7 @@ export function* planIngress(
     certificates:
       known && !world.changes.secrets
         ? known.config.certificates
-        : yield* certificatesOf(world, { rules, owners, before }, pace),
+        : yield* certificatesOf(world.secret, { rules, owners, known: before?.config.certificates }, pace),
   };
   return {
     config,
@@ -231,73 +232,4 @@ function* endpointsOf(
       yield { address: addresses[0], port: target, ...(nodeName ? { mayBeOwn: true } : {}) };
     }
   }
-}
-
-function* certificatesOf(
-  world: IngressWorld,
-  { rules, owners, before }: CertificateSources,
-  pace: Pace,
-): DividedWork<readonly IngressCertificate[]> {
-  const known = before?.config.certificates;
-  const certificates: IngressCertificate[] = [];
-  for (const each of rules.values()) {
-    const { ingress } = each;
-    for (const { hosts: named = NO_HOSTS, secretName } of ingress.spec?.tls ?? []) {
-      if (pace.isSpent()) yield;
-      const hosts = certifiedHosts(named, each, owners);
-      if (!hosts) continue;
-      const pair = secretName ? pairOf(world.secret(ingress.metadata.namespace ?? '', secretName)) : undefined;
-      if (!pair) continue;
-      const old = known?.[certificates.length];
-      const isKnown = old && sameItems(old.hosts, hosts) && old.cert === pair.cert && old.key === pair.key;
-      certificates.push(isKnown ? old : { hosts, ...pair });
-    }
-  }
-  return known && sameItems(known, certificates) ? known : certificates;
-}
-
-interface CertificateSources {
-  readonly rules: RulesByName;
-  readonly owners: HostOwners['owners'];
-  readonly before: IngressPlan | undefined;
-}
-
-const NO_HOSTS: readonly string[] = [];
-
-/**
- * The hosts that a certificate is for, without those of other namespaces; undefined when there are none. One that names no host
- * is for all hosts, or, when those are another namespace's, for the hosts of the Ingress.
- */
-function certifiedHosts(
-  named: readonly string[],
-  rules: IngressRules,
-  owners: HostOwners['owners'],
-): readonly string[] | undefined {
-  const namespace = namespaceOf(rules);
-  const isFree = (host: string) => mayServe(owners, host, namespace);
-  if (named.length === 0 && isFree(ALL_HOSTS)) return NO_HOSTS;
-  const candidates = named.length > 0 ? named : [...rules.hosts.keys()].filter((host) => host !== ALL_HOSTS);
-  if (candidates === named && named.every(isFree)) return named;
-  const hosts = candidates.filter(isFree);
-  return hosts.length > 0 ? hosts : undefined;
-}
-
-interface Pair {
-  readonly cert: string;
-  readonly key: string;
-}
-
-/** Many Ingresses may use one Secret: its text is decoded once. */
-const pairs = new WeakMap<DeepReadonly<Secret>, Pair>();
-
-function pairOf(secret: DeepReadonly<Secret> | undefined): Pair | undefined {
-  const { 'tls.crt': cert, 'tls.key': key } = secret?.data ?? {};
-  if (!secret || !cert || !key) return undefined;
-  let pair = pairs.get(secret);
-  if (!pair) {
-    const text = (base64: string) => Buffer.from(base64, 'base64').toString();
-    pair = { cert: text(cert), key: text(key) };
-    pairs.set(secret, pair);
-  }
-  return pair;
 }

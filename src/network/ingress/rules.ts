@@ -5,7 +5,6 @@ import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import type { PathRule } from './config.ts';
 import { withoutSlashes } from './match.ts';
-import { type HostOwners, mayServe, namespaceOf } from './owners.ts';
 
 export type SeenIngress = DeepReadonly<Ingress>;
 
@@ -46,20 +45,26 @@ export function* rulesByAge(
   return new Map(all.map((each) => [nameOf(each.ingress), each]));
 }
 
+interface MergeOptions {
+  readonly before: MergedHosts | undefined;
+  /** Whether rules of a namespace count for a host. */
+  isServed(host: string, namespace: string): boolean;
+}
+
 /**
- * Of two rules for the same host and path, the first one counts, and none of a namespace that may not serve the host. Hosts whose
+ * Of two rules for the same host and path, the first one counts, and none of a namespace that does not own the host. Hosts whose
  * rules are the same keep their list.
  */
 export function* mergedHosts(
   all: RulesByName,
-  { before, owners }: { readonly before: MergedHosts | undefined; readonly owners: HostOwners['owners'] },
+  { before, isServed }: MergeOptions,
   pace: Pace,
 ): DividedWork<MergedHosts> {
   const sources = new Map<string, (readonly PathRule[])[]>();
   for (const each of all.values()) {
     for (const [host, rules] of each.hosts) {
       if (pace.isSpent()) yield;
-      if (!mayServe(owners, host, namespaceOf(each))) continue;
+      if (!isServed(host, namespaceOf(each))) continue;
       const lists = sources.get(host);
       if (lists) lists.push(rules);
       else sources.set(host, [rules]);
@@ -126,6 +131,8 @@ function* merged(lists: readonly (readonly PathRule[])[], pace: Pace): DividedWo
 }
 
 const identityOf = ({ type, path }: PathRule) => `${type} ${path}`;
+
+export const namespaceOf = ({ ingress }: IngressRules) => ingress.metadata.namespace ?? '';
 
 const nameOf = ({ metadata }: SeenIngress) => `${metadata.namespace}/${metadata.name}`;
 

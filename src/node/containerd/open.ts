@@ -68,6 +68,7 @@ async function connected(
     interfaces.isOwnNetwork = await writeNetwork(network, podCIDRs);
   };
   if (options.podCIDRs.length > 0) await configureNetwork(options.podCIDRs);
+  const usesPodRange = options.podCIDRs.length === 0 || interfaces.isOwnNetwork;
   await interfaces
     .protectAll()
     .catch((error: unknown) => log.warn('interfaces of pods could not be guarded', { error: String(error) }));
@@ -78,6 +79,7 @@ async function connected(
     supplementalGroupsPolicy: status.features?.supplementalGroupsPolicy,
     socket,
     isOwn,
+    usesPodRange,
     connection,
     owner: name,
     cgroups: podCgroups(name, settings.usesSystemdCgroups),
@@ -93,7 +95,14 @@ async function connected(
   });
 }
 
-type Described = 'version' | 'handlers' | 'supplementalGroupsPolicy' | 'socket' | 'isOwn' | 'configureNetwork';
+type Described =
+  | 'version'
+  | 'handlers'
+  | 'usesPodRange'
+  | 'supplementalGroupsPolicy'
+  | 'socket'
+  | 'isOwn'
+  | 'configureNetwork';
 
 interface ContainerdParts extends Pick<ContainerdRuntime, Described> {
   readonly features: Features;
@@ -113,6 +122,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
   readonly supplementalGroupsPolicy: boolean | undefined;
   readonly socket: string;
   readonly isOwn: boolean;
+  readonly usesPodRange: boolean | undefined;
   readonly images: Images;
   readonly configureNetwork: ContainerdRuntime['configureNetwork'];
   readonly #parts: ContainerdParts;
@@ -128,6 +138,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
     this.supplementalGroupsPolicy = parts.supplementalGroupsPolicy;
     this.socket = parts.socket;
     this.isOwn = parts.isOwn;
+    this.usesPodRange = parts.usesPodRange;
     this.images = parts.images;
     this.configureNetwork = parts.configureNetwork;
     this.#parts = parts;

@@ -13,6 +13,8 @@ export interface Runtime extends Containers {
   readonly images: Images;
   /** What its containers are not separated from, and why, as a sentence for the conditions of pods. Absent: nothing. */
   readonly limitation?: string | undefined;
+  /** Whether pods have addresses of the node's range. False: another network was configured for the runtime. Default: true. */
+  readonly usesPodRange?: boolean | undefined;
   /** What its handlers can do, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
   readonly handlers: readonly RuntimeHandler[];
   /** Whether `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */

@@ -4,11 +4,12 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { DialGuard } from '../../base/dial/dial-guard.ts';
 import { allKinds } from '../../kinds/all.ts';
+import type { AdmissionPlugin } from '../admission/plugin.ts';
 import type { Core } from '../core.ts';
 import { dialService } from './dial-service.ts';
 
-/** What the server behind the guard is asked for; each answer is what the core of a server would hold. */
 let api: TestServer;
+/** As a plugin of the server sees it. */
 let core: Core;
 let listener: Server;
 let port: number;
@@ -28,8 +29,13 @@ beforeEach(async () => {
   await once(listener, 'listening');
   port = (listener.address() as AddressInfo).port;
   connections = 0;
-  const admission = { name: 'Core', handles: () => true, admit: (given: Core) => void (core = given) } as never;
-  api = await testServer(allKinds, { dialGuard: guard, admission: [admission] });
+  const plugin: AdmissionPlugin = {
+    ...{ name: 'Core', handles: () => true },
+    admit(given) {
+      core = given;
+    },
+  };
+  api = await testServer(allKinds, { dialGuard: guard, admission: [plugin] });
 });
 
 afterEach(() => {

@@ -135,7 +135,7 @@ export class NodeParts {
     const { client, clock, random, log, version, config, addresses, apiServer, watchSeconds } = this.#options;
     const { clusterDns, clusterDomain, startServices } = this.#options;
     const { runtime, volumes, pullRecords, machine } = parts;
-    const settings = await parts.settings();
+    const settings = withNetwork(await parts.settings(), runtime);
     await makeDirectory(join(this.#directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
       ...{ client, clock, random, log, runtime, volumes, pullRecords, machine, settings },
@@ -199,6 +199,12 @@ export class NodeParts {
     });
     if (this.#services) this.#markServices(this.#services);
   }
+}
+
+/** Who checks what the node reports about its pods has to know whether their addresses are of its range. */
+function withNetwork(settings: NodeSettings, { usesPodRange = true }: Runtime): NodeSettings {
+  const network = usesPodRange ? 'cluster' : 'external';
+  return { ...settings, annotations: { ...settings.annotations, 'node.kubernetes.io/pod-network': network } };
 }
 
 type Volumes = ReturnType<typeof openVolumes>;

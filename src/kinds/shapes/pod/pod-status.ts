@@ -85,6 +85,11 @@ const NodeAllocatableResourceClaimStatus = s.object(
   { description: 'Node resources such as cpu or memory that a claim of the pod takes up.' },
 );
 
+interface PodAddresses {
+  podIP?: string;
+  podIPs?: { ip: string }[];
+}
+
 export const PodStatus = s.object(
   'PodStatus',
   {
@@ -122,10 +127,16 @@ export const PodStatus = s.object(
       description:
         'All IP addresses of the node that runs the pod, at most one per IP family. The first equals hostIP.',
     }),
-    podIP: s.string({ omitZero: true, description: 'Primary IP address of the pod. Empty until one is assigned.' }),
     podIPs: s.listMap(PodIP, {
       keys: ['ip'],
+      // Older clients know podIP only: of two that differ, it counts.
+      derive: ({ podIP, podIPs }: PodAddresses) => (podIP && podIP !== podIPs?.[0]?.ip ? [{ ip: podIP }] : podIPs),
       description: 'All IP addresses of the pod, at most one per IP family. The first equals podIP.',
+    }),
+    podIP: s.string({
+      omitZero: true,
+      derive: ({ podIPs }: PodAddresses) => podIPs?.[0]?.ip,
+      description: 'Primary IP address of the pod. Empty until one is assigned.',
     }),
     startTime: s.time({ description: 'Time at which the node accepted the pod, before it pulled any image.' }),
     initContainerStatuses: s.list(ContainerStatus, {

@@ -12,7 +12,7 @@ const forbidden = (message: string) => ({ code: 403, message: expect.stringConta
 let api: TestServer;
 let uid: string;
 beforeEach(async () => {
-  api = await testServer(allKinds, { admission: [nodeRestriction] });
+  api = await testServer(allKinds, { admission: [nodeRestriction], advertise: { address: '192.0.2.9', port: 443 } });
   ({ uid } = (await api.create('nodes', { metadata: { name: 'n1' } }, master)).metadata);
   await api.create('nodes', { metadata: { name: 'n2' } }, master);
 });
@@ -168,4 +168,61 @@ it('applies to nodes only', async () => {
   await api.create('pods', pod('n2'), somebody);
   const nameless = { user: { name: 'system:node:', groups: ['system:nodes'] } };
   await expect(api.delete('pods', 'p', nameless)).rejects.toMatchObject(forbidden('could not determine node'));
+});
+
+describe('the address of a pod', () => {
+  const LOOPBACK = ['127.0.0.1', '169.254.169.254', '::1', 'fe80::1', '0.0.0.0', '224.0.0.1', '::ffff:0:7f00:1'];
+  const write = (podIP: string, asked = asNode) =>
+    api.patch('pods', 'p', { status: { podIP, podIPs: [{ ip: podIP }] } }, { ...asked, subresource: 'status' });
+  const describeNode = async (name: string, podCIDR: string, address: string) => {
+    await api.patch('nodes', name, { spec: { podCIDR, podCIDRs: [podCIDR] } }, master);
+    const status = {
+      addresses: [
+        { type: 'InternalIP', address },
+        { type: 'Hostname', address: name },
+      ],
+    };
+    await api.patch('nodes', name, { status }, { ...master, subresource: 'status' });
+  };
+  const annotate = (value: string) =>
+    api.patch('nodes', 'n1', { metadata: { annotations: { 'node.kubernetes.io/pod-network': value } } }, master);
+
+  beforeEach(async () => {
+    await describeNode('n1', '10.244.1.0/24', '192.0.2.1');
+    await describeNode('n2', '10.244.2.0/24', '192.0.2.2');
+  });
+
+  it('is one of the range of the node, or of the node', async () => {
+    await api.create('pods', pod('n1'));
+    expect((await write('10.244.1.7')).status.podIP).toBe('10.244.1.7');
+    expect((await write('192.0.2.1')).status.podIP).toBe('192.0.2.1');
+    await expect(write('10.244.2.7')).rejects.toMatchObject(
+      forbidden('cannot report the pod IP "10.244.2.7" is not in the range of the node\'s pods (10.244.1.0/24)'),
+    );
+  });
+
+  it.each([...LOOPBACK, '192.0.2.2', '10.96.0.1', '198.51.100.7'])('cannot be %s', async (ip) => {
+    await api.create('pods', pod('n1'));
+    await expect(write(ip)).rejects.toMatchObject(forbidden('cannot report the pod IP'));
+  });
+
+  it('on the network of the node is one of the node', async () => {
+    await api.create('pods', pod('n1', {}, { hostNetwork: true }));
+    await expect(write('10.244.1.7')).rejects.toMatchObject(forbidden('is not an address of the node'));
+    expect((await write('192.0.2.1')).status.podIP).toBe('192.0.2.1');
+  });
+
+  it('is anything that nobody else has, where another network gives addresses to pods', async () => {
+    await api.create('pods', pod('n1'));
+    await annotate('external');
+    expect((await write('198.51.100.7')).status.podIP).toBe('198.51.100.7');
+    await expect(write('10.244.2.7')).rejects.toMatchObject(forbidden('is in the range of the pods of node "n2"'));
+    await expect(write('192.0.2.2')).rejects.toMatchObject(forbidden('is an address of node "n2"'));
+    await expect(write('10.96.0.9')).rejects.toMatchObject(forbidden('is in the range of Services'));
+    await expect(write('127.0.0.1')).rejects.toMatchObject(forbidden('is a loopback address'));
+    await annotate('cluster');
+    await expect(write('198.51.100.8')).rejects.toMatchObject(forbidden('is not in the range'));
+    // What was reported before stays as it is.
+    expect((await write('198.51.100.7')).status.podIP).toBe('198.51.100.7');
+  });
 });

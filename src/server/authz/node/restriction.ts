@@ -20,6 +20,7 @@ import type { Core } from '../../core.ts';
 import { nodeOf } from './identity.ts';
 import { checkLabels } from './node-labels.ts';
 import { MIRROR_ANNOTATION } from './node-pods.ts';
+import { podAddressProblem } from './pod-addresses.ts';
 import { referencesOf } from './references.ts';
 import { checkAudience } from './token-audience.ts';
 
@@ -67,7 +68,7 @@ function checkPod(core: Core, request: AdmissionRequest, node: string): void {
       checkWholePod(core, request, node);
       return;
     case 'status':
-      checkPodStatus(request, node);
+      checkPodStatus(core, request, node);
       return;
     case 'eviction':
       if (podNamed(core, request.namespace, request.name).spec.nodeName === node) return;
@@ -125,7 +126,7 @@ function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): vo
   if (reference) throw refuse(`node "${node}" can not create pods that reference ${reference.kind}`);
 }
 
-function checkPodStatus(request: AdmissionRequest, node: string): void {
+function checkPodStatus(core: Core, request: AdmissionRequest, node: string): void {
   const object = request.object as Pod;
   const old = request.old as Pod;
   if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
@@ -141,6 +142,8 @@ function checkPodStatus(request: AdmissionRequest, node: string): void {
   if (!deepEqual(object.status?.extendedResourceClaimStatus, old.status?.extendedResourceClaimStatus)) {
     throw refused(request, `node "${node}" cannot update extended resource claim status`);
   }
+  const problem = podAddressProblem(core, object, old, node);
+  if (problem !== undefined) throw refused(request, `node "${node}" cannot report the pod IP ${problem}`);
 }
 
 function checkNode(_core: Core, request: AdmissionRequest, node: string): void {

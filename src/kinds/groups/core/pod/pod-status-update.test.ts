@@ -26,6 +26,23 @@ test('what a writer leaves out stays: the class, what was observed, and who owns
 });
 
 test.each([
+  [{ podIP: '10.0.0.1' }, '10.0.0.1', ['10.0.0.1']],
+  [{ podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] }, '10.0.0.1', ['10.0.0.1', 'fd00::1']],
+  [{ podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] }, '10.0.0.1', ['10.0.0.1', 'fd00::1']],
+  [{ podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.2' }, { ip: 'fd00::1' }] }, '10.0.0.1', ['10.0.0.1']],
+  [{}, undefined, undefined],
+])('podIP and podIPs of %j agree', (status, podIP, podIPs) => {
+  const { object, errors } = told(status);
+  expect([errors, object.status.podIP, object.status.podIPs?.map(({ ip }) => ip)]).toEqual([[], podIP, podIPs]);
+});
+
+test('a podIP that is no address is invalid without podIPs, too', () => {
+  expect(told({ podIP: '1.2.3.4; drop' }).errors).toEqual([
+    'status.podIPs[0]: Invalid value: "1.2.3.4; drop": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+  ]);
+});
+
+test.each([
   [{ qosClass: 'Guaranteed' }, {}, ['qosClass: Invalid value: "Guaranteed": field is immutable']],
   [{ observedGeneration: -1 }, {}, ['observedGeneration: Invalid value: -1: must be a non-negative integer']],
   [{ conditions: [{ type: 'example.com/x', status: 'True' }] }, {}, []],
