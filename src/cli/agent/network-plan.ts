@@ -3,8 +3,8 @@
  * other one has a network namespace, which a bridge connects with the machine; the machine routes between the pods of all.
  */
 import { createHash } from 'node:crypto';
-import { formatAddress, parseAddress, subnetsOf } from '../../node/simulated/agent/addresses.ts';
 import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
+import { formatAddress, parseAddress, subnetsOf } from '../../node/simulated/agent/addresses.ts';
 
 /** How to reach one further node. */
 export interface NodeNetwork {

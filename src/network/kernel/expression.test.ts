@@ -7,7 +7,24 @@ import { transactionText } from './transaction-text.ts';
 import { address, macAddress, range } from './values.ts';
 
 /** Characters and words that mean something to nft, ip, bridge or a shell. */
-const POISON = [' ', '\n', '\r', '\t', ';', '{', '}', '"', "'", '#', '\0', '\\', '$', ' include "/etc/passwd"', '%', '\u2028'];
+const POISON = [
+  ' ',
+  '\n',
+  '\r',
+  '\t',
+  ';',
+  '{',
+  '}',
+  '"',
+  "'",
+  '#',
+  '\0',
+  '\\',
+  '$',
+  ' include "/etc/passwd"',
+  '%',
+  '\u2028',
+];
 const hostile = fc
   .tuple(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6()), fc.constantFrom(...POISON), fc.string())
   .map((parts) => parts.join(''));
@@ -31,8 +48,13 @@ describe('no text of others reaches nft', () => {
 
   it('as a word of a rule, unless it is one of the language', async () => {
     const word = fc.string({ minLength: 1 }).filter((text) => !/^[a-z0-9.:|&^!={},@/-]+$/i.test(text));
-    const foreign = fc.oneof(word, fc.constantFrom('include', 'define', 'flush', 'delete', 'table', 'log', 'queue', '"x"', '#'));
-    await fc.assert(fc.asyncProperty(foreign, (text) => isRefused({ do: 'add-rule', chain: 'c', rule: `ip saddr ${text} drop` })));
+    const foreign = fc.oneof(
+      word,
+      fc.constantFrom('include', 'define', 'flush', 'delete', 'table', 'log', 'queue', '"x"', '#'),
+    );
+    await fc.assert(
+      fc.asyncProperty(foreign, (text) => isRefused({ do: 'add-rule', chain: 'c', rule: `ip saddr ${text} drop` })),
+    );
   });
 
   it('as an address or a range in a rule', () => {
@@ -62,7 +84,9 @@ it('no text of others reaches ip and bridge', () => {
         expect(() => routingCommands(owner, none, { routes: [], tunnel: { ...tunnel, peers } })).toThrow();
       }
       for (const changes of [{ local: text }, { address: text }, { mac: text }]) {
-        expect(() => routingCommands(owner, none, { routes: [], tunnel: { ...tunnel, ...changes, peers: [] } })).toThrow();
+        expect(() =>
+          routingCommands(owner, none, { routes: [], tunnel: { ...tunnel, ...changes, peers: [] } }),
+        ).toThrow();
       }
     }),
   );
@@ -70,7 +94,9 @@ it('no text of others reaches ip and bridge', () => {
 
 it('no text of others reaches the program that forgets connections', () => {
   const connection = { protocol: 'udp', address: '10.0.0.1', port: 53, keep: [] } as const;
-  expect(forgetInput([{ ...connection, keep: ['10.0.0.2 53', 'fd00::1 53'] }])).toBe('10.0.0.1 53 10.0.0.2,53 fd00::1,53\n');
+  expect(forgetInput([{ ...connection, keep: ['10.0.0.2 53', 'fd00::1 53'] }])).toBe(
+    '10.0.0.1 53 10.0.0.2,53 fd00::1,53\n',
+  );
   fc.assert(
     fc.property(hostile, (text) => {
       expect(() => forgetInput([{ ...connection, address: text }])).toThrow();

@@ -1,6 +1,6 @@
 /** Writes what `ip -batch` and `bridge -batch` have to do to get from the routes that an owner has to those that it should have. */
 import type { Routing, Tunnel, TunnelPeer } from './router.ts';
-import { address, macAddress, range as checkedRange, wholeNumber } from './values.ts';
+import { address, range as checkedRange, macAddress, wholeNumber } from './values.ts';
 
 /** What the kernel has of an owner. */
 export interface CurrentRouting {
@@ -72,7 +72,9 @@ export function routingCommands(owner: string, current: CurrentRouting, wanted: 
       ...wanted.routes.map(({ range, via }) => `route replace ${checkedRange(range)} via ${address(via)} ${mark}`),
       ...peers.flatMap(({ gateway, mac, ranges: behind }) => [
         `neigh replace ${address(gateway)} lladdr ${macAddress(mac)} dev ${name} nud permanent`,
-        ...behind.map((range) => `route replace ${checkedRange(range)} via ${address(gateway)} dev ${name} onlink ${mark}`),
+        ...behind.map(
+          (range) => `route replace ${checkedRange(range)} via ${address(gateway)} dev ${name} onlink ${mark}`,
+        ),
       ]),
     ],
   };

@@ -2,7 +2,7 @@
 
 import { addAll } from '../../base/collections/add-all.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import { portNumber, range as checkedRange } from '../kernel/values.ts';
+import { range as checkedRange, portNumber } from '../kernel/values.ts';
 import type { Allowance, AllowedPort, Isolation, NamedPort, PolicySet } from '../policy/policy-set.ts';
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
 import { ip, ofIp, SETS } from './layout.ts';

@@ -45,7 +45,10 @@ export class LocalPods {
       if (own) return withAddresses(pod, own.addresses);
       return addressesOf(pod).some((address) => taken.has(address)) ? [] : pod;
     });
-    return [...shown, ...[...starting.values()].flatMap(({ pod, addresses }) => pod ? withAddresses(pod, addresses) : [])];
+    return [
+      ...shown,
+      ...[...starting.values()].flatMap(({ pod, addresses }) => (pod ? withAddresses(pod, addresses) : [])),
+    ];
   }
 }
 

@@ -157,7 +157,10 @@ it('ignores pods elsewhere that claim the address of a pod of this node', async 
   await watch.admit(await pod('db'), ['10.0.0.5']);
   await watch.admit(await pod('stranger', { app: 'stranger' }), ['10.0.0.6']);
   const containers = [{ name: 'c', image: 'i' }];
-  const elsewhere = { metadata: { name: 'friend', labels: { app: 'friend' } }, spec: { nodeName: 'there', containers } };
+  const elsewhere = {
+    metadata: { name: 'friend', labels: { app: 'friend' } },
+    spec: { nodeName: 'there', containers },
+  };
   await api.create('pods', elsewhere);
   await show('friend', '10.0.0.6');
   await untilSeen();

@@ -24,7 +24,11 @@ export function routeTable({ routes, tunnel }: Routing, ownRanges: readonly stri
     { do: 'add-elements', set: REMOTE_PODS, elements },
     { do: 'add-chain', chain: untranslated, hook: BEFORE_SNAT },
     ...ownRanges.map((range): Command => {
-      return { do: 'add-rule', chain: untranslated, rule: `ip saddr ${checkedRange(range)} ${toRemote} snat ip to ip saddr` };
+      return {
+        do: 'add-rule',
+        chain: untranslated,
+        rule: `ip saddr ${checkedRange(range)} ${toRemote} snat ip to ip saddr`,
+      };
     }),
     { do: 'add-chain', chain: segments, hook: MANGLE },
     { do: 'add-rule', chain: segments, rule: `${toRemote} tcp flags syn tcp option maxseg size set rt mtu` },

@@ -103,12 +103,7 @@ function isReachable({ addresses, loadBalancerAddresses, nodePort }: ExternalTra
 }
 
 /** Load balancers of mode Proxy send packets to node ports or pods. */
-function externalAddresses(
-  { spec, status }: Service,
-  port: ServicePort,
-  family: IpFamily,
-  node: NodeFacts,
-) {
+function externalAddresses({ spec, status }: Service, port: ServicePort, family: IpFamily, node: NodeFacts) {
   const { addresses: ofNode } = node;
   const ingress = status.loadBalancer?.ingress ?? [];
   const virtual = ingress

@@ -58,7 +58,11 @@ describe('a pod', () => {
   it('with a host address that is no address is refused', () => {
     const at = (hostIP: string) => pod({}, { ports: [{ containerPort: 80, hostPort: 8080, hostIP }] });
     expect(refusalOf(at('x; y'), full)).toBe('hostIP "x; y" of container a is not an IP address');
-    expect(['127.0.0.1', '::1', ''].map((hostIP) => refusalOf(at(hostIP), full))).toEqual([undefined, undefined, undefined]);
+    expect(['127.0.0.1', '::1', ''].map((hostIP) => refusalOf(at(hostIP), full))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('with a host port needs iptables, unless it is on the network of the node', () => {

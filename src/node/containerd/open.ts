@@ -68,7 +68,9 @@ async function connected(
     interfaces.isOwnNetwork = await writeNetwork(network, podCIDRs);
   };
   if (options.podCIDRs.length > 0) await configureNetwork(options.podCIDRs);
-  await interfaces.protectAll().catch((error: unknown) => log.warn('interfaces of pods could not be guarded', { error: String(error) }));
+  await interfaces
+    .protectAll()
+    .catch((error: unknown) => log.warn('interfaces of pods could not be guarded', { error: String(error) }));
   return new Containerd({
     version: `${version.runtimeName}://${plainVersion(version.runtimeVersion)}`,
     features: featuresOf(version, status, { hostPorts }),

@@ -4,15 +4,13 @@
  */
 import { isIPv4 } from 'node:net';
 
-export type NftFamily = 'ip' | 'netdev';
-
 /** One command of a transaction. */
 export type NftCommand = Readonly<Record<string, unknown>>;
 /** A part of a rule. */
 export type NftStatement = Readonly<Record<string, unknown>>;
 
 export interface NftTable {
-  readonly family: NftFamily;
+  readonly family: 'ip' | 'netdev';
   readonly name: string;
 }
 

@@ -132,9 +132,7 @@ export function describePodNetwork({ world }: Subject): void {
   it('carry no packets with the source address of somebody else', async () => {
     const [a, b] = pods as [NetworkedPod, NetworkedPod];
     const source = unused(a);
-    await withAddress(a, source, async () =>
-      expect(await reaches(a, b.address, { localAddress: source })).toBe(false),
-    );
+    await withAddress(a, source, async () => expect(await reaches(a, b.address, { localAddress: source })).toBe(false));
     expect(await reaches(a, b.address, { timeout: 3_000 })).toBe(true);
   });
 

@@ -183,7 +183,10 @@ async function networkOf(
   if (ip === undefined) return { network: undefined, why: 'ip is not installed' };
   if (nsenter === undefined) return { network: undefined, why: 'nsenter is not installed' };
   try {
-    return { network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nsenter, nft }), why: undefined };
+    return {
+      network: await openBridge({ name, podCidr, range: parseRange(podCidr), ip, nsenter, nft }),
+      why: undefined,
+    };
   } catch (error) {
     return { network: undefined, why: (error as Error).message };
   }

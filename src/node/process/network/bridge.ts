@@ -10,7 +10,7 @@ import { attachCommands, deviceOf, INSIDE_SCRIPT, insideCommands, macOf, namespa
 import { type PublishedPort, ruleset } from './rules.ts';
 
 /** A pod that gets an interface. */
-export interface ConnectedSandbox {
+interface ConnectedSandbox {
   readonly id: string;
   /** IPv4. */
   readonly address: string;
@@ -78,10 +78,7 @@ export async function openBridge({ name, podCidr, range, ip, nsenter, nft }: Bri
         await batch(pair);
       });
       const guarded = { sandboxId: id, device: deviceOf(id), address, mac: macOf(address) };
-      await Promise.all([
-        guard.protect(guarded).catch(asRuntimeError),
-        inside(netns, insideCommands(address, range)),
-      ]);
+      await Promise.all([guard.protect(guarded).catch(asRuntimeError), inside(netns, insideCommands(address, range))]);
     },
     loopback: (netns) => inside(netns, ['link set lo up']),
     async disconnect(sandboxId) {

@@ -19,7 +19,10 @@ describe('ports of pods on the node', () => {
   });
 
   it('are left out when something in them is not what it should be, and others are not', () => {
-    const hostile = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('1.2.3.4 }', '::', 'x"; flush ruleset', '1.2.3.4\0'));
+    const hostile = fc.oneof(
+      fc.string({ minLength: 1 }),
+      fc.constantFrom('1.2.3.4 }', '::', 'x"; flush ruleset', '1.2.3.4\0'),
+    );
     const wrong = fc.oneof(
       hostile.filter((text) => text !== '0.0.0.0').map((hostIP) => port({ hostIP })),
       hostile.map((address) => port({ address })),

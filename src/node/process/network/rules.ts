@@ -38,7 +38,9 @@ const SNAT_PRIORITY = 100;
 /** Of hosts; empty text is the default of the API. */
 const ANY_ADDRESS: readonly (string | undefined)[] = [undefined, '', '0.0.0.0'];
 
-const IS_LOCAL: NftStatement = { match: { op: '==', left: { fib: { result: 'type', flags: ['daddr'] } }, right: 'local' } };
+const IS_LOCAL: NftStatement = {
+  match: { op: '==', left: { fib: { result: 'type', flags: ['daddr'] } }, right: 'local' },
+};
 const IS_TRANSLATED: NftStatement = { match: { op: 'in', left: { ct: { key: 'status' } }, right: 'dnat' } };
 
 /** The whole table, replaced in one transaction. Ports that cannot be published are left out: others must not suffer from them. */
