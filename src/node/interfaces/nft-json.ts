@@ -64,6 +64,11 @@ export function addTable({ family, name: table }: NftTable): NftCommand {
   return { add: { table: { family, name: name(table) } } };
 }
 
+/** Removes the rules of all its chains. */
+export function flushTable({ family, name: table }: NftTable): NftCommand {
+  return { flush: { table: { family, name: name(table) } } };
+}
+
 export function deleteTable({ family, name: table }: NftTable): NftCommand {
   return { delete: { table: { family, name: name(table) } } };
 }
