@@ -156,6 +156,7 @@ it('ignores pods elsewhere that claim the address of a pod of this node', async 
   );
   await watch.admit(await pod('db'), ['10.0.0.5']);
   await watch.admit(await pod('stranger', { app: 'stranger' }), ['10.0.0.6']);
+  await show('stranger', '10.0.0.6');
   const containers = [{ name: 'c', image: 'i' }];
   const elsewhere = {
     metadata: { name: 'friend', labels: { app: 'friend' } },

@@ -11,6 +11,7 @@ import {
   type BaseChain,
   deleteTable,
   field,
+  flushTable,
   ipv4,
   macAddress,
   type NftCommand,
@@ -45,8 +46,8 @@ export function guardCommands(
   });
   const fromOwnMac = field('ether', 'saddr', ownMac);
   return [
-    ...releaseCommands(node, sandboxId),
-    addTable(table),
+    // A table that exists is emptied: to remove its chains and make them again takes the kernel longer.
+    ...[addTable(table), flushTable(table)],
     addChain(table, sent, hook('ingress')),
     addRule(table, sent, [fromOwnMac, field('ether', 'type', 'ip'), field('ip', 'saddr', own), ACCEPT]),
     addRule(table, sent, [

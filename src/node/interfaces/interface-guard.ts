@@ -43,14 +43,7 @@ export class InterfaceGuard {
   /** What is not guarded on this machine, and why, as a sentence; undefined: everything is. */
   get limitation(): string | undefined {
     const why = this.#options.nft === undefined ? 'nft is not installed' : 'the kernel has no nftables hook for it';
-    switch (this.#support) {
-      case 'both':
-        return undefined;
-      case 'sent':
-        return `Pods can receive packets to other addresses than their own: ${why}.`;
-      case 'none':
-        return `Pods can send packets with the addresses of others, and network policies do not hold for those: ${why}.`;
-    }
+    return limitationOf(this.#support, why);
   }
 
   /** Lets only packets with its own addresses pass. What the interface had before is replaced. */
@@ -71,6 +64,17 @@ export class InterfaceGuard {
   /** Removes everything. */
   remove(): Promise<void> {
     return removeGuards(this.#options);
+  }
+}
+
+function limitationOf(support: Support, why: string): string | undefined {
+  switch (support) {
+    case 'both':
+      return undefined;
+    case 'sent':
+      return `Pods can receive packets to other addresses than their own: ${why}.`;
+    case 'none':
+      return `Pods can send packets with the addresses of others, and network policies do not hold for those: ${why}.`;
   }
 }
 

@@ -4,15 +4,13 @@
  */
 import { isIPv4 } from 'node:net';
 
-export type NftFamily = 'ip' | 'netdev';
-
 /** One command of a transaction. */
 export type NftCommand = Readonly<Record<string, unknown>>;
 /** A part of a rule. */
 export type NftStatement = Readonly<Record<string, unknown>>;
 
 export interface NftTable {
-  readonly family: NftFamily;
+  readonly family: 'ip' | 'netdev';
   readonly name: string;
 }
 
@@ -64,6 +62,11 @@ const inTable = ({ family, name: table }: NftTable) => ({ family, table: name(ta
 
 export function addTable({ family, name: table }: NftTable): NftCommand {
   return { add: { table: { family, name: name(table) } } };
+}
+
+/** Removes the rules of all its chains. */
+export function flushTable({ family, name: table }: NftTable): NftCommand {
+  return { flush: { table: { family, name: name(table) } } };
 }
 
 export function deleteTable({ family, name: table }: NftTable): NftCommand {

@@ -10,7 +10,7 @@ import { attachCommands, deviceOf, INSIDE_SCRIPT, insideCommands, macOf, namespa
 import { type PublishedPort, ruleset } from './rules.ts';
 
 /** A pod that gets an interface. */
-export interface ConnectedSandbox {
+interface ConnectedSandbox {
   readonly id: string;
   /** IPv4. */
   readonly address: string;
@@ -82,8 +82,7 @@ export async function openBridge({ name, podCidr, range, ip, nsenter, nft }: Bri
     },
     loopback: (netns) => inside(netns, ['link set lo up']),
     async disconnect(sandboxId) {
-      await removeDevice(sandboxId);
-      await guard.release(sandboxId).catch(() => undefined);
+      await Promise.all([removeDevice(sandboxId), guard.release(sandboxId).catch(() => undefined)]);
     },
     async publish(ports) {
       if (!nft && ports.length > 0)
