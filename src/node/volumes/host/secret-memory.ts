@@ -45,7 +45,9 @@ export class SecretMemory {
       await mount([...OPTIONS, NO_SWAP]).catch(() => mount(OPTIONS));
       return true;
     } catch (error) {
-      this.#log.warn('Secrets and tokens of pods are on disk, because no tmpfs can be mounted', { error: String(error) });
+      this.#log.warn('Secrets and tokens of pods are on disk, because no tmpfs can be mounted', {
+        error: String(error),
+      });
       return false;
     }
   }
