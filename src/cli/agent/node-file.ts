@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
+import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
 import { makeDirectory } from '../../base/own-files/own-files.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import type { RealRuntime } from './open-runtime.ts';
@@ -33,7 +33,7 @@ export async function nodeDirectory(dataDirectory: string, node: string): Promis
 }
 
 export async function writeNodeFile(directory: string, file: NodeFile): Promise<void> {
-  await writeFile(join(directory, FILE), `${JSON.stringify(file, undefined, 2)}\n`);
+  await writeFile(join(directory, FILE), `${JSON.stringify(file, undefined, 2)}\n`, { mode: PRIVATE_FILE });
 }
 
 export async function removeNodeFile(directory: string): Promise<void> {
