@@ -1,5 +1,6 @@
 /** Requests whose work is long in one place: one patch, one validation, one text, one event. */
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import type { Attack, AttackContext } from '../attack.ts';
 
@@ -68,6 +69,11 @@ async function define(admin: AttackContext['admin'], plural: string, spec: objec
   const names = { plural, kind: plural };
   const body = { metadata: { name: `${plural}.${GROUP}` }, spec: { group: GROUP, scope: 'Cluster', names, versions } };
   await admin.send('POST', DEFINITIONS, { body });
+  // The kind is served a moment later.
+  for (let code = 0; code !== 200; ) {
+    await wait(20);
+    ({ code } = await admin.send('GET', `/apis/${GROUP}/v1/${plural}?limit=1`));
+  }
 }
 
 const create = (admin: AttackContext['admin'], kind: string, spec: object) =>
