@@ -81,7 +81,15 @@ function tryAll(schemas: readonly JsonSchema[], attempt: (schema: JsonSchema) =>
     if (tried.found.length === 0) {
       fitting++;
       closest = tried;
-    } else if (fitting === 0 && (!closest || tried.applied > closest.applied)) closest = tried;
+    } else if (fitting === 0 && (!closest || tried.applied > closest.applied)) {
+      forget(closest);
+      closest = tried;
+    } else forget(tried);
   }
   return { fitting, closest: closest! };
+}
+
+/** Outcomes are kept until the composition is complete. Of one that is not reported, it matters only that there are errors. */
+function forget(outcome: Run | undefined): void {
+  if (outcome) outcome.found.length = Math.min(outcome.found.length, 1);
 }

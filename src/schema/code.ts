@@ -21,9 +21,10 @@ export class Code {
   }
 
   /** Each generated function has its own type feedback in V8 and is optimised for its own inputs. */
-  compile<F>(parameters: string): F {
+  compile<F>(parameters: string, form: 'function' | 'generator' = 'function'): F {
     const names = this.#constants.map((_, at) => `c${at}`).join(', ');
-    const body = `'use strict'; const [${names}] = constants; return (${parameters}) => {\n${this.#lines.join('\n')}\n};`;
+    const head = form === 'generator' ? `function* (${parameters})` : `(${parameters}) =>`;
+    const body = `'use strict'; const [${names}] = constants; return ${head} {\n${this.#lines.join('\n')}\n};`;
     return new Function('constants', body)(this.#constants) as F;
   }
 }

@@ -1,3 +1,4 @@
+import type { DividedWork, Pace } from '../base/event-loop/in-turns.ts';
 import { isTree, put, type Tree } from '../base/json/tree.ts';
 import { checkDepth, PatchError } from './patch/patch-error.ts';
 import { PatchWork } from './patch/patch-work.ts';
@@ -15,6 +16,9 @@ const MAX_PATH_WORK = 10_000_000;
 const WORK_PER_CHARACTER = 5;
 const WORK_PER_STEP = 40;
 const WORK_PER_COPIED_KEY = 100;
+
+/** How many values are visited until the pace is asked. */
+const VALUES_PER_LOOK = 1_000;
 
 export const fails = (message: string) => new PatchError('Invalid', message);
 
@@ -98,16 +102,20 @@ export class Document {
     throw fails(`Unable to complete the copy, ${message}`);
   }
 
-  /** Returns the tree after a check of its depth, which moves can increase beyond that of the patch. */
-  finish(): unknown {
+  /** Checks the depth of the tree, which moves can increase beyond that of the patch. Yields when the pace is spent. */
+  *finish(pace: Pace): DividedWork<void> {
     const waiting: [unknown, number][] = [[this.root, 0]];
+    let visited = 0;
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const [value, depth] = next;
       if (typeof value !== 'object' || value === null) continue;
       checkDepth(depth);
-      for (const child of Object.values(value)) if (typeof child === 'object') waiting.push([child, depth + 1]);
+      for (const key in value) {
+        const child = (value as Tree)[key];
+        if (typeof child === 'object') waiting.push([child, depth + 1]);
+        if (++visited % VALUES_PER_LOOK === 0 && pace.isSpent()) yield;
+      }
     }
-    return this.root;
   }
 }
 

@@ -4,7 +4,7 @@ import { type FieldError, invalid } from './field-error.ts';
 import { dnsLabel } from './names.ts';
 import { keys, matches, unique } from './rules.ts';
 import type { RuleContext, Schema } from './schema.ts';
-import { validate } from './validate.ts';
+import { validate, validateInTurns } from './validate.ts';
 
 const create = { operation: 'create', old: undefined, subresource: undefined } as const;
 const told = (errors: readonly FieldError[]) => errors.map(({ field, message }) => `${field}: ${message}`);
@@ -194,5 +194,53 @@ describe('shared rules', () => {
     );
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(/^data\[a b\]: Invalid value: "a b": a lowercase/);
+  });
+});
+
+describe('a validation in turns', () => {
+  const looks = { count: 0 };
+  const item = s.object('Item', {
+    name: s.string({
+      rules: [
+        (name: string) => {
+          looks.count++;
+          return name === 'bad' ? invalid('', name, 'is bad') : undefined;
+        },
+      ],
+    }),
+  });
+  const nested = s.list(s.object('Nested', { list: s.list(item) }));
+  const schema = s.object('T', { list: s.list(item), map: s.map(item), nested });
+  const context = { operation: 'create', old: undefined, subresource: undefined } as const;
+  const items = (count: number) => Array.from({ length: count }, (_, i) => ({ name: i % 100 === 7 ? 'bad' : 'good' }));
+
+  /** The errors, and how often the rule ran in the longest turn when every pause is taken. */
+  function inTurns(value: object) {
+    const work = validateInTurns(schema, value, context, { isSpent: () => true });
+    if (!('next' in work)) return { errors: work, turns: 1, longest: 0 };
+    let [turns, longest, before] = [1, 0, looks.count];
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      turns++;
+      longest = Math.max(longest, looks.count - before);
+      before = looks.count;
+    }
+    return { errors: step.value, turns, longest };
+  }
+
+  it.each<[string, object]>([
+    ['a list', { list: items(3_000) }],
+    ['a map', { map: Object.fromEntries(items(3_000).map((each, i) => [`k${i}`, each])) }],
+    ['short lists in a list', { nested: Array.from({ length: 300 }, () => ({ list: items(10) })) }],
+  ])('yields between the items of %s, and finds the same', (_, value) => {
+    const { errors, turns, longest } = inTurns(value);
+    expect(errors).toEqual(validate(schema, value, context));
+    expect(turns).toBeGreaterThan(2_000);
+    expect(longest).toBeLessThanOrEqual(10);
+  });
+
+  it('is done at once for a value of the usual size', () => {
+    const value = { list: items(200), map: Object.fromEntries(items(200).map((each, i) => [`k${i}`, each])) };
+    expect(inTurns(value)).toEqual({ errors: validate(schema, value, context), turns: 1, longest: 0 });
   });
 });

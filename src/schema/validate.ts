@@ -2,6 +2,7 @@
  * Validates decoded objects by the checks in their schema. The code for a schema is generated when it is first used; parts
  * without checks are not walked. Paths are built only for errors.
  */
+import type { DividedWork, Pace } from '../base/event-loop/in-turns.ts';
 import { deepEqual, type Tree } from '../base/json/tree.ts';
 import { Code, quote, read } from './code.ts';
 import type { FieldError } from './field-error.ts';
@@ -17,29 +18,73 @@ export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subreso
 /** After this many errors the rest of a list is not checked. */
 const MAX_ERRORS = 1000;
 
+/** With more list items and map entries than this, a value is validated in turns. */
+const MAX_ITEMS_AT_ONCE = 500;
+
 /** All errors, in the order of the schema. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
-  const found: FieldError[] = [];
-  const { operation, subresource, apiVersion, old, checked = NOTHING } = context;
-  const run: Run = { operation, subresource, apiVersion, root: value, oldRoot: old, checked, found };
-  checkerOf(schema)?.check(value, old, run, undefined);
-  return found;
+  const run = runOf(value, context, UNPACED, Number.POSITIVE_INFINITY);
+  checkerOf(schema)?.check(value, context.old, run, undefined);
+  return run.found;
+}
+
+/** The same, as work that yields when the pace is spent if the value is large. */
+export function validateInTurns(
+  schema: Schema,
+  value: unknown,
+  context: ValidationContext,
+  pace: Pace,
+): FieldError[] | DividedWork<FieldError[]> {
+  const run = runOf(value, context, pace, MAX_ITEMS_AT_ONCE);
+  try {
+    checkerOf(schema)?.check(value, context.old, run, undefined);
+    return run.found;
+  } catch (error) {
+    if (!(error instanceof TooManyItems)) throw error;
+    return walk(schema, value, context, pace);
+  }
+}
+
+function* walk(schema: Schema, value: unknown, context: ValidationContext, pace: Pace): DividedWork<FieldError[]> {
+  const run = runOf(value, context, pace, Number.POSITIVE_INFINITY);
+  const checker = checkerOf(schema);
+  if (checker) yield* checker.walk(value, context.old, run, undefined);
+  return run.found;
+}
+
+/** Ends a validation that is to be done in turns instead. */
+class TooManyItems {}
+
+function refuseMany(): never {
+  throw new TooManyItems();
 }
 
 /** What is the same for the whole validation, and the errors found so far. */
 interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | 'oldRoot' | 'apiVersion'> {
   readonly checked: object;
   readonly found: FieldError[];
+  readonly pace: Pace;
+  /** How many list items and map entries may still be validated at once. */
+  itemsLeft: number;
+}
+
+function runOf(value: unknown, context: ValidationContext, pace: Pace, itemsLeft: number): Run {
+  const { operation, subresource, apiVersion, old, checked = NOTHING } = context;
+  return { operation, subresource, apiVersion, root: value, oldRoot: old, checked, found: [], pace, itemsLeft };
 }
 
 const NOTHING = {};
+const UNPACED: Pace = { isSpent: () => false };
 
 /** Adds the errors of a present value to `run.found`, with paths relative to the value. `parent` holds the value. */
 type Check = (value: unknown, old: unknown, run: Run, parent: unknown) => void;
+/** The same in turns. */
+type Walk = (value: unknown, old: unknown, run: Run, parent: unknown) => DividedWork<void>;
 
-/** Holds the generated function of a schema, which the first call generates. */
+/** Holds the generated functions of a schema, each of which is generated when it is first called. */
 interface Checker {
   check: Check;
+  walk: Walk;
 }
 
 const checkers = new WeakMap<object, Checker | null>();
@@ -56,8 +101,12 @@ function checkerOf(schema: Schema): Checker | undefined {
 function deferred(schema: Schema): Checker {
   const checker: Checker = {
     check(value, old, run, parent) {
-      checker.check = checkOf(schema);
+      checker.check = checkOf(schema, 'check');
       checker.check(value, old, run, parent);
+    },
+    walk(value, old, run, parent) {
+      checker.walk = checkOf(schema, 'walk');
+      return checker.walk(value, old, run, parent);
     },
   };
   return checker;
@@ -79,15 +128,41 @@ function hasChecks(schema: Schema): boolean {
   }
 }
 
-function checkOf(schema: Schema): Check {
-  const code = new Code();
+function checkOf<M extends Mode>(schema: Schema, mode: M): Checker[M] {
+  const code = new CheckCode(mode);
   code.add('const found = run.found; let v, o, n, wrong, context;');
   if (schema.type === 'object') code.add(...fieldsCode(code, schema), rulesCode(code, schema.rules, WHOLE));
   else if (schema.type === 'list') code.add(...itemsCode(code, schema), rulesCode(code, schema.rules, WHOLE));
   else if (schema.type === 'map') code.add(...valuesCode(code, schema), rulesCode(code, schema.rules, WHOLE));
   else if (schema.type === 'lazy') code.add(lazyCode(code, schema.resolve), rulesCode(code, schema.rules, WHOLE));
   else code.add(scalarCode(code, schema, WHOLE));
-  return code.compile('value, old, run, parent');
+  return code.compile('value, old, run, parent', mode === 'walk' ? 'generator' : 'function');
+}
+
+type Mode = keyof Checker;
+
+/** Generated code that validates at once, or in turns. */
+class CheckCode extends Code {
+  constructor(readonly mode: Mode) {
+    super();
+  }
+
+  /** Validates a value that has parts. */
+  call(checker: Checker, { value, old, parent }: Names): string {
+    const parameters = `(${value}, ${old}, run, ${parent});`;
+    const name = this.constant(checker);
+    return this.mode === 'walk' ? `yield* ${name}.walk${parameters}` : `${name}.check${parameters}`;
+  }
+
+  /** Where other work may run. */
+  get pause(): string {
+    return this.mode === 'walk' ? 'if (run.pace.isSpent()) yield;' : '';
+  }
+
+  /** Before so many items or entries. */
+  count(items: string): string {
+    return this.mode === 'walk' ? '' : `if ((run.itemsLeft -= ${items}) < 0) ${this.constant(refuseMany)}();`;
+  }
 }
 
 /** The variables of the generated code for a value, its old value and the object that holds it. */
@@ -103,7 +178,7 @@ const FIELD: Names = { value: 'v', old: 'o', parent: 'value' };
 const ITEM: Names = { value: 'v', old: 'o', parent: 'parent' };
 
 /** Limits first; rules do not run on a value outside its limits. */
-function scalarCode(code: Code, schema: Schema, names: Names): string {
+function scalarCode(code: CheckCode, schema: Schema, names: Names): string {
   const limits = limitsOf(schema);
   const rules = rulesCode(code, schema.rules, names);
   if (!limits) return rules;
@@ -133,7 +208,7 @@ function rangeOf({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINIT
 }
 
 /** A context is created only for rules that declare a second parameter. */
-function rulesCode(code: Code, rules: readonly Rule[] = [], { value, old, parent }: Names): string {
+function rulesCode(code: CheckCode, rules: readonly Rule[] = [], { value, old, parent }: Names): string {
   if (rules.length === 0) return '';
   const needsContext = rules.some((rule) => rule.length > 1);
   const context = needsContext ? `context = ${code.constant(contextOf)}(run, ${old}, ${parent});` : '';
@@ -141,7 +216,7 @@ function rulesCode(code: Code, rules: readonly Rule[] = [], { value, old, parent
     const call = `${code.constant(rule)}(${value}${rule.length > 1 ? ', context' : ''})`;
     return `wrong = ${call}; if (wrong !== undefined) ${code.constant(addErrors)}(found, wrong);`;
   });
-  return `${context} ${calls.join(' ')}`;
+  return `${context} ${calls.join(value === 'value' ? ` ${code.pause} ` : ' ')}`;
 }
 
 function contextOf(
@@ -157,12 +232,12 @@ function addErrors(found: FieldError[], wrong: FieldError | readonly FieldError[
   else for (let i = 0; i < wrong.length && found.length < MAX_ERRORS; i++) found.push(wrong[i]!);
 }
 
-function fieldsCode(code: Code, { fields }: ObjectSchema): string[] {
+function fieldsCode(code: CheckCode, { fields }: ObjectSchema): string[] {
   return Object.entries(fields).map(([field, schema]) => fieldCode(code, field, schema));
 }
 
 /** Checks a field of an object, which may be absent. The empty string counts as absent. */
-function fieldCode(code: Code, field: string, schema: Schema): string {
+function fieldCode(code: CheckCode, field: string, schema: Schema): string {
   const { required: must, immutable } = schema;
   const inside = insideCode(code, field, schema);
   if (!inside && !must && !immutable) return '';
@@ -184,7 +259,7 @@ function refusesEmpty({ type, keepEmpty }: Schema): boolean {
   return !keepEmpty && (type === 'list' || type === 'map');
 }
 
-function changeCode(code: Code, field: string, schema: Schema): string {
+function changeCode(code: CheckCode, field: string, schema: Schema): string {
   const absent = schema.type === 'string' ? '' : null;
   const wrong = (value: unknown) => invalid(field, value ?? absent, 'field is immutable');
   const differs = `old !== undefined && old !== null && !${code.constant(deepEqual)}(v, o)`;
@@ -192,13 +267,13 @@ function changeCode(code: Code, field: string, schema: Schema): string {
 }
 
 /** Checks the value of a present field, and puts the field in front of the paths of its errors. */
-function insideCode(code: Code, field: string, schema: Schema): string {
+function insideCode(code: CheckCode, field: string, schema: Schema): string {
   const checks = valueCode(code, schema, FIELD);
   if (!checks) return '';
   return `n = found.length; ${checks} if (found.length > n) ${code.constant(prefix)}(found, n, ${quote(field)});`;
 }
 
-function valueCode(code: Code, schema: Schema, names: Names): string {
+function valueCode(code: CheckCode, schema: Schema, names: Names): string {
   const checker = checkerOf(schema);
   if (!checker) return '';
   switch (schema.type) {
@@ -206,7 +281,7 @@ function valueCode(code: Code, schema: Schema, names: Names): string {
     case 'list':
     case 'map':
     case 'lazy':
-      return `${code.constant(checker)}.check(${names.value}, ${names.old}, run, ${names.parent});`;
+      return code.call(checker, names);
     default:
       return scalarCode(code, schema, names);
   }
@@ -233,12 +308,14 @@ function hasEntries(value: object | null): boolean {
 }
 
 /** The old value of an item is the item with the same keys in a map list, and the one with the same index in others. */
-function itemsCode(code: Code, schema: ListSchema): string[] {
+function itemsCode(code: CheckCode, schema: ListSchema): string[] {
   const checks = valueCode(code, schema.items, ITEM);
   if (!checks) return [];
   const oldItem = code.constant(schema.list === 'map' && schema.keys ? byKeys(schema.keys) : byIndex);
   return [
+    code.count('value.length'),
     `for (let i = 0; i < value.length && found.length < ${MAX_ERRORS}; i++) {`,
+    code.pause,
     `  n = found.length; v = value[i]; ${skipNull(schema.items)} o = old && ${oldItem}(old, v, i);`,
     `  ${checks}`,
     `  if (found.length > n) ${code.constant(prefixItem)}(found, n, i);`,
@@ -272,12 +349,14 @@ function byKeys(keys: readonly string[]): OldItem {
   };
 }
 
-function valuesCode(code: Code, schema: MapSchema): string[] {
+function valuesCode(code: CheckCode, schema: MapSchema): string[] {
   const checks = valueCode(code, schema.values, ITEM);
   if (!checks) return [];
   return [
     'for (const key in value) {',
     `  if (found.length >= ${MAX_ERRORS}) break;`,
+    code.count('1'),
+    code.pause,
     `  n = found.length; v = value[key]; ${skipNull(schema.values)}`,
     '  o = old && Object.hasOwn(old, key) ? old[key] : undefined;',
     `  ${checks}`,
@@ -287,7 +366,13 @@ function valuesCode(code: Code, schema: MapSchema): string[] {
 }
 
 /** Resolved when it is first reached: a shape may contain itself. */
-function lazyCode(code: Code, resolve: () => Schema): string {
-  const check: Check = (value, old, run, parent) => checkerOf(resolve())?.check(value, old, run, parent);
-  return `${code.constant(check)}(value, old, run, parent);`;
+function lazyCode(code: CheckCode, resolve: () => Schema): string {
+  const checker: Checker = {
+    check: (value, old, run, parent) => checkerOf(resolve())?.check(value, old, run, parent),
+    *walk(value, old, run, parent) {
+      const resolved = checkerOf(resolve());
+      if (resolved) yield* resolved.walk(value, old, run, parent);
+    },
+  };
+  return code.call(checker, WHOLE);
 }

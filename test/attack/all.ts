@@ -9,6 +9,14 @@ import { insertAtFront } from './attacks/json-patch.ts';
 import { largeBodies, largeLists } from './attacks/large-bodies.ts';
 import { longLists } from './attacks/long-lists.ts';
 import { duplicateKeys, longTexts, quotaScopes } from './attacks/long-texts.ts';
+import {
+  longPatterns,
+  manyAlternatives,
+  manyAnnotations,
+  manyAttributes,
+  manyPeers,
+  manyWatches,
+} from './attacks/long-work.ts';
 import { managedFields } from './attacks/managed-fields.ts';
 import { manyContainers } from './attacks/many-containers.ts';
 import { pipelining } from './attacks/pipelining.ts';
@@ -46,6 +54,12 @@ export const attacks: readonly Attack[] = [
   quotaScopes,
   manyContainers,
   insertAtFront,
+  manyAnnotations,
+  manyAttributes,
+  manyPeers,
+  longPatterns,
+  manyAlternatives,
+  manyWatches,
   repeatedMergeKeys,
   managedFields,
   pipelining,

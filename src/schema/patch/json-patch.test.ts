@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { countTurns } from '../../../test/support/divided-work.ts';
 import { deepFreeze } from '../../base/json/tree.ts';
-import { applyJsonPatch } from './json-patch.ts';
+import { applyJsonPatch, jsonPatchInTurns } from './json-patch.ts';
 import { PatchError } from './patch-error.ts';
 
 const apply = (current: unknown, ...operations: unknown[]) =>
@@ -283,4 +284,14 @@ describe('a hostile patch', () => {
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
     expect(({} as any).polluted).toBe(undefined);
   });
+});
+
+it('a long patch yields between its operations and while its result is checked, and comes to the same', () => {
+  const keys = (count: number, name: string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [name + i, i]));
+  const copies = Array.from({ length: 1_600 }, (_, i) => ({ op: 'copy', from: '/a/k1', path: `/a/c${i}` }));
+  const patch = [{ op: 'add', path: '/a', value: keys(20_000, 'k') }, ...copies];
+  const { value, turns } = countTurns(jsonPatchInTurns({}, patch, { isSpent: () => true }));
+  expect(value).toEqual(applyJsonPatch({}, patch));
+  expect(turns).toBeGreaterThan(1_600 / 16 + 20);
 });

@@ -2,6 +2,7 @@
  * JSON patches (RFC 6902) as Kubernetes applies them: an index may count from the end of a list, `replace` of a missing
  * key adds it, and `test` for null passes if there is no value. The error messages are those of its patch library.
  */
+import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import { jsonWord } from '../decode-error.ts';
 import { Document, fails } from '../json-document.ts';
@@ -13,16 +14,29 @@ const MAX_OPERATIONS = 10_000;
 /** Listing a key of an object takes as long as shifting this many items of a list. */
 const WORK_PER_KEY = 20;
 
+/** How many operations are performed until the pace is asked. */
+const OPERATIONS_PER_LOOK = 16;
+
+const NEVER_SPENT: Pace = { isSpent: () => false };
+
 /** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
 export function applyJsonPatch(current: unknown, patch: unknown): unknown {
+  return jsonPatchInTurns(current, patch, NEVER_SPENT).next().value;
+}
+
+/** The same, which yields when the pace is spent. */
+export function* jsonPatchInTurns(current: unknown, patch: unknown, pace: Pace): DividedWork<unknown> {
   const operations = operationsOf(patch);
   const document = new Document(current);
-  for (const operation of operations) {
+  for (let i = 0; i < operations.length; i++) {
+    if (i % OPERATIONS_PER_LOOK === 1 && pace.isSpent()) yield;
+    const operation = operations[i]!;
     const perform = performers.get(operation.op ?? 'unknown');
     if (!perform) throw fails(`Unexpected kind: ${operation.op ?? 'unknown'}`);
     perform(document, operation);
   }
-  return document.finish();
+  yield* document.finish(pace);
+  return document.root;
 }
 
 interface Operation {

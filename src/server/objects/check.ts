@@ -1,12 +1,13 @@
+import { addAll } from '../../base/collections/add-all.ts';
 import { ApiError, qualified } from '../../base/errors.ts';
-import { inTurns } from '../../base/event-loop/in-turns.ts';
+import { type DividedWork, inTurns, type Pace } from '../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { validateObjectMeta } from '../../kinds/shapes/meta/object-meta-rules.ts';
 import { type FieldError, under } from '../../schema/field-error.ts';
 import { dnsSubdomain, nameRule } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';
-import { validate } from '../../schema/validate.ts';
+import { validate, validateInTurns } from '../../schema/validate.ts';
 import type { Call } from '../api.ts';
 
 const anyName = nameRule(dnsSubdomain);
@@ -37,26 +38,72 @@ export function checkObject(
     namespaced: kind.scope === 'Namespaced',
     bareFinalizers: kind.bareFinalizers,
   });
-  const errors = contentErrors(kind, object, request, meta.length > 0 ? under('metadata', meta) : NONE);
-  const work = kind.dividedRules?.(object, { old, subresource, apiVersion, pace: turns });
-  const more = work && inTurns(turns, work, call);
-  if (more instanceof Promise) return more.then((found) => refuse(kind, object, [...errors, ...found]));
-  refuse(kind, object, more && more.length > 0 ? [...errors, ...more] : errors);
-  return undefined;
+  const content = contentWork(kind, object, request, turns);
+  const found = 'next' in content ? inTurns(turns, content, call) : content;
+  return found instanceof Promise ? found.then(checkRest) : checkRest(found);
+
+  function checkRest(inside: readonly FieldError[]): Promise<void> | undefined {
+    const errors = meta.length > 0 ? [...under('metadata', meta), ...inside] : inside;
+    const work = kind.dividedRules?.(object, { old, subresource, apiVersion, pace: turns });
+    const more = work && inTurns(turns, work, call);
+    if (more instanceof Promise) return more.then((others) => refuse(kind, object, [...errors, ...others]));
+    refuse(kind, object, more && more.length > 0 ? [...errors, ...more] : errors);
+    return undefined;
+  }
 }
 
 /** The same without the metadata and what takes long: for objects that are not stored and need no name. */
 export function checkContent(kind: Kind, object: KubeObject, request: Request): void {
-  refuse(kind, object, contentErrors(kind, object, request, NONE));
+  const context = contextOf(object, request);
+  refuse(kind, object, withRules(kind, object, context, validate(kind.hub.schema, object, context)));
 }
 
-function contentErrors(
+/** What is wrong with the content, or the work of finding it out if the object is large. */
+function contentWork(
   kind: Kind,
   object: KubeObject,
-  { old, subresource, apiVersion, checked }: Request,
-  meta: readonly FieldError[],
+  request: Request,
+  pace: Pace,
+): readonly FieldError[] | DividedWork<readonly FieldError[]> {
+  const context = contextOf(object, request);
+  const found = validateInTurns(kind.hub.schema, object, context, pace);
+  return 'next' in found ? ruleWork(kind, object, context, found, pace) : withRules(kind, object, context, found);
+}
+
+function withRules(
+  { rules = NONE }: Kind,
+  object: KubeObject,
+  context: RuleContext<KubeObject, KubeObject>,
+  found: readonly FieldError[],
 ): readonly FieldError[] {
-  const context: RuleContext<KubeObject, KubeObject> = {
+  let errors = found;
+  for (let i = 0; i < rules.length; i++) {
+    const more = rules[i]!(object, context);
+    if (more.length > 0) errors = [...errors, ...more];
+  }
+  return errors;
+}
+
+function* ruleWork(
+  { rules = NONE }: Kind,
+  object: KubeObject,
+  context: RuleContext<KubeObject, KubeObject>,
+  validation: DividedWork<FieldError[]>,
+  pace: Pace,
+): DividedWork<readonly FieldError[]> {
+  const errors = yield* validation;
+  for (const rule of rules) {
+    if (pace.isSpent()) yield;
+    addAll(errors, rule(object, context));
+  }
+  return errors;
+}
+
+function contextOf(
+  object: KubeObject,
+  { old, subresource, apiVersion, checked }: Request,
+): RuleContext<KubeObject, KubeObject> {
+  return {
     operation: old ? 'update' : 'create',
     old,
     subresource,
@@ -66,14 +113,6 @@ function contentErrors(
     root: object,
     oldRoot: old,
   };
-  let errors = meta;
-  const add = (more: readonly FieldError[]) => {
-    if (more.length > 0) errors = [...errors, ...more];
-  };
-  add(validate(kind.hub.schema, object, context));
-  const { rules = NONE } = kind;
-  for (let i = 0; i < rules.length; i++) add(rules[i]!(object, context));
-  return errors;
 }
 
 function refuse(kind: Kind, object: KubeObject, errors: readonly FieldError[]): void {

@@ -4,6 +4,7 @@ import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { validate } from '../../schema/validate.ts';
 import type { ObjectReply } from '../api.ts';
 import { type ApiRequest, updatedPart } from '../api-request.ts';
+import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { invalidObject } from '../objects/check.ts';
@@ -33,9 +34,12 @@ export const scale: Subresource<'scale'> = {
     async patch(core, request) {
       if (request.call.patchType === 'apply') return applyReplicas(core, request);
       const { schema } = scaleShapeOf(request.resource.version.apiVersion);
-      return setReplicas(core, request, (before) => {
-        return decodePatched(applyPatch(schema, before, request.call), { schema, before, request }) as Scale;
-      });
+      return setReplicas(core, request, (before) =>
+        whenReady(
+          applyPatch(core, request, { schema, current: before }),
+          (tree) => decodePatched(tree, { schema, before, request }) as Scale,
+        ),
+      );
     },
   },
   content: {
@@ -72,7 +76,11 @@ async function applyReplicas(core: Core, request: ApiRequest): Promise<ObjectRep
   return scaleReply(resource, item.object);
 }
 
-async function setReplicas(core: Core, request: ApiRequest, next: (before: Scale) => Scale): Promise<ObjectReply> {
+async function setReplicas(
+  core: Core,
+  request: ApiRequest,
+  next: (before: Scale) => MaybeAsync<Scale>,
+): Promise<ObjectReply> {
   const { resource, call } = request;
   const { kind, version } = resource;
   const { replicas } = scaleDefinition(version);
@@ -80,17 +88,17 @@ async function setReplicas(core: Core, request: ApiRequest, next: (before: Scale
   const outcome = await transact(core, request, {
     type: 'update',
     part: updatedPart(request),
-    next: (current) => {
-      const sent = next(scaleOf(resource, current.view(resource).object));
-      check(shape, sent, call.name ?? '');
-      const object: KubeObject = setPath(clone(current.hub(kind)), replicas, sent.spec.replicas ?? 0);
-      const { name, resourceVersion, uid } = sent.metadata;
-      object.metadata = { ...object.metadata, name };
-      if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
-      else delete object.metadata.resourceVersion;
-      if (uid) object.metadata.uid = uid;
-      return object;
-    },
+    next: (current) =>
+      whenReady(next(scaleOf(resource, current.view(resource).object)), (sent) => {
+        check(shape, sent, call.name ?? '');
+        const object: KubeObject = setPath(clone(current.hub(kind)), replicas, sent.spec.replicas ?? 0);
+        const { name, resourceVersion, uid } = sent.metadata;
+        object.metadata = { ...object.metadata, name };
+        if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
+        else delete object.metadata.resourceVersion;
+        if (uid) object.metadata.uid = uid;
+        return object;
+      }),
   });
   const { item } = await replyOf(resource, outcome);
   return scaleReply(resource, item.object);

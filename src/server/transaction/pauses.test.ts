@@ -5,6 +5,7 @@ import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { NetworkPolicy } from '../../kinds/groups/networking/network-policy.ts';
 
 /** A clock by which nothing takes any time, until `msPerLook` is set. */
 function clockOf(): ControlledClock & { msPerLook: number } {
@@ -52,6 +53,25 @@ it('a large object pauses once more, after it was encoded', async () => {
     return turnsOf(api.create('configmaps', { metadata: { name: 'new' }, data: { text: 'x'.repeat(bytes) } }));
   };
   expect(await turnsOfSize(500_000)).toBeGreaterThan(await turnsOfSize(5_000));
+});
+
+it('a long JSON patch pauses between its operations', async () => {
+  const clock = clockOf();
+  const api = await testServer([Namespace, ConfigMap], { clock });
+  await api.create('configmaps', { metadata: { name: 'old' }, data: { a: 'b' } });
+  const copies = Array.from({ length: 1_000 }, (_, i) => ({ op: 'copy', from: '/data/a', path: `/data/c${i}` }));
+  clock.msPerLook = 1_000;
+  expect(await turnsOf(api.patch('configmaps', 'old', copies, { patchType: 'json' }))).toBeGreaterThan(50);
+});
+
+it('the validation of a large object pauses between the items of its lists', async () => {
+  const clock = clockOf();
+  const api = await testServer([Namespace, NetworkPolicy], { clock });
+  clock.msPerLook = 1_000;
+  const from = Array.from({ length: 1_000 }, (_, i) => ({ ipBlock: { cidr: `10.0.${i >> 8}.${i & 255}/32` } }));
+  const policy = { metadata: { name: 'p' }, spec: { podSelector: {}, ingress: [{ from }] } };
+  const networking = { apiVersion: 'networking.k8s.io/v1' };
+  expect(await turnsOf(api.create('networkpolicies', policy, networking))).toBeGreaterThan(900);
 });
 
 it('writes of one turn share its time', async () => {

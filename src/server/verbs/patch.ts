@@ -1,14 +1,15 @@
 import { ApiError, badRequest } from '../../base/errors.ts';
+import { type DividedWork, inTurns, type Pace } from '../../base/event-loop/in-turns.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { decode } from '../../schema/decode.ts';
-import { applyJsonPatch } from '../../schema/patch/json-patch.ts';
+import { jsonPatchInTurns } from '../../schema/patch/json-patch.ts';
 import { applyMergePatch } from '../../schema/patch/merge-patch.ts';
 import { PatchError } from '../../schema/patch/patch-error.ts';
 import { applyStrategicMergePatch } from '../../schema/patch/strategic-merge.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import { type ApiRequest, updatedPart } from '../api-request.ts';
-import { toHub } from '../conversion/convert.ts';
+import { type MaybeAsync, toHub, whenReady } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { reportPatchFaults, validatesFields } from '../objects/field-validation.ts';
@@ -19,35 +20,52 @@ import { replyOf } from './reply.ts';
 /** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts. */
 export async function patch(core: Core, request: ApiRequest): Promise<ObjectReply> {
   if (request.call.patchType === 'apply') return apply(core, request);
-  const { resource, call } = request;
+  const { resource } = request;
   const { kind, version } = resource;
   const outcome = await transact(core, request, {
     type: 'update',
     part: updatedPart(request),
     next: (current) => {
       const before = current.view(resource).object;
-      const { body, patchType } = call;
-      const tree = applyPatch(version.schema, before, { body, patchType, confidential: kind.confidential === true });
-      checkType(tree, before);
-      const object = decodePatched(tree, { schema: version.schema, before, request, shares: version === kind.hub });
-      return toHub({ kind, version }, object);
+      return whenReady(applyPatch(core, request, { schema: version.schema, current: before }), (tree) => {
+        checkType(tree, before);
+        const object = decodePatched(tree, { schema: version.schema, before, request, shares: version === kind.hub });
+        return toHub({ kind, version }, object);
+      });
     },
   });
   return replyOf(resource, outcome);
 }
 
-interface Patch extends Pick<Call, 'body' | 'patchType'> {
-  /** Whether errors must not quote the patch or the object. */
-  readonly confidential?: boolean;
+interface Patched {
+  readonly schema: ObjectSchema;
+  readonly current: unknown;
 }
 
 /** Applies the patch of a call to a tree. Neither is changed. */
-export function applyPatch(schema: ObjectSchema, current: unknown, { body, patchType, confidential }: Patch): any {
+export function applyPatch(
+  { turns }: Pick<Core, 'turns'>,
+  { call, resource }: ApiRequest,
+  patched: Patched,
+): MaybeAsync<any> {
+  return inTurns(turns, patchWork(patched, call, resource.kind.confidential === true, turns), call);
+}
+
+function* patchWork(
+  { schema, current }: Patched,
+  { body, patchType }: Call,
+  isConfidential: boolean,
+  pace: Pace,
+): DividedWork<any> {
   if (body === undefined) throw badRequest('error decoding patch: unexpected end of JSON input');
   try {
     switch (patchType) {
-      case 'json':
-        return applyJsonPatch(current, body);
+      case 'json': {
+        const tree = yield* jsonPatchInTurns(current, body, pace);
+        // Decoding takes as long again.
+        if (pace.isSpent()) yield;
+        return tree;
+      }
       case 'merge':
         return applyMergePatch(current, body);
       case 'strategic':
@@ -59,7 +77,7 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
     if (!(error instanceof PatchError)) throw error;
     // Kubernetes sends details with this error, even when they are empty.
     const details = error.reason === 'Invalid' ? { details: {} } : {};
-    throw new ApiError(error.reason, confidential ? error.redacted : error.message, { cause: error, ...details });
+    throw new ApiError(error.reason, isConfidential ? error.redacted : error.message, { cause: error, ...details });
   }
 }
 

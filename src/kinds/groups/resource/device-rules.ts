@@ -29,11 +29,15 @@ interface DeviceContext {
 export function deviceRules(device: Device, { old, perDevice }: DeviceContext): FieldError[] {
   const { attributes = {}, capacity = {}, allowMultipleAllocations: shared = false } = device;
   const property = { maxKeyLength: MAX_QUALIFIED_NAME_BYTES, checkKey: deviceProperty };
-  return [
-    ...under('name', shortName(device.name)),
-    ...propertyCounts(attributes, Object.keys(capacity).length),
+  const tooMany = propertyCounts(attributes, Object.keys(capacity).length);
+  const properties = () => [
     ...eachEntry('attributes', attributes, { ...property, check: attributeRules }),
     ...eachEntry('capacity', capacity, { ...property, check: (each) => capacityRules(each, shared) }),
+  ];
+  return [
+    ...under('name', shortName(device.name)),
+    // There may be 10,000 of them in each device.
+    ...(tooMany.length > 0 ? tooMany : properties()),
     // Stored taints stay valid: earlier rules were less strict.
     ...(old && deepEqual(old.taints, device.taints) ? [] : eachItem('taints', device.taints, MAX_TAINTS, taintRules)),
     ...eachDistinct('consumesCounters', device.consumesCounters, {
