@@ -28,7 +28,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/network/dns/upstream/exchange.ts': OPERATOR,
   'src/network/userspace/tcp-front.ts': VALIDATED,
   'src/node/endpoint/routes/connect.ts': OWN_ADDRESSES,
-  'src/node/process/keeper/sessions.ts': OWN_SOCKET,
+  'src/node/process/keeper/dial.ts': OWN_SOCKET,
   'src/node/process/wire/connection.ts': OWN_SOCKET,
   'src/server/aggregation/transport.ts': CONNECTION_OPENED,
   'src/server/forwarding/send.ts': CONNECTION_OPENED,

@@ -103,7 +103,7 @@ it('hides parts of /proc unless it is unmasked', () => {
 
 describe('profiles', () => {
   it.each([
-    [{}, { type: 'unconfined' }],
+    [{}, { type: 'unset' }],
     [{ pod: { seccompProfile: { type: 'RuntimeDefault' } } }, { type: 'runtime-default' }],
     [
       { pod: { seccompProfile: { type: 'RuntimeDefault' } }, own: { seccompProfile: { type: 'Unconfined' } } },

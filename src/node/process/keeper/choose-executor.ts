@@ -56,7 +56,7 @@ export async function chooseExecutor(options: ChooseOptions): Promise<ChosenExec
 }
 
 /** On this boot only, and for every user to pass through: a container's root is looked up as a user of its namespace. */
-export function runDirectoryOf(name: string): string {
+function runDirectoryOf(name: string): string {
   return join('/run', `quarterdeck-${name}`);
 }
 

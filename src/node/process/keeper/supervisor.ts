@@ -72,7 +72,7 @@ export async function startSupervisor(
   control.write('go\n');
 }
 
-export function environmentOf(variables: readonly string[]): Record<string, string> {
+function environmentOf(variables: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     variables.map((variable) => {
       const at = variable.indexOf('=');

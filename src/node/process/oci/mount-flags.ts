@@ -13,7 +13,7 @@ export function parseMountInfo(text: string): MountFlags {
     const fields = line.split(' ');
     const [point, options] = [fields[4], fields[5]];
     if (point === undefined || options === undefined) return [];
-    return [{ point: unescape(point), flags: options.split(',').filter((option) => LOCKED.includes(option)) }];
+    return [{ point: unescaped(point), flags: options.split(',').filter((option) => LOCKED.includes(option)) }];
   });
 }
 
@@ -30,6 +30,6 @@ function isBelow(point: string, path: string): boolean {
 }
 
 /** Spaces, tabs, line breaks and backslashes are written as octal numbers. */
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

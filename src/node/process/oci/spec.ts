@@ -57,7 +57,7 @@ export interface OciNamespace {
   readonly path?: string;
 }
 
-export interface OciIdMapping {
+interface OciIdMapping {
   readonly containerID: number;
   readonly hostID: number;
   readonly size: number;
