@@ -29,7 +29,7 @@ export function withoutContainerd(): string | undefined {
 /** Why there are no figures of processes here. */
 export function withoutProcesses(): string | undefined {
   if (process.getuid?.() !== 0) return 'pods have no network of their own without root';
-  const missing = ['perl', 'ip'].filter((program) => !isInstalled(program));
+  const missing = ['runc', 'ip'].filter((program) => !isInstalled(program));
   return missing.length > 0 ? `${missing.join(', ')} not installed` : undefined;
 }
 
