@@ -89,6 +89,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     hasCgroups: context.cgroups !== undefined,
     hasHostPorts: machine.programs.nft !== undefined,
     hasTerminals: machine.programs.script !== undefined,
+    hasSelinux: machine.hasSelinux,
   };
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
