@@ -1,5 +1,6 @@
 /** The process runtime, as root: with namespaces, an address for each pod and limits. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -69,6 +70,22 @@ describe.skipIf(missing)('on this machine', () => {
       await world.runtime.run(ending.id, go);
       expect(await ending.ended()).toMatchObject({ exitCode: 5, reason: 'Error' });
       expect(await ending.log()).toEqual(['stdout F end']);
+    });
+
+    it('ends commands that a killed keeper has left', async () => {
+      const { id } = await world.run('sleep 1000');
+      const command = ['/bin/sh', '-c', 'echo $$ > /tmp/pid; echo up; exec sleep 1001'];
+      const request = { command, stdin: false, stdout: true, stderr: false, tty: false };
+      const streams = await world.runtime.exec(id, request);
+      streams.exit.catch(() => undefined);
+      await once(streams.stdout!, 'data');
+      const isRunning = () =>
+        execFileSync('ps', ['axo', 'args'], { encoding: 'utf8' }).split('\n').includes('sleep 1001');
+      expect(isRunning()).toBe(true);
+      await world.reopen(async () => {
+        process.kill(await keeperPid(), 'SIGKILL');
+      });
+      await expect.poll(isRunning, { timeout: 10_000 }).toBe(false);
     });
 
     it('keeps the exit code of a container that ends while neither agent nor keeper run', async () => {

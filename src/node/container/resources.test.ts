@@ -99,6 +99,16 @@ describe('the resources of a sandbox', () => {
     });
   });
 
+  it('limit the pod as a whole to what its containers may use together, where each of them has a limit', () => {
+    const one = seenContainer({ resources: { limits: { cpu: '1', memory: '1Gi' } } });
+    const init = seenContainer({ name: 'i', resources: { limits: { cpu: '3', memory: '512Mi' } } });
+    const spec = { containers: [one, { ...one, name: 'd' }], initContainers: [init] };
+    expect(podCgroupResources(seenPod(spec), undefined)).toMatchObject({ cpuQuota: 300_000, memoryBytes: 2 * GI });
+    const open = { ...spec, initContainers: [seenContainer({ name: 'i', resources: { limits: { cpu: '1' } } })] };
+    const unlimited = podCgroupResources(seenPod(open), undefined);
+    expect(unlimited).toMatchObject({ cpuQuota: 200_000, memoryBytes: undefined });
+  });
+
   it('limit the pod as a whole only where it has limits of its own', () => {
     const one = seenContainer({ resources: { requests: { cpu: '500m' }, limits: { cpu: '1', memory: '1Gi' } } });
     const spec = { containers: [one, seenContainer({ name: 'd', resources: {} })] };

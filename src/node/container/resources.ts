@@ -52,14 +52,22 @@ export function sandboxResources({ spec }: SeenPod): ContainerResources {
 }
 
 /**
- * The values of a cgroup around all containers of the pod. Its limits are those of the pod as a whole: the limits of containers
- * hold for themselves, and there may be containers without any. `pidsLimit` is the node's for every pod.
+ * The values of a cgroup around all containers of the pod. Its limits are those of the pod as a whole or, where every
+ * container has one, what they may use together, as with kubelet. `pidsLimit` is the node's for every pod.
  */
 export function podCgroupResources({ spec }: SeenPod, pidsLimit: number | undefined): ContainerResources {
-  const { requests, limits } = spec.resources ?? {};
-  const cpuLimit = positive(limits, 'cpu');
+  const { requests } = spec.resources ?? {};
+  const cpuLimit = podLimit(spec, 'cpu');
   const request = amount(requests, 'cpu') ?? containersTogether(spec as PodSpec, 'requests').get('cpu');
-  return { ...NO_RESOURCES, ...cgroupValues(request ?? cpuLimit, cpuLimit, positive(limits, 'memory')), pidsLimit };
+  return { ...NO_RESOURCES, ...cgroupValues(request ?? cpuLimit, cpuLimit, podLimit(spec, 'memory')), pidsLimit };
+}
+
+/** The limit of the pod itself, or that of its containers together where each of them has one, as with kubelet. */
+function podLimit(spec: SeenPod['spec'], name: 'cpu' | 'memory'): Quantity | undefined {
+  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  const areAllLimited = containers.every(({ resources }) => positive(resources?.limits, name));
+  const own = positive(spec.resources?.limits, name);
+  return own ?? (areAllLimited ? containersTogether(spec as PodSpec, 'limits').get(name) : undefined);
 }
 
 /** The overhead of the pod's RuntimeClass, which the API has copied to the pod; undefined: none. */

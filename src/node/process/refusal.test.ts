@@ -18,6 +18,7 @@ const ROOT: KeeperFacts = {
   hasHostPorts: true,
   hasCgroups: true,
   hasTerminals: true,
+  hasSelinux: false,
 };
 const PLAIN: KeeperFacts = {
   ...ROOT,
@@ -108,6 +109,12 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
     if (expected[i] === undefined) expect(message).toBeUndefined();
     else expect(message).toMatch(expected[i]);
   }
+});
+
+it('ignores SELinux labels as other runtimes do, unless the kernel has SELinux', () => {
+  const labelled = pod({ securityContext: { seLinuxOptions: { level: 's0' } } });
+  expect(refusal(labelled, ROOT, true)).toBeUndefined();
+  expect(refusal(labelled, { ...ROOT, hasSelinux: true }, true)).toMatch(/SELinux labels/);
 });
 
 it('refuses user namespaces where there are none', () => {

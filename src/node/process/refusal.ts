@@ -38,7 +38,10 @@ const ALWAYS: readonly Rule[] = [
   security(({ appArmorProfile }) =>
     appArmorProfile?.type === 'Localhost' ? 'it cannot apply AppArmor profiles.' : undefined,
   ),
-  security(({ seLinuxOptions }) => (seLinuxOptions ? 'it cannot set SELinux labels.' : undefined)),
+  // Where the kernel has no SELinux, labels mean nothing, and every runtime ignores them.
+  security(({ seLinuxOptions }, { hasSelinux }) =>
+    seLinuxOptions && hasSelinux ? 'it cannot set SELinux labels.' : undefined,
+  ),
   security(({ capabilities }) => {
     const unknown = unknownCapability({ addCapabilities: capabilities?.add ?? [] });
     return unknown === undefined ? undefined : `unknown capability ${unknown}.`;

@@ -21,6 +21,8 @@ export interface NodeSettings {
 
 export interface NodeHealth {
   readonly runtime: RuntimeHealth;
+  /** What pods are not separated from, as a sentence; undefined: nothing. */
+  readonly limitation?: string | undefined;
   readonly pressures: readonly Pressure[];
 }
 
@@ -106,7 +108,7 @@ function imagesOf(images: readonly Image[]) {
 }
 
 /** The transition time changes only with the status. */
-export function nodeConditions({ runtime, pressures }: NodeHealth, before: readonly Known[], now: number) {
+export function nodeConditions({ runtime, limitation, pressures }: NodeHealth, before: readonly Known[], now: number) {
   const time = timestamp(now);
   const condition = (type: string, holds: boolean, reason: string, message: string): NodeCondition => {
     const status = holds ? 'True' : 'False';
@@ -116,6 +118,7 @@ export function nodeConditions({ runtime, pressures }: NodeHealth, before: reado
   };
   return [
     ...pressures.map(({ type, isPressed, reason, message }) => condition(type, isPressed, reason, message)),
+    ...(limitation === undefined ? [] : [condition('LimitedIsolation', true, 'LimitedIsolation', limitation)]),
     readyCondition(runtime, condition),
   ];
 }

@@ -26,7 +26,7 @@ export interface NodeReporterOptions {
   readonly signal: AbortSignal;
   readonly settings: NodeSettings;
   readonly machine: Machine;
-  readonly runtime: Pick<Runtime, 'health' | 'images' | 'handlers' | 'supplementalGroupsPolicy'>;
+  readonly runtime: Pick<Runtime, 'health' | 'images' | 'handlers' | 'supplementalGroupsPolicy' | 'limitation'>;
   /** Records an event about the node. */
   readonly emit: (node: DeepReadonly<Node>, reason: string, message: string) => void;
 }
@@ -153,7 +153,9 @@ export class NodeReporter {
     this.#description = await machine.describe();
     const health = await runtime.health().catch(unavailable);
     const images = await runtime.images.list().catch(() => []);
-    const conditions = nodeConditions({ runtime: health, pressures: machine.pressures() }, known, clock.now());
+    const { limitation } = runtime;
+    const facts = { runtime: health, limitation, pressures: machine.pressures() };
+    const conditions = nodeConditions(facts, known, clock.now());
     return nodeStatus({ settings, description: this.#description, images, runtime, conditions });
   }
 }

@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { TreeTooDeepError } from '../../../base/files-inside/errors.ts';
+import { treeBytes } from '../../../base/files-inside/tree-bytes.ts';
 import { networkOf } from '../../cgroups/network-usage.ts';
 import { usageOfTrees } from '../../cgroups/processes.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
@@ -210,15 +212,32 @@ export class Engine {
     this.containers.delete(id);
   }
 
-  usage(): ContainerUsage[] {
+  async usage(): Promise<ContainerUsage[]> {
     const time = this.#context.clock.now();
     const { cgroups } = this.#context;
     const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
     const trees = cgroups ? undefined : usageOfTrees(running.map(({ pid }) => pid!));
-    return running.flatMap(({ record, pid, cgroup }): ContainerUsage[] => {
-      const usage = trees ? trees.get(pid!) : cgroup?.usage();
-      return usage ? [{ id: record.id, time, ...usage, writableBytes: undefined }] : [];
-    });
+    const used = await Promise.all(
+      running.map(async (container): Promise<ContainerUsage[]> => {
+        const { record, pid, cgroup } = container;
+        const usage = trees ? trees.get(pid!) : cgroup?.usage();
+        return usage ? [{ id: record.id, time, ...usage, writableBytes: await this.#writtenBy(container) }] : [];
+      }),
+    );
+    return used.flat();
+  }
+
+  /** Its layer, and the files in `/etc` that it has from its sandbox. */
+  async #writtenBy({ directory, record }: KeptContainer): Promise<number> {
+    const { resolvConf, hostname, hosts } = this.#sandbox(record.sandboxId).files;
+    const paths = [join(directory, 'layer', 'upper'), resolvConf, hostname, hosts];
+    try {
+      return (await Promise.all(paths.map(treeBytes))).reduce((sum, bytes) => sum + bytes, 0);
+    } catch (error) {
+      // Nothing that is nested that deep is meant well.
+      if (error instanceof TreeTooDeepError) return Number.MAX_SAFE_INTEGER;
+      throw error;
+    }
   }
 
   podUsage(): ContainerUsage[] {

@@ -29,6 +29,7 @@ import { chooseExecutor } from './choose-executor.ts';
 import type { KeeperContext } from './context.ts';
 import { Engine } from './engine.ts';
 import { writeAtomically } from './files.ts';
+import { endLeftCommands } from './left-commands.ts';
 import { inspectMachine, type Machine } from './machine.ts';
 import { Sessions } from './sessions.ts';
 import { StreamHub } from './stream-hub.ts';
@@ -49,6 +50,7 @@ export interface KeeperOptions {
 export async function startKeeper(options: KeeperOptions): Promise<{ readonly ended: Promise<void> }> {
   const { directory, name, podCidr, random } = options;
   mkdirSync(join(directory, 'streams'), { recursive: true, mode: 0o711 });
+  endLeftCommands(join(directory, 'streams'), `/quarterdeck-${name}`);
   const machine = inspectMachine(options.programs);
   const { network, why } = await networkOf(machine, name, podCidr);
   const cgroups = machine.isRoot ? openCgroups() : undefined;
@@ -89,6 +91,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     hasCgroups: context.cgroups !== undefined,
     hasHostPorts: machine.programs.nft !== undefined,
     hasTerminals: machine.programs.script !== undefined,
+    hasSelinux: machine.hasSelinux,
   };
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 /** One container: starts it, follows it to its end, and removes it. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import type { Timer } from '../../../base/time/clock.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -232,7 +233,8 @@ export class KeptContainer {
     this.#saving?.cancel();
     this.#saving = undefined;
     this.cgroup?.remove();
-    rmSync(this.directory, { recursive: true, force: true });
+    // Its layer is as deep as the container liked.
+    await removeTree(this.directory);
     this.#context.changed(this.#record.sandboxId);
   }
 

@@ -1,5 +1,5 @@
 /** What this machine has: who runs the keeper, the programs that are installed, and what can execute containers. */
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { capabilitiesIn } from '../oci/capabilities.ts';
 import type { OciMachine } from '../oci/input.ts';
@@ -15,6 +15,7 @@ export interface Machine {
   /** OCI runtimes that are installed; whether one works is found out by trying. */
   readonly ociRuntimes: readonly string[];
   readonly oci: OciMachine;
+  readonly hasSelinux: boolean;
 }
 
 /** Paths of programs; undefined: not installed. */
@@ -49,6 +50,7 @@ export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): Ma
     },
     ociRuntimes: OCI_RUNTIMES.flatMap((name) => find(name) ?? []),
     oci: inspectRights(),
+    hasSelinux: existsSync('/sys/fs/selinux/enforce'),
   };
 }
 

@@ -48,6 +48,7 @@ export interface KeeperFacts {
   readonly hasHostPorts: boolean;
   readonly hasCgroups: boolean;
   readonly hasTerminals: boolean;
+  readonly hasSelinux: boolean;
 }
 
 export interface KeeperCalls {
