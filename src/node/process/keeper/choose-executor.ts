@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { Executor } from './executor.ts';
 import type { Machine } from './machine.ts';
+import { Layers } from './oci/layers.ts';
 import { OciExecutor } from './oci/oci-executor.ts';
 import { PlainExecutor } from './plain/plain-executor.ts';
+import type { SpareFifos } from './spare-fifos.ts';
 
 export interface ChooseOptions {
   readonly directory: string;
@@ -13,6 +15,7 @@ export interface ChooseOptions {
   readonly machine: Machine;
   readonly hasCgroups: boolean;
   readonly hasNetwork: boolean;
+  readonly fifos: SpareFifos;
 }
 
 export interface ChosenExecutor {
@@ -42,9 +45,10 @@ export async function chooseExecutor(options: ChooseOptions): Promise<ChosenExec
   if (machine.ociRuntimes.length === 0) return plain('no OCI runtime is installed (runc or crun)');
   if (!unshare || !mount || !script) return plain('unshare, mount or script of util-linux is not installed');
   let failure = '';
+  const layers = await Layers.open(join(runDirectoryOf(name), 'layers'), machine.programs);
   for (const program of machine.ociRuntimes) {
     const oci = { program, runDirectory: runDirectoryOf(name), machine: machine.oci, programs: machine.programs };
-    const executor = new OciExecutor({ ...oci, hasCgroups: options.hasCgroups });
+    const executor = new OciExecutor({ ...oci, layers, fifos: options.fifos, hasCgroups: options.hasCgroups });
     const chosen = { executor, executorName: 'oci', runtime: program } as const;
     const refused = await tryExecutor(executor, options, true);
     if (refused === undefined) return { ...chosen, hasUserNamespaces: true, why: undefined };

@@ -6,10 +6,12 @@ import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { PodNetwork } from '../network/bridge.ts';
 import type { Executor } from './executor.ts';
 import type { Machine } from './machine.ts';
+import type { SpareFifos } from './spare-fifos.ts';
 
 export interface KeeperContext {
   readonly directory: string;
   readonly executor: Executor;
+  readonly fifos: SpareFifos;
   readonly executorName: 'oci' | 'plain';
   readonly name: string;
   readonly podCidr: string;

@@ -64,6 +64,7 @@ export class Engine {
         boot,
         executor,
         holder: undefined,
+        isConnected: false,
         isStopped: false,
         cgroup,
       };
@@ -147,7 +148,8 @@ export class Engine {
     const container = this.#container(id);
     container.checkStartable();
     container.cgroup?.create(container.record.resources);
-    await container.start(this.#context.executor.prepare(this.#toStart(container)));
+    const { connected } = this.#sandbox(container.record.sandboxId);
+    await container.start(this.#context.executor.prepare(this.#toStart(container)), connected);
   }
 
   /** Throws when it does not run. */

@@ -19,7 +19,7 @@ export interface Executor {
   /** Starts a further command in a container that runs. Rejects with a RuntimeError when it cannot be started. */
   exec(container: ContainerToStart, request: CommandRequest): Promise<Command>;
   /** Removes what all sandboxes shared. */
-  removeAll(): void;
+  removeAll(): Promise<void>;
 }
 
 export interface SandboxToHold {

@@ -1,14 +1,6 @@
 /** Named pipes as streams. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { runProgram } from '../../../base/programs/run-program.ts';
-
-const PROGRAMS = '/usr/bin:/bin';
-
-/** Makes a named pipe that only its owner can open. */
-export async function makeFifo(path: string): Promise<void> {
-  await runProgram(['mkfifo', '-m', '600', path], { path: PROGRAMS });
-}
 
 /** Ends when nobody has the pipe open for writing any more. */
 export function openReader(path: string): Socket {

@@ -32,6 +32,7 @@ import { writeAtomically } from './files.ts';
 import { endLeftCommands } from './left-commands.ts';
 import { inspectMachine, type Machine } from './machine.ts';
 import { Sessions } from './sessions.ts';
+import { SpareFifos } from './spare-fifos.ts';
 import { StreamHub } from './stream-hub.ts';
 
 const KEY_BYTES = 32;
@@ -54,7 +55,9 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   const machine = inspectMachine(options.programs);
   const { network, why } = await networkOf(machine, name, podCidr);
   const cgroups = machine.isRoot ? openCgroups() : undefined;
+  const fifos = new SpareFifos(join(directory, 'spare'));
   const chosen = await chooseExecutor({
+    fifos,
     ...{ directory, name, machine },
     hasCgroups: cgroups !== undefined,
     hasNetwork: network !== undefined,
@@ -66,6 +69,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     ...options,
     executor,
     executorName,
+    fifos,
     machine,
     network,
     cgroups: executorName === 'oci' ? cgroups : undefined,
@@ -146,7 +150,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
 
 /** Removes what all sandboxes shared. */
 async function leaveNothing({ network, cgroups, name, executor }: KeeperContext): Promise<void> {
-  executor.removeAll();
+  await executor.removeAll();
   cgroups?.remove(`/quarterdeck-${name}`);
   await network?.remove();
 }

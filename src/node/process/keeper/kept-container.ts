@@ -108,7 +108,8 @@ export class KeptContainer {
     return containerOf(this.#record, this.#state, this.#end);
   }
 
-  async start(launch: Launch): Promise<void> {
+  /** `ready` resolves when its pod can have processes. */
+  async start(launch: Launch, ready: Promise<void>): Promise<void> {
     this.#save({ ...this.#record, boot: this.#context.boot });
     const { stdin, stdinOnce } = this.#record.config;
     const streams = [...(stdin ? ['stdin'] : []), 'stdout', 'stderr', ...(stdinOnce ? ['once'] : [])];
@@ -117,7 +118,11 @@ export class KeptContainer {
       this.#onState = resolve;
     });
     try {
-      await startSupervisor(directory, launch, streams, () => this.#open());
+      await this.#context.fifos.take(...['alive', ...streams, ...launch.streams].map((name) => join(directory, name)));
+      await startSupervisor(directory, launch, streams, async () => {
+        await ready;
+        this.#open();
+      });
     } catch (error) {
       this.#finished(true);
       throw error;

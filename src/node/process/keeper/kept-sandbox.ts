@@ -23,6 +23,8 @@ export interface SandboxRecord {
   readonly executor: string;
   /** What keeps its namespaces. Undefined: it has none of its own. */
   readonly holder: Holder | undefined;
+  /** Whether its network is there, where it has one. */
+  readonly isConnected: boolean;
   readonly isStopped: boolean;
   readonly cgroup: string;
 }
@@ -35,6 +37,7 @@ export class KeptSandbox {
   readonly #context: KeeperContext;
   #record: SandboxRecord;
   #isAlive = true;
+  #connected: Promise<void> = Promise.resolve();
   readonly #onDeath = new Set<() => void>();
 
   private constructor(context: KeeperContext, record: SandboxRecord) {
@@ -49,9 +52,10 @@ export class KeptSandbox {
     try {
       mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
       sandbox.#save();
-      await sandbox.#writeFiles();
       context.cgroups?.create(record.cgroup, record.config.cgroupResources);
-      await sandbox.#hold();
+      // The shared memory is needed only by containers.
+      const [made, held] = await Promise.allSettled([sandbox.#writeFiles(), sandbox.#hold()]);
+      for (const result of [held, made]) if (result.status === 'rejected') throw result.reason;
     } catch (error) {
       await sandbox.remove();
       throw error;
@@ -66,6 +70,7 @@ export class KeptSandbox {
     // What was stopped has no processes: their ids may be those of others by now.
     if (record.boot !== context.boot || record.isStopped || record.executor !== context.executorName)
       sandbox.#isAlive = false;
+    else if (record.holder && !record.isConnected) sandbox.#isAlive = false;
     else if (record.holder?.pid !== undefined) sandbox.#watch();
     return sandbox;
   }
@@ -112,13 +117,29 @@ export class KeptSandbox {
     const { address, id } = this.#record;
     const holder = await executor.hold(this.#toHold);
     if (!holder) return;
-    this.#record = { ...this.#record, holder };
+    const { netns } = holder;
+    const hasNetwork = network !== undefined && netns !== undefined;
+    this.#record = { ...this.#record, holder, isConnected: !hasNetwork };
     this.#save();
     if (holder.pid !== undefined) this.#watch();
-    const { netns } = holder;
-    if (!network || netns === undefined) return;
-    if (address !== undefined) await network.connect({ id, address, netns });
-    else await network.loopback(netns);
+    if (!hasNetwork) return;
+    // Containers are made meanwhile, and wait for it. Without a network, the pod gets another sandbox.
+    const connecting = address === undefined ? network.loopback(netns) : network.connect({ id, address, netns });
+    this.#connected = connecting.then(() => {
+      this.#record = { ...this.#record, isConnected: true };
+      this.#save();
+    });
+    this.#connected.catch(() => this.#died());
+  }
+
+  /** Resolves when its network is there. */
+  get connected(): Promise<void> {
+    return this.#connected;
+  }
+
+  #died(): void {
+    this.#isAlive = false;
+    if (!this.#record.isStopped) this.#context.changed(this.#record.id);
   }
 
   #watch(): void {
@@ -192,6 +213,7 @@ export class KeptSandbox {
       }
       await died;
     }
+    await this.#connected.catch(() => undefined);
     await this.#context.executor.release(this.#toHold);
     if (address !== undefined && this.#context.network) await this.#context.network.disconnect(id);
   }

@@ -29,7 +29,7 @@ export type SupervisedState =
 /** A container of an OCI runtime runs once its id is in a file. */
 export function readState(directory: string): SupervisedState | undefined {
   const state = readJson<SupervisedState>(join(directory, 'state'));
-  if (state) return state;
+  if (state) return withStart(directory, state);
   const pid = readPid(directory);
   return pid === undefined ? undefined : { state: 'running', at: startOf(directory), pid };
 }
@@ -52,12 +52,12 @@ export interface Launch {
   readonly streams: readonly string[];
 }
 
-/** Once the pipes exist, `opened` opens them, and the container starts. Its state says later how that went. */
+/** Once the supervisor has opened the pipes, `opened` does so, and the container starts. Its state says later how that went. */
 export async function startSupervisor(
   directory: string,
   { program, args, trailing, env, streams }: Launch,
   standard: readonly string[],
-  opened: () => void,
+  opened: () => Promise<void>,
 ): Promise<void> {
   const child = spawn(program, [...args, [...standard, ...streams].join(','), ...trailing], {
     cwd: directory,
@@ -68,7 +68,7 @@ export async function startSupervisor(
   const control = child.stdio[3] as Duplex;
   control.on('error', () => undefined);
   await answer(child, control);
-  opened();
+  await opened();
   control.write('go\n');
 }
 
@@ -103,7 +103,7 @@ export function watchSupervisor(
     const last = lines.at(-1);
     if (last === undefined) return;
     stop();
-    onState(JSON.parse(last) as SupervisedState);
+    onState(withStart(directory, JSON.parse(last) as SupervisedState));
   });
   alive.on('close', () => {
     stop();
@@ -111,7 +111,12 @@ export function watchSupervisor(
   });
 }
 
+/** The supervisor of an OCI runtime leaves it to the runtime to say when a container was started. */
+function withStart(directory: string, state: SupervisedState): SupervisedState {
+  return state.at === undefined ? { ...state, at: startOf(directory) } : state;
+}
+
 /** When the OCI runtime wrote that it runs. */
 function startOf(directory: string): number {
-  return Math.floor(statSync(join(directory, PID_FILE)).mtimeMs);
+  return Math.floor(statSync(join(directory, PID_FILE), { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pauseProgram } from '../../../images/pause/pause-program.ts';
-import type { Device, Mount } from '../../../runtime/container-config.ts';
+import type { Device } from '../../../runtime/container-config.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import { containerSpec } from '../../oci/container-spec.ts';
 import type { OciMachine } from '../../oci/input.ts';
@@ -22,11 +22,14 @@ import { PAUSE_PROGRAM, sandboxSpec } from '../../oci/sandbox-spec.ts';
 import type { OciDevice } from '../../oci/spec.ts';
 import { startCommand } from '../command.ts';
 import { ContainerCgroup } from '../container-cgroup.ts';
+import type { ContainerRecord } from '../container-record.ts';
 import type { Command, CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
-import { makeFifo, openBothEnds } from '../fifo.ts';
+import { openBothEnds } from '../fifo.ts';
 import type { Programs } from '../machine.ts';
+import type { SpareFifos } from '../spare-fifos.ts';
 import type { Launch } from '../supervisor.ts';
 import { CONTAINER_SCRIPT } from './container-script.ts';
+import type { Layers } from './layers.ts';
 import { OciRuntime } from './oci-runtime.ts';
 
 export interface OciExecutorOptions {
@@ -36,6 +39,8 @@ export interface OciExecutorOptions {
   readonly runDirectory: string;
   readonly machine: OciMachine;
   readonly programs: Programs;
+  readonly layers: Layers;
+  readonly fifos: SpareFifos;
   /** Whether cgroups limit containers. */
   readonly hasCgroups: boolean;
 }
@@ -83,7 +88,7 @@ export class OciExecutor implements Executor {
     mkdirSync(bundle, { mode: 0o700 });
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
     const files = { pid: join(bundle, 'pid'), log: join(bundle, 'runtime.log') };
-    await makeFifo(join(directory, 'alive'));
+    await this.#options.fifos.take(join(directory, 'alive'));
     // The process that waits has it open as long as it lives.
     const alive = openBothEnds(join(directory, 'alive'));
     try {
@@ -109,15 +114,22 @@ export class OciExecutor implements Executor {
     writeFileSync(join(directory, 'config.json'), JSON.stringify(this.#specOf(container, root)), { mode: 0o600 });
     for (const [index, lower] of image.layers.entries()) symlinkSync(lower, join(directory, `lower-${index}`));
     const owner = container.sandbox.config.namespaces.user?.[0]?.hostId ?? 0;
-    const isHost = image.directory === '/';
-    const args = [root, isHost ? 'host' : 'image', String(owner)];
+    const args = [...this.#layerOf(record, directory, owner)];
     return {
       program: unshare!,
-      args: ['--mount', '--propagation', 'slave', '/bin/sh', this.#script, ...args],
-      trailing: isHost && owner !== 0 ? parentsOf(config.mounts) : [],
+      args: ['--mount', '--propagation', 'slave', '/bin/sh', this.#script, root, ...args],
+      trailing: [],
       env: [`PATH=${PATH}`, 'SHELL=/bin/sh', 'LC_ALL=C', ...this.#environment(record.id)],
       streams: config.tty ? ['idle', 'control'] : [],
     };
+  }
+
+  /** The kind of root, its owner and where its writes go. */
+  #layerOf({ id, config, image }: ContainerRecord, directory: string, owner: number): string[] {
+    const { layers } = this.#options;
+    return image.directory === '/'
+      ? ['host', String(owner), layers.inMemory(id, owner, config.mounts)]
+      : ['image', String(owner), layers.onDisk(directory, owner)];
   }
 
   #specOf({ record, sandbox, identity, processTarget }: ContainerToStart, root: string) {
@@ -143,6 +155,7 @@ export class OciExecutor implements Executor {
 
   async cleanUp({ record }: Pick<ContainerToStart, 'record'>): Promise<void> {
     await this.#runtime.remove(record.id);
+    await this.#options.layers.remove(record.id);
     rmSync(this.#rootOf(record.id), { recursive: true, force: true });
   }
 
@@ -156,7 +169,8 @@ export class OciExecutor implements Executor {
     return startCommand({ ...request, programs, runtime: this.#runtime, id: record.id });
   }
 
-  removeAll(): void {
+  async removeAll(): Promise<void> {
+    await this.#options.layers.removeAll();
     rmSync(this.#options.runDirectory, { recursive: true, force: true });
   }
 
@@ -169,14 +183,6 @@ export class OciExecutor implements Executor {
     return [`OCI=${program}`, `OCI_STATE=${state}`, `OCI_ID=${id}`, `OCI_KEEP=${keep}`];
   }
 }
-
-/** Directories that only root of the node could make mount points in. What the container has for itself is left out. */
-function parentsOf(mounts: readonly Mount[]): string[] {
-  const parents = mounts.map(({ containerPath }) => posix.dirname(posix.normalize(containerPath)));
-  return [...new Set(parents)].filter((path) => !OWN_DIRECTORIES.test(path));
-}
-
-const OWN_DIRECTORIES = /^\/(?:$|(?:dev|proc|root|run|sys|tmp|var\/run)(?:\/|$))/;
 
 function deviceOf({ hostPath, containerPath }: Device): OciDevice {
   const stats = statSync(hostPath);

@@ -87,7 +87,7 @@ export class PlainExecutor implements Executor {
     return { ...started, resize };
   }
 
-  removeAll(): void {}
+  async removeAll(): Promise<void> {}
 
   /** The user and the network of the pod, before any of its variables can have an effect. */
   #command({ env }: ProcessIdentity, command: readonly string[], holder: Holder | undefined): string[] {

@@ -9,9 +9,6 @@ streams=$1; directory=$2; shift 2
 trap '' HUP INT QUIT TERM PIPE USR1 USR2
 now() { at=$(date +%s%3N); case $at in *[!0-9]*) at=$(date +%s)000;; esac; echo "$at"; }
 state() { printf '%s' "$1" >state.next && mv -f state.next state; printf '%s\n' "$1" >&4; }
-IFS=,
-mkfifo -m 600 alive $streams || exit 1
-unset IFS
 exec 4<>alive 5<>stdout 6<>stderr
 input=/dev/null
 if [ -p stdin ]; then input=stdin; fi
