@@ -1,0 +1,81 @@
+/** The programs of the node that start containers: a pod that runs `/proc/self/exe` cannot change them. */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { BUSYBOX } from '../../runtimes/world.ts';
+import { loadAttacker } from '../attacker-image.ts';
+import { attack, type Lab, promised, start, tryToStart, volume } from '../lab.ts';
+
+const PROGRAMS = ['runc', 'crun', 'containerd-shim-runc-v2', 'env', 'setpriv', 'nsenter', 'unshare', 'sh', 'script'];
+
+/** Everything that a change leaves behind. */
+function programsOfNode(): Record<string, unknown> {
+  const found = execFileSync('sh', [
+    '-c',
+    'for p; do command -v "$p"; done; true',
+    'sh',
+    ...PROGRAMS,
+    process.execPath,
+  ]);
+  const paths = String(found).trim().split('\n');
+  return Object.fromEntries(
+    paths.map((path) => {
+      const { mode, uid, gid, size, ctimeMs, mtimeMs } = statSync(path);
+      return [path, { mode, uid, gid, size, ctimeMs, mtimeMs }];
+    }),
+  );
+}
+
+const CHANGE = 'chmod 4777 "$1"; chown 0:0 "$1"; touch "$1"; : >>"$1"';
+
+export function describeOwnProgram(lab: Lab): void {
+  promised(lab)('is not changed by a command /proc/self/exe', async () => {
+    const before = programsOfNode();
+    for (const args of [['--version'], ['chmod', '4777', '/proc/self/exe'], ['init']]) {
+      const found = await tryToStart(lab, { command: ['/proc/self/exe', ...args] });
+      if (!(found instanceof Error)) await found.ended();
+    }
+    expect(programsOfNode()).toEqual(before);
+  });
+
+  promised(lab)('is not changed while further commands are started', async () => {
+    const before = programsOfNode();
+    // Attacks every program that appears, as long as the container runs.
+    const script = `echo up; while :; do for p in /proc/[0-9]*; do set -- $p/exe; ${CHANGE}; done 2>/dev/null; sleep 0.01; done`;
+    const { id } = await attack(lab, script);
+    const { runtime } = lab.world();
+    for (const command of [['/proc/self/exe', '--version'], ['/proc/self/exe', 'init'], ['true']]) {
+      await runtime.run(id, { command, timeoutMs: 10_000, maxBytes: 1000 }).catch(() => undefined);
+    }
+    await runtime.stopContainer(id, 0);
+    expect(programsOfNode()).toEqual(before);
+  });
+
+  promised(lab, 'containers')('is not changed by a script whose interpreter is /proc/self/exe', async () => {
+    const before = programsOfNode();
+    const bytes = Buffer.from('#!/proc/self/exe\n');
+    const files = ['/bin/attack', '/bin/true'].map((path) => ({ type: 'bytes', path, bytes, mode: 0o755 }) as const);
+    const image = await loadAttacker(lab.world(), 'interpreted', { files });
+    const found = await tryToStart(lab, { ...image, command: ['/bin/attack'] });
+    if (!(found instanceof Error)) await found.ended();
+    const { id } = await start(lab, { ...image, command: ['sleep', '1000'] });
+    const run = { command: ['/bin/attack', 'chmod', '4777', '/proc/self/exe'], timeoutMs: 10_000, maxBytes: 1000 };
+    await lab
+      .world()
+      .runtime.run(id, run)
+      .catch(() => undefined);
+    expect(programsOfNode()).toEqual(before);
+  });
+
+  promised(lab, 'containers')('would be changed if it were a file that the pod may change', async () => {
+    const folder = await lab.world().folder('programs');
+    const program = join(folder, 'busybox');
+    copyFileSync(BUSYBOX, program);
+    // Root of a pod with a user namespace owns the files of its volumes.
+    execFileSync('chown', ['--reference', folder, program]);
+    const command = ['/programs/busybox', 'chmod', '700', '/proc/self/exe'];
+    await (await start(lab, { command, mounts: [volume(folder, '/programs')] })).ended();
+    expect(statSync(program).mode & 0o7777).toBe(0o700);
+  });
+}
