@@ -95,7 +95,7 @@ export function describeKernelFiles(lab: Lab): void {
 
   promised(lab, 'containers')('are not covered by volumes of a pod', async () => {
     const folder = await lab.world().folder('covering');
-    for (const path of ['/proc', '/proc/sys', '/proc/self/cwd/tmp', '/proc/1/root/tmp']) {
+    for (const path of ['/proc', '/proc/sys']) {
       const found = await tryToStart(lab, { command: ['true'], mounts: [volume(folder, path)] });
       expect(found, path).toBeInstanceOf(Error);
     }

@@ -24,21 +24,37 @@ const writing = (file: string) =>
   `found=1; for f in $(find /sys/fs/cgroup -name ${file}); do : >>$f && found=0; done; exit $found`;
 const WRITES = Object.fromEntries([...FILES, ...MORE].map((file) => [file, writing(file)]));
 const MOUNTS = {
-  'own namespaces': 'unshare -UrmC true',
+  'own namespaces': 'unshare -Urm true',
   'cgroup v1': 'mkdir -p /tmp/c && mount -t cgroup -o memory cgroup /tmp/c',
   'cgroup v2': 'mkdir -p /tmp/c && mount -t cgroup2 cgroup /tmp/c',
   remount: 'mount -o remount,rw /sys/fs/cgroup || mount -o remount,rw /sys/fs/cgroup/memory',
   'a new cgroup': 'for d in $(find /sys/fs/cgroup -name cgroup.procs); do mkdir ${d%/*}/x && exit; done; exit 1',
 };
-/** Mounts the cgroups in namespaces of its own, and raises what it finds there. */
+/** Runs a shell command in user, mount and cgroup namespaces of its own, as root there. */
+const IN_NAMESPACES = `
+syscall(${process.arch === 'arm64' ? 97 : 272}, 0x12020000) == 0 or die "$!";
+for (['setgroups', 'deny'], ['uid_map', '0 0 1'], ['gid_map', '0 0 1']) {
+  open my $file, '>', "/proc/self/$$_[0]" or die "$!";
+  syswrite $file, $$_[1];
+}
+exec 'sh', '-c', $ARGV[0]`;
+/** Mounts cgroups, and raises the limits that it finds there. */
 const RAISE = `
-unshare -UrmC sh -c '
-  mkdir -p /tmp/c
-  mount -t cgroup -o memory cgroup /tmp/c || mount -t cgroup2 cgroup /tmp/c
-  for f in $(find /tmp/c -name memory.limit_in_bytes -o -name memory.memsw.limit_in_bytes); do echo -1 >$f; done
-  for f in $(find /tmp/c -name memory.max); do echo max >$f; done
-' 2>/dev/null
-${ALLOCATE}`;
+mkdir -p /tmp/c
+mount -t cgroup -o memory cgroup /tmp/c || mount -t cgroup2 cgroup /tmp/c || exit
+echo mounted
+for f in $(find /tmp/c -name "memory*limit_in_bytes"); do echo -1 >$f; done
+for f in $(find /tmp/c -name memory.max); do echo max >$f; done
+true`;
+/** Both are in the environment of the attacker. */
+const RAISE_AND_ALLOCATE = `perl -e "$IN_NAMESPACES" "$RAISE" 2>/dev/null; ${ALLOCATE}`;
+const WITH_PROGRAMS = {
+  resources: MEMORY,
+  env: [
+    { name: 'IN_NAMESPACES', value: IN_NAMESPACES },
+    { name: 'RAISE', value: RAISE },
+  ],
+};
 
 export function describeLimits(lab: Lab): void {
   promised(lab, 'containers')('cannot be written', async () => {
@@ -50,7 +66,7 @@ export function describeLimits(lab: Lab): void {
   });
 
   promised(lab, 'containers')('of memory hold', async () => {
-    const container = await attack(lab, RAISE, { resources: MEMORY });
+    const container = await attack(lab, RAISE_AND_ALLOCATE, WITH_PROGRAMS);
     expect(await container.ended()).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
   });
 
@@ -60,7 +76,7 @@ export function describeLimits(lab: Lab): void {
     'limits without a filter',
   )('of memory hold without a filter of system calls', async () => {
     const security = { ...DEFAULT_SECURITY, seccomp: { type: 'unconfined' } as const };
-    const container = await attack(lab, RAISE, { resources: MEMORY, security }, hostUsers(lab));
+    const container = await attack(lab, RAISE_AND_ALLOCATE, { ...WITH_PROGRAMS, security }, hostUsers(lab));
     expect(await container.ended()).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
   });
 

@@ -70,9 +70,15 @@ export function describeLinks(lab: Lab): void {
   promised(lab, 'containers')('in mount paths do not lead out of the root', async () => {
     const scratch = scratchOfNode();
     const inner = await lab.world().folder('inner');
-    for (const path of [`/../../../..${scratch}/made`, `/tmp/../../../..${scratch}/made`]) {
-      await tryToStart(lab, { command: ['true'], mounts: [volume(inner, path)] });
-    }
+    const before = [
+      '/../../../..',
+      '/tmp/../../../..',
+      '/proc/self/cwd',
+      '/proc/1/root',
+      '/proc/self/fd/7/../../../..',
+    ];
+    const tries = before.map((prefix) => ({ mounts: [volume(inner, `${prefix}${scratch}/made`)] }));
+    await Promise.all(tries.map((changes) => tryToStart(lab, { command: ['true'], ...changes })));
     expect(readdirSync(scratch)).toEqual([]);
   });
 }

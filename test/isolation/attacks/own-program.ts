@@ -7,7 +7,18 @@ import { BUSYBOX } from '../../runtimes/world.ts';
 import { loadAttacker } from '../attacker-image.ts';
 import { attack, type Lab, promised, start, tryToStart, volume } from '../lab.ts';
 
-const PROGRAMS = ['runc', 'crun', 'containerd-shim-runc-v2', 'env', 'setpriv', 'nsenter', 'unshare', 'sh', 'script'];
+const PROGRAMS = [
+  'runc',
+  'crun',
+  'containerd-shim-runc-v2',
+  'env',
+  'setpriv',
+  'nsenter',
+  'unshare',
+  'sh',
+  'script',
+  'perl',
+];
 
 /** Everything that a change leaves behind. */
 function programsOfNode(): Record<string, unknown> {
@@ -27,12 +38,15 @@ function programsOfNode(): Record<string, unknown> {
   );
 }
 
-const CHANGE = 'chmod 4777 "$1"; chown 0:0 "$1"; touch "$1"; : >>"$1"';
+/** Leaves the mode as it is: where the attack succeeds, only the time of the last change tells. */
+const CHANGE = ['chmod', 'a+rx'];
+/** For programs that run others, for interpreters, and for an OCI runtime. */
+const ARGUMENTS = [[...CHANGE, '/proc/self/exe'], ['-e', 'chmod 0755, "/proc/self/exe"'], ['init'], ['--version']];
 
 export function describeOwnProgram(lab: Lab): void {
   promised(lab)('is not changed by a command /proc/self/exe', async () => {
     const before = programsOfNode();
-    for (const args of [['--version'], ['chmod', '4777', '/proc/self/exe'], ['init']]) {
+    for (const args of ARGUMENTS) {
       const found = await tryToStart(lab, { command: ['/proc/self/exe', ...args] });
       if (!(found instanceof Error)) await found.ended();
     }
@@ -42,10 +56,11 @@ export function describeOwnProgram(lab: Lab): void {
   promised(lab)('is not changed while further commands are started', async () => {
     const before = programsOfNode();
     // Attacks every program that appears, as long as the container runs.
-    const script = `echo up; while :; do for p in /proc/[0-9]*; do set -- $p/exe; ${CHANGE}; done 2>/dev/null; sleep 0.01; done`;
+    const script = `echo up; while :; do for p in /proc/[0-9]*; do ${CHANGE.join(' ')} $p/exe; done 2>/dev/null; sleep 0.01; done`;
     const { id } = await attack(lab, script);
     const { runtime } = lab.world();
-    for (const command of [['/proc/self/exe', '--version'], ['/proc/self/exe', 'init'], ['true']]) {
+    for (const args of ARGUMENTS) {
+      const command = ['/proc/self/exe', ...args];
       await runtime.run(id, { command, timeoutMs: 10_000, maxBytes: 1000 }).catch(() => undefined);
     }
     await runtime.stopContainer(id, 0);
@@ -54,13 +69,13 @@ export function describeOwnProgram(lab: Lab): void {
 
   promised(lab, 'containers')('is not changed by a script whose interpreter is /proc/self/exe', async () => {
     const before = programsOfNode();
-    const bytes = Buffer.from('#!/proc/self/exe\n');
+    const bytes = Buffer.from('#!/proc/self/exe\nchmod 0755, "/proc/self/exe";\n');
     const files = ['/bin/attack', '/bin/true'].map((path) => ({ type: 'bytes', path, bytes, mode: 0o755 }) as const);
     const image = await loadAttacker(lab.world(), 'interpreted', { files });
     const found = await tryToStart(lab, { ...image, command: ['/bin/attack'] });
     if (!(found instanceof Error)) await found.ended();
     const { id } = await start(lab, { ...image, command: ['sleep', '1000'] });
-    const run = { command: ['/bin/attack', 'chmod', '4777', '/proc/self/exe'], timeoutMs: 10_000, maxBytes: 1000 };
+    const run = { command: ['/bin/attack', ...ARGUMENTS[0]!], timeoutMs: 10_000, maxBytes: 1000 };
     await lab
       .world()
       .runtime.run(id, run)

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { hostUsers, type Lab, promised, start, volume } from '../lab.ts';
+import { attack, hostUsers, type Lab, promised, start, volume } from '../lab.ts';
 
 const ANSWER = 'answer of the node';
 
@@ -118,12 +118,9 @@ export function describeSockets(lab: Lab): void {
     lab,
     'another user',
     'keeper',
-  )('of the keeper cannot be found, and its key not be read, with the files of the node', async () => {
+  )('of the keeper cannot be found, nor its key be read', async () => {
     const directory = lab.world().path('runtime');
-    const { image, imageId } = lab.attacker();
-    expect(image).toBeDefined();
-    const command = ['sh', '-c', `cat ${directory}/keeper.key; ls ${directory}; echo end`];
-    const container = await start(lab, { image, imageId, command });
+    const container = await attack(lab, `cat ${directory}/keeper.key; ls ${directory}; echo end`);
     expect(await container.output()).toBe('end');
   });
 }
