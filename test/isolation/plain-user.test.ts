@@ -18,8 +18,12 @@ if (missing) console.warn(`the escapes from processes of a user are skipped: ${m
 
 describe.skipIf(missing)('no root', () => {
   const why = 'a pod is a process of the user of the agent';
-  describeEscapes('plain processes without root', () => prepareProcess(), {
-    ...{ containers: why, 'user namespaces': why, 'another user': why },
-    'pod network': 'pods are on the network of the node',
+  describeEscapes({
+    name: 'plain processes without root',
+    prepare: () => prepareProcess(),
+    unpromised: {
+      ...{ containers: why, 'user namespaces': why, 'another user': why },
+      'pod network': 'pods are on the network of the node',
+    },
   });
 });

