@@ -62,12 +62,13 @@ describe.skipIf(!isRoot)('an agent with processes', () => {
     const other = scratchOfNode();
     await writeFile(join(other, 'marker'), 'of the node');
     const { data } = cluster;
+    const listed = `[ -n "$(ls -A ${data})" ] && echo listed`;
     const steal = [
-      `ls -A ${data}`,
-      `cat ${data}/pki/*.key ${cluster.qd.kubeconfig}`,
-      `grep -rsh 'the secret of another' ${data}/nodes`,
-      `umount ${data}`,
-      `ls -A ${data}`,
+      listed,
+      `cat ${data}/pki/*.key >/dev/null && echo keys`,
+      `cat ${cluster.qd.kubeconfig} | grep -q client-key && echo kubeconfig`,
+      `grep -rsq 'the secret of another' ${data}/nodes && echo secret`,
+      `umount ${data}; ${listed}`,
     ];
     const script = `(${steal.join('; ')}) 2>/dev/null; echo end`;
     const thieves = [

@@ -76,12 +76,7 @@ export function describeAgent(cluster: () => AttackedCluster): void {
   test('follows no links that a pod has put into its volumes', async () => {
     const scratch = scratchOfNode();
     mkdirSync(join(scratch, 'directory'));
-    const links = [
-      `/proc/self/cwd${scratch}`,
-      `/../../../../../..${scratch}`,
-      `../../../../../../../../../..${scratch}`,
-      scratch,
-    ];
+    const links = [`/proc/self/cwd${scratch}`, `../../../../../../../../../..${scratch}`];
     const ways: Record<string, object> = {
       'mount-below': { volumeMounts: [mounted('/data'), { name: 'other', mountPath: '/data/link/made' }] },
       'mount-at': { volumeMounts: [mounted('/data'), { name: 'other', mountPath: '/data/missing' }] },

@@ -28,7 +28,7 @@ const MOUNTS = {
   'cgroup v1': 'mkdir -p /tmp/c && mount -t cgroup -o memory cgroup /tmp/c',
   'cgroup v2': 'mkdir -p /tmp/c && mount -t cgroup2 cgroup /tmp/c',
   remount: 'mount -o remount,rw /sys/fs/cgroup || mount -o remount,rw /sys/fs/cgroup/memory',
-  'a new cgroup': 'for d in $(find /sys/fs/cgroup -name cgroup.procs); do mkdir ${d%/*}/x && exit; done; exit 1',
+  'a new cgroup': 'for d in $(find /sys/fs/cgroup -name cgroup.procs); do mkdir $(dirname $d)/x && exit; done; exit 1',
 };
 /** Runs a shell command in user, mount and cgroup namespaces of its own, as root there. */
 const IN_NAMESPACES = `
