@@ -13,6 +13,7 @@ import { describeProcesses } from './attacks/processes.ts';
 import { describeSockets } from './attacks/sockets.ts';
 import { describeSystemCalls } from './attacks/system-calls.ts';
 import { describeUsers } from './attacks/users.ts';
+import { describeZeroBytes } from './attacks/zero-bytes.ts';
 import type { Lab, Unpromised } from './lab.ts';
 
 type Attacks = Readonly<Record<string, (lab: Lab) => void>>;
@@ -32,6 +33,7 @@ const ALL_ATTACKS: Attacks = {
   'system calls': describeSystemCalls,
   processes: describeProcesses,
   'its image': describeImages,
+  'zero bytes': describeZeroBytes,
 };
 
 interface Executor {
