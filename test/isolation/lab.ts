@@ -80,9 +80,10 @@ export async function start(
   return container;
 }
 
-/** The same as `start`, for a container that may be rejected: the reason instead of a container. */
-export async function tryToStart(lab: Lab, changes: Partial<ContainerConfig>): Promise<TestContainer | Error> {
-  return start(lab, changes).catch((error: Error) => error);
+/** Runs a container that may be rejected to its end: what it printed, or the reason. */
+export async function tryToRun(lab: Lab, changes: Partial<ContainerConfig>): Promise<string | Error> {
+  const container = await start(lab, changes).catch((error: Error) => error);
+  return container instanceof Error ? container : container.output();
 }
 
 /** Runs all attacks in one container, one after another; each is a shell command that succeeds if the attack does. */

@@ -4,7 +4,7 @@ import { realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { loadAttacker } from '../attacker-image.ts';
-import { type Lab, promised, scratchOfNode, tryToStart, volume } from '../lab.ts';
+import { type Lab, promised, scratchOfNode, tryToRun, volume } from '../lab.ts';
 
 /** Ways to write a path of the node in a link. */
 const WAYS: Readonly<Record<string, (path: string) => string>> = {
@@ -31,7 +31,7 @@ export function describeLinks(lab: Lab): void {
         { mounts: [data, volume(join(inner, 'file'), '/data/file')] },
         { mounts: [data], workingDirectory: '/data/sub/made-directory' },
       ];
-      await Promise.all(tries.map((changes) => tryToStart(lab, { command: ['true'], ...changes })));
+      await Promise.all(tries.map((changes) => tryToRun(lab, { command: ['true'], ...changes })));
       expect(readdirSync(scratch)).toEqual([]);
     });
   }
@@ -46,7 +46,7 @@ export function describeLinks(lab: Lab): void {
     });
     const inner = await lab.world().folder('inner');
     const tries = files.map(({ path }) => ({ mounts: [volume(inner, `${path}/made-directory`)] }));
-    await Promise.all(tries.map((changes) => tryToStart(lab, { ...image, command: ['true'], ...changes })));
+    await Promise.all(tries.map((changes) => tryToRun(lab, { ...image, command: ['true'], ...changes })));
     expect(readdirSync(scratch)).toEqual([]);
   });
 
@@ -57,8 +57,8 @@ export function describeLinks(lab: Lab): void {
     const descriptors = Array.from({ length: 8 }, (_, i) => i + 3);
     const outputs = descriptors.map(async (descriptor) => {
       const changes = { command: ['sh', '-c', script], workingDirectory: `/proc/self/fd/${descriptor}` };
-      const found = await tryToStart(lab, changes);
-      return found instanceof Error ? '' : found.output();
+      const found = await tryToRun(lab, changes);
+      return found instanceof Error ? '' : found;
     });
     const seen = (await Promise.all(outputs)).join('\n');
     expect(seen).not.toContain(scratch);
@@ -76,7 +76,7 @@ export function describeLinks(lab: Lab): void {
       '/proc/self/fd/7/../../../..',
     ];
     const tries = before.map((prefix) => ({ mounts: [volume(inner, `${prefix}${scratch}/made`)] }));
-    await Promise.all(tries.map((changes) => tryToStart(lab, { command: ['true'], ...changes })));
+    await Promise.all(tries.map((changes) => tryToRun(lab, { command: ['true'], ...changes })));
     expect(readdirSync(scratch)).toEqual([]);
   });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { BUSYBOX } from '../../runtimes/world.ts';
 import { loadAttacker } from '../attacker-image.ts';
-import { attack, type Lab, promised, start, tryToStart, volume } from '../lab.ts';
+import { attack, type Lab, promised, start, tryToRun, volume } from '../lab.ts';
 
 const PROGRAMS = [
   'runc',
@@ -48,8 +48,7 @@ export function describeOwnProgram(lab: Lab): void {
     const before = programsOfNode();
     await Promise.all(
       ARGUMENTS.map(async (args) => {
-        const found = await tryToStart(lab, { command: ['/proc/self/exe', ...args] });
-        if (!(found instanceof Error)) await found.ended();
+        await tryToRun(lab, { command: ['/proc/self/exe', ...args] });
       }),
     );
     expect(programsOfNode()).toEqual(before);
@@ -74,8 +73,7 @@ export function describeOwnProgram(lab: Lab): void {
     const bytes = Buffer.from('#!/proc/self/exe\nchmod 0755, "/proc/self/exe";\n');
     const files = ['/bin/attack', '/bin/true'].map((path) => ({ type: 'bytes', path, bytes, mode: 0o755 }) as const);
     const image = await loadAttacker(lab.world(), 'interpreted', { files });
-    const found = await tryToStart(lab, { ...image, command: ['/bin/attack'] });
-    if (!(found instanceof Error)) await found.ended();
+    await tryToRun(lab, { ...image, command: ['/bin/attack'] });
     const { id } = await start(lab, { ...image, command: ['sleep', '1000'] });
     const run = { command: ['/bin/attack', ...ARGUMENTS[0]!], timeoutMs: 10_000, maxBytes: 1000 };
     await lab

@@ -1,7 +1,7 @@
 /** Zero bytes in what a pod says: strings of Linux end there, and nothing of what follows may be taken for something else. */
 import { expect } from 'vitest';
 import type { ContainerConfig } from '../../../src/node/runtime/container-config.ts';
-import { attack, type Lab, promised, start, tryToStart } from '../lab.ts';
+import { attack, type Lab, promised, start, tryToRun } from '../lab.ts';
 
 const INJECTED = 'x\0exec\0sh\0-c\0echo injected';
 
@@ -17,8 +17,8 @@ const PLACES: Readonly<Record<string, Partial<ContainerConfig>>> = {
 export function describeZeroBytes(lab: Lab): void {
   promised(lab)('hide nothing that is executed, and nothing in further commands', async () => {
     const outcomes = Object.entries(PLACES).map(async ([place, changes]) => {
-      const found = await tryToStart(lab, changes);
-      return [place, found instanceof Error ? '' : await found.output()];
+      const found = await tryToRun(lab, changes);
+      return [place, found instanceof Error ? '' : found];
     });
     const nothing = Object.keys(PLACES).map((place) => [place, '']);
     expect(await Promise.all(outcomes)).toEqual(nothing);
