@@ -4,9 +4,18 @@ import { IN_A_TEST, runDirectory } from './test/support/leftovers.ts';
 
 /** Mostly wait, for other programs or for time limits: more of them run at a time than there are cores. */
 const WAITING = [
-  ...['e2e', 'docs', 'examples', 'extending', 'network', 'node-releases', 'package', 'runtimes', 'streams'].map(
-    (folder) => `test/${folder}/**/*.test.ts`,
-  ),
+  ...[
+    'e2e',
+    'docs',
+    'examples',
+    'extending',
+    'isolation',
+    'network',
+    'node-releases',
+    'package',
+    'runtimes',
+    'streams',
+  ].map((folder) => `test/${folder}/**/*.test.ts`),
   'src/cli/process/helper-threads.test.ts',
   'src/server/http/server.test.ts',
   'src/server/http/front/front-thread.test.ts',
@@ -34,6 +43,7 @@ const ISOLATED = [
   'src/server/authz/rbac/rbac.test.ts',
   'src/server/http/body/yaml.test.ts',
   'src/server/http/respond/text-stream.test.ts',
+  'test/isolation/plain-user.test.ts',
   'test/runtimes/process-user.test.ts',
 ];
 

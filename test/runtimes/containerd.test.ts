@@ -5,65 +5,28 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { silent } from '../../src/base/log.ts';
-import { systemClock } from '../../src/base/time/clock.ts';
 import { bridgeOf } from '../../src/node/containerd/network/cni.ts';
 import { openContainerd } from '../../src/node/containerd/open.ts';
 import type { ContainerdOptions } from '../../src/node/containerd/options.ts';
-import { stopOwnContainerd } from '../../src/node/containerd/own/stop.ts';
 import { PAUSE_IMAGE } from '../../src/node/images/pause/pause-image.ts';
 import type { Runtime } from '../../src/node/runtime/runtime.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeRuntime } from './contract.ts';
+import { prepareContainerd, whyNoContainerd } from './own-containerd.ts';
 import { TestRegistry } from './registry.ts';
-import { BUSYBOX, World, writeImage } from './world.ts';
+import { World, writeImage } from './world.ts';
 
-const PATH = process.env.PATH ?? '';
-const missing = whyMissing();
+const missing = whyNoContainerd();
 if (missing) console.warn(`the tests of containerd are skipped: ${missing}`);
-
-function whyMissing(): string | undefined {
-  if (process.getuid?.() !== 0) return 'they need root';
-  const onPath = (name: string) => PATH.split(':').some((folder) => existsSync(join(folder, name)));
-  const programs = ['containerd', 'runc', 'docker-registry', 'ip'].filter((name) => !onPath(name));
-  if (!existsSync(BUSYBOX)) programs.push('busybox');
-  if (!existsSync('/usr/lib/cni/bridge') && !existsSync('/opt/cni/bin/bridge')) programs.push('CNI plugins');
-  return programs.length > 0 ? `${programs.join(', ')} not installed` : undefined;
-}
-
-let count = 0;
-
-async function prepare(changes: Partial<ContainerdOptions> = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'qd-containerd-'));
-  const options: ContainerdOptions = {
-    endpoint: 'own',
-    directory: join(directory, 'node'),
-    name: `test-${process.pid}-${++count}`,
-    podCIDRs: [`10.231.${process.pid % 250}.${(count % 4) * 64}/26`],
-    path: PATH,
-    clock: systemClock,
-    log: silent,
-    ...changes,
-  };
-  return {
-    options,
-    directory,
-    open: () => openContainerd(options),
-    stop: async () => {
-      await stopOwnContainerd({ ...options, removesPods: true });
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-}
 
 describe.skipIf(missing)('on a real containerd', () => {
   const isSystemd = existsSync('/run/systemd/system') && existsSync('/sys/fs/cgroup/cgroup.controllers');
   const lacks = isSystemd ? { 'pod cgroups': 'systemd manages the cgroups' } : {};
-  describeRuntime('containerd', () => prepare(), lacks);
+  describeRuntime('containerd', () => prepareContainerd(), lacks);
 
   describe('an own containerd', () => {
     async function inWorld(test: (world: World, options: ContainerdOptions) => Promise<void>): Promise<void> {
-      const under = await prepare();
+      const under = await prepareContainerd();
       const world = new World(under);
       try {
         await world.start();
@@ -146,7 +109,7 @@ describe.skipIf(missing)('on a real containerd', () => {
       const registry = await TestRegistry.start(directory);
       const urls = [`http://127.0.0.1:${await freePort()}`, `http://${registry.name}`];
       const mirrors = { 'safe.invalid': urls, 'unsafe.invalid': urls };
-      const world = new World(await prepare({ registries: { mirrors, insecure: ['unsafe.invalid'] } }));
+      const world = new World(await prepareContainerd({ registries: { mirrors, insecure: ['unsafe.invalid'] } }));
       try {
         await world.start();
         const archive = join(directory, 'pulled.tar');
@@ -179,7 +142,7 @@ describe.skipIf(missing)('on a real containerd', () => {
     it('has its pods in another network namespace, if it is told to', async () => {
       const namespace = `qd-test-${process.pid}`;
       execFileSync('ip', ['netns', 'add', namespace]);
-      const under = await prepare({ networkNamespace: `/run/netns/${namespace}` });
+      const under = await prepareContainerd({ networkNamespace: `/run/netns/${namespace}` });
       const world = new World(under);
       try {
         await world.start();
@@ -196,7 +159,7 @@ describe.skipIf(missing)('on a real containerd', () => {
     });
 
     it('leaves nothing behind when it is stopped', async () => {
-      const under = await prepare();
+      const under = await prepareContainerd();
       const world = new World(under);
       await world.start();
       await world.run('sleep 1000');

@@ -1,4 +1,5 @@
 /** The process runtime of the tests, in a directory of its own. */
+import { existsSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,4 +55,16 @@ export async function prepareProcess(
       }),
     stop: () => rm(directory, { recursive: true, force: true }),
   };
+}
+
+/** A folder with the programs of the system, except for OCI runtimes. */
+export function programsWithoutRuntimes(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'qd-programs-'));
+  for (const name of ['ip', 'nft', 'nsenter', 'setpriv', 'script', 'stty', 'mount', 'umount', 'unshare']) {
+    const found = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
+      .map((path) => join(path, name))
+      .find((path) => existsSync(path));
+    if (found) symlinkSync(found, join(folder, name));
+  }
+  return folder;
 }

@@ -54,15 +54,20 @@ export const IMAGE = 'docker.io/library/contract:1';
 const APPLETS =
   'sh cat echo env false grep head hostname id ls mkdir nc pwd readlink sleep stty tail touch true tr wc yes';
 
-/** Writes an archive with an image of busybox. A note makes it another image. */
-export async function writeImage(archive: string, { name = IMAGE, note = '' } = {}): Promise<void> {
+/** Writes an archive with an image of busybox. A note makes it another image; `applets` are further commands. */
+export async function writeImage(
+  archive: string,
+  { name = IMAGE, note = '', applets = [] as readonly string[] } = {},
+): Promise<void> {
   await buildImage(
     {
       name,
       architecture: process.arch,
       files: [
         { type: 'copy', path: '/bin/busybox', source: BUSYBOX, mode: 0o755 },
-        ...APPLETS.split(' ').map((applet) => ({ type: 'link', path: `/bin/${applet}`, target: 'busybox' }) as const),
+        ...[...APPLETS.split(' '), ...applets].map(
+          (applet) => ({ type: 'link', path: `/bin/${applet}`, target: 'busybox' }) as const,
+        ),
         {
           type: 'bytes',
           path: '/etc/passwd',

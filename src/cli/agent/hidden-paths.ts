@@ -1,18 +1,22 @@
 /** Paths of this machine that no pod with its files may see: what gives power over a cluster. */
-import { realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { findElsewhere } from '../clusters/elsewhere.ts';
+import { readLastStart } from '../clusters/last-start.ts';
 import { clustersHome } from '../flags/cluster.ts';
+import { rememberedIn } from '../up/directory/directory.ts';
 
-/** Data directories of all clusters of this user, those that others name, and kubeconfigs. */
+/** Data directories of all clusters of this user, those that others name, and their kubeconfigs and keys, wherever those are. */
 export async function hiddenPaths(dataDirectory: string, kubeconfig: string | undefined): Promise<readonly string[]> {
   const home = clustersHome();
   const named = (kubeconfig ?? '').split(':').filter((file) => file !== '');
+  const below = await readdir(home).catch((): string[] => []);
+  const clusters = new Set([dataDirectory, ...(await findElsewhere(home)), ...below.map((name) => join(home, name))]);
   const paths = [
     home,
-    dataDirectory,
-    ...(await findElsewhere(home)),
+    ...clusters,
+    ...(await Promise.all([...clusters].map(filesElsewhere))).flat(),
     join(homedir(), '.kube'),
     ...named.map((file) => resolve(file)),
     // Keepers and servers of this machine.
@@ -21,4 +25,14 @@ export async function hiddenPaths(dataDirectory: string, kubeconfig: string | un
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));
   const found = [...new Set(real.filter((path) => path !== undefined && dirname(path) !== path))] as string[];
   return found.sort();
+}
+
+/** Files outside of a data directory that the flags of its cluster named: kubeconfigs, and the keys of Secrets at rest. */
+async function filesElsewhere(directory: string): Promise<readonly string[]> {
+  const [start, settings] = await Promise.all([
+    readLastStart(directory).catch(() => undefined),
+    rememberedIn(directory).catch(() => undefined),
+  ]);
+  const keys = settings?.encryptionKeyFile;
+  return [...(start?.kubeconfigs ?? []), ...(keys === undefined ? [] : [keys])];
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startPlainCommand } from './command.ts';
 
@@ -37,4 +38,13 @@ test.skipIf(process.platform !== 'linux')(
 test('a program that does not exist cannot be run', async () => {
   const started = startPlainCommand(['/no/such/program'], HERE, { stdin: false, stdout: true, stderr: false });
   await expect(started).rejects.toMatchObject({ code: 'CannotRun' });
+});
+
+test.skipIf(process.platform !== 'linux')('what a command prints is kept until somebody reads it', async () => {
+  const command = ['/bin/sh', '-c', 'echo out; echo err >&2'];
+  const streams = { stdin: false, stdout: true, stderr: true };
+  const { stdout, stderr, exitCode } = await startPlainCommand(command, HERE, streams);
+  expect(await exitCode).toBe(0);
+  await setImmediate();
+  expect(await Promise.all([text(stdout!), text(stderr!)])).toEqual(['out\n', 'err\n']);
 });

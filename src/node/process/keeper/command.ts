@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Command, CommandRequest } from './executor.ts';
 import type { Programs } from './machine.ts';
@@ -40,12 +41,13 @@ export async function startCommand(options: OciCommandOptions): Promise<Command>
     ...terminalEnvironment(directory, options.size),
   };
   const child = spawn(program, args, { cwd: directory, env, stdio: stdioOf(options) });
+  const streams = streamsOf(child);
   const exitCode = exitCodeOf(child);
   try {
     const pid = await startedIn(directory, child);
     void exitCode.then(() => rmSync(directory, { recursive: true, force: true }));
     return {
-      ...streamsOf(child),
+      ...streams,
       exitCode,
       resize: (columns, rows) => resizeTerminal(programs, directory, { columns, rows }),
       kill: () => killGroup(pid),
@@ -62,15 +64,16 @@ export async function startCommand(options: OciCommandOptions): Promise<Command>
 export async function startPlainCommand(
   [program = '', ...args]: readonly string[],
   options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
-  streams: Pick<CommandRequest, 'stdin' | 'stdout' | 'stderr'>,
+  wanted: Pick<CommandRequest, 'stdin' | 'stdout' | 'stderr'>,
 ): Promise<Omit<Command, 'resize'>> {
-  const child = spawn(program, args, { ...options, detached: true, stdio: stdioOf(streams) });
+  const child = spawn(program, args, { ...options, detached: true, stdio: stdioOf(wanted) });
+  const streams = streamsOf(child);
   const exitCode = exitCodeOf(child);
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error) => reject(new RuntimeError('CannotRun', `exec: "${program}": ${error.message}`)));
   });
-  return { ...streamsOf(child), exitCode, kill: () => killGroup(child.pid!) };
+  return { ...streams, exitCode, kill: () => killGroup(child.pid!) };
 }
 
 /** Resolves with the id of the command once it runs; rejects when the program ends before. */
@@ -99,9 +102,20 @@ function stdioOf({ stdin, stdout, stderr }: Pick<CommandRequest, 'stdin' | 'stdo
   return [pipe(stdin), pipe(stdout), pipe(stderr)] as ('pipe' | 'ignore')[];
 }
 
+/** To be called before anything is awaited: output is kept from the start. */
 function streamsOf({ stdin, stdout, stderr }: ChildProcess): Pick<Command, 'stdin' | 'stdout' | 'stderr'> {
-  for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => undefined);
-  return { stdin: stdin ?? undefined, stdout: stdout ?? undefined, stderr: stderr ?? undefined };
+  stdin?.on('error', () => undefined);
+  return { stdin: stdin ?? undefined, stdout: keptOf(stdout), stderr: keptOf(stderr) };
+}
+
+/** The output of a command until it is read. Node itself discards output that nobody reads when the process ends. */
+function keptOf(output: Readable | null): Readable | undefined {
+  if (!output) return undefined;
+  const kept = new PassThrough();
+  for (const stream of [output, kept]) stream.on('error', () => undefined);
+  kept.once('close', () => output.destroy());
+  output.once('close', () => kept.end());
+  return output.pipe(kept);
 }
 
 function exitCodeOf(child: ChildProcess): Promise<number> {
