@@ -1,7 +1,7 @@
 /** Guards interfaces of pods with nftables. */
 import { runProgram } from '../../base/programs/run-program.ts';
 import { type GuardedInterface, guardCommands, releaseCommands, tablePrefix } from './guard-rules.ts';
-import { addChain, addTable, deleteTable, type NftCommand, type NftTable } from './nft-json.ts';
+import { addChain, addTable, deleteTable, type NftCommand, type NftTable, nftText } from './nft-json.ts';
 import { runNft } from './run-nft.ts';
 
 export interface InterfaceGuardOptions {
@@ -48,12 +48,20 @@ export class InterfaceGuard {
 
   /** Lets only packets with its own addresses pass. What the interface had before is replaced. */
   async protect(...interfaces: readonly GuardedInterface[]): Promise<void> {
-    if (this.#support === 'none' || interfaces.length === 0) return;
+    const commands = this.#commands(interfaces);
+    if (commands.length > 0) await run(this.#options, commands);
+  }
+
+  /** What `protect` would have `nft -j` do, for a caller that runs it beside other programs; undefined: nothing. */
+  document(guarded: GuardedInterface): string | undefined {
+    const commands = this.#commands([guarded]);
+    return commands.length > 0 ? nftText(commands) : undefined;
+  }
+
+  #commands(interfaces: readonly GuardedInterface[]): readonly NftCommand[] {
+    if (this.#support === 'none') return [];
     const options = { guardsReceived: this.#support === 'both' };
-    await run(
-      this.#options,
-      interfaces.flatMap((each) => guardCommands(this.#options.name, each, options)),
-    );
+    return interfaces.flatMap((each) => guardCommands(this.#options.name, each, options));
   }
 
   /** Forgets the interface of a sandbox. */

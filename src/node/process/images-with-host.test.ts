@@ -45,7 +45,7 @@ afterEach(() => rm(outside, { recursive: true, force: true }));
 const store = { unpack: async () => image, config: async () => ({}) } as unknown as ImageStore;
 const resolve = (mounts: readonly object[] = []) =>
   resolveImage(
-    { store, node: '/usr/bin/node', hidden: [] },
+    { store, node: '/usr/bin/node', hidden: async () => [] },
     { imageId: IMAGE, mounts } as unknown as ContainerConfig,
     undefined,
   );

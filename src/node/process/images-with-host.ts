@@ -43,7 +43,7 @@ export interface HostImages {
   /** The path of Node. */
   readonly node: string;
   /** Paths of the node that no container sees. */
-  readonly hidden: readonly string[];
+  readonly hidden: () => Promise<readonly string[]>;
 }
 
 /** Looks up what a container needs from its image, and from those that it mounts. `idMappings` are those of its user namespace. */
@@ -57,7 +57,8 @@ export async function resolveImage(
   const [directory, imageConfig] = isHost
     ? ['/', hostImageConfig(node)]
     : await Promise.all([store.unpack(config.imageId), store.config(config.imageId)]);
-  const [passwd, group, mounted] = await Promise.all([
+  const [hiddenPaths, passwd, group, mounted] = await Promise.all([
+    isHost ? hidden() : [],
     userFile(directory, 'etc/passwd'),
     userFile(directory, 'etc/group'),
     Promise.all(config.mounts.flatMap(({ image }) => (image ? [mountedPart(store, image)] : []))),
@@ -66,7 +67,7 @@ export async function resolveImage(
   return {
     directory,
     layers: isHost ? [] : [...shifted, directory],
-    hidden: isHost ? hidden : [],
+    hidden: hiddenPaths,
     config: imageConfig,
     users: { passwd, group },
     mounted: Object.fromEntries(mounted),

@@ -97,7 +97,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     createContainer: async (sandboxId, config, sandbox) => {
       const problem = mountPathProblem(config);
       if (problem !== undefined) throw new RuntimeError('Unsupported', problem);
-      const images = { store, node: process.execPath, hidden: await options.hidden() };
+      const images = { store, node: process.execPath, hidden: options.hidden };
       const image = await resolveImage(images, config, sandbox.namespaces.user);
       return connection().call('createContainer', { sandboxId, config, image });
     },

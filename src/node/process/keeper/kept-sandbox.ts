@@ -54,7 +54,7 @@ export class KeptSandbox {
       sandbox.#save();
       context.cgroups?.create(record.cgroup, record.config.cgroupResources);
       // The shared memory is needed only by containers.
-      const [made, held] = await Promise.allSettled([sandbox.#writeFiles(), sandbox.#hold()]);
+      const [held, made] = await Promise.allSettled([sandbox.#hold(), sandbox.#writeFiles()]);
       for (const result of [held, made]) if (result.status === 'rejected') throw result.reason;
     } catch (error) {
       await sandbox.remove();

@@ -6,7 +6,15 @@ import { addTable, deleteTable, type NftCommand, type NftTable } from '../../int
 import { runNft } from '../../interfaces/run-nft.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { AddressRange } from './addresses.ts';
-import { attachCommands, deviceOf, INSIDE_SCRIPT, insideCommands, macOf, namespacePath } from './interface-commands.ts';
+import {
+  attachCommands,
+  CONNECT_SCRIPT,
+  deviceOf,
+  INSIDE_SCRIPT,
+  insideCommands,
+  macOf,
+  namespacePath,
+} from './interface-commands.ts';
 import { type PublishedPort, ruleset } from './rules.ts';
 
 /** A pod that gets an interface. */
@@ -71,14 +79,26 @@ export async function openBridge({ name, podCidr, range, ip, nsenter, nft }: Bri
   return {
     limitation: guard.limitation,
     async connect({ id, address, netns }) {
-      const pair = attachCommands({ bridge, sandboxId: id, address, netns });
-      await batch(pair).catch(async () => {
+      const outside = attachCommands({ bridge, sandboxId: id, address, netns });
+      const guards = guard.document({ sandboxId: id, device: deviceOf(id), address, mac: macOf(address) }) ?? '';
+      const configured = insideCommands(address, range);
+      const programs = [ip, nsenter, nft ?? '', namespacePath(netns)];
+      const connect = () =>
+        run(
+          [
+            ...['/bin/sh', '-c', CONNECT_SCRIPT, 'sh', ...programs],
+            ...[outside.join('\n'), guards, configured.join('\n'), INSIDE_SCRIPT],
+          ],
+          '',
+        );
+      await connect().catch(async () => {
         // A connection that was interrupted has left its interface.
         await removeDevice(id);
-        await batch(pair);
+        await connect().catch((error: Error) => {
+          const why = error.message.slice(error.message.lastIndexOf(' failed: ') + 1);
+          throw new RuntimeError('Unknown', `making the network of the pod ${why}`);
+        });
       });
-      const guarded = { sandboxId: id, device: deviceOf(id), address, mac: macOf(address) };
-      await Promise.all([guard.protect(guarded).catch(asRuntimeError), inside(netns, insideCommands(address, range))]);
     },
     loopback: (netns) => inside(netns, ['link set lo up']),
     async disconnect(sandboxId) {
