@@ -33,7 +33,7 @@ beforeAll(async () => {
     directory,
     ...(isRoot ? { uid: ANYBODY } : {}),
     flags: [
-      ...['--nodes', '1', '--runtime', 'process', '--insecure-port', String(insecure)],
+      ...['--nodes', '1', '--runtime', 'process', '--allow-host-image', '--insecure-port', String(insecure)],
       ...['--ingress-http-port', String(ingress), '--ingress-https-port', '0', '--ingress-allow-external-names'],
     ],
   });
