@@ -1,6 +1,6 @@
 /** What executes pods of nodes without a container engine, as far as it can be told before they start. */
-import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
+import { isExecutable } from '../../base/programs/is-executable.ts';
 
 const OCI_RUNTIMES = ['runc', 'crun'];
 /** Where system programs are besides PATH. */
@@ -18,13 +18,4 @@ export function describePods(path: string, isRoot = process.getuid?.() === 0): s
 function ociRuntime(folders: readonly string[]): string | undefined {
   const paths = OCI_RUNTIMES.flatMap((name) => folders.map((folder) => join(folder, name)));
   return paths.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -3,7 +3,7 @@ import { parseQuantity, type Quantity, scaled } from '../../base/quantity.ts';
 import { containersTogether } from '../../kinds/shapes/pod/pod-resources.ts';
 import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
-import type { ContainerResources } from '../runtime/container-config.ts';
+import { type ContainerResources, NO_RESOURCES } from '../runtime/container-config.ts';
 import { oomScoreAdjustment } from './oom-score.ts';
 
 type ResourceList = Readonly<Record<string, string>>;
@@ -76,17 +76,6 @@ export function overheadResources({ spec: { overhead } }: SeenPod): ContainerRes
   const cpu = amount(overhead, 'cpu');
   return { ...NO_RESOURCES, ...cgroupValues(cpu, cpu, amount(overhead, 'memory')) };
 }
-
-const NO_RESOURCES: ContainerResources = {
-  cpuShares: undefined,
-  cpuQuota: undefined,
-  cpuPeriod: undefined,
-  memoryBytes: undefined,
-  oomScoreAdj: undefined,
-  hugepages: [],
-  cpusetCpus: undefined,
-  unified: undefined,
-};
 
 function cgroupValues(cpuRequest: Quantity | undefined, cpuLimit: Quantity | undefined, memory: Quantity | undefined) {
   const bytes = memory ? Number(scaled(memory, 0)) : 0;

@@ -76,6 +76,18 @@ export interface ContainerResources {
   readonly pidsLimit?: number | undefined;
 }
 
+/** No limits at all. */
+export const NO_RESOURCES: ContainerResources = {
+  cpuShares: undefined,
+  cpuQuota: undefined,
+  cpuPeriod: undefined,
+  memoryBytes: undefined,
+  oomScoreAdj: undefined,
+  hugepages: [],
+  cpusetCpus: undefined,
+  unified: undefined,
+};
+
 /** `unset`: the pod does not say, and the runtime decides. */
 export type Seccomp =
   | { readonly type: 'runtime-default' | 'unconfined' | 'unset' }

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Cgroups, CgroupUsage } from '../../cgroups/cgroups.ts';
-import type { ContainerResources } from '../../runtime/container-config.ts';
+import { type ContainerResources, NO_RESOURCES } from '../../runtime/container-config.ts';
 
 const INNER = 'inner';
 
@@ -66,24 +66,13 @@ export class ContainerCgroup {
   }
 }
 
-const NOTHING: ContainerResources = {
-  cpuShares: undefined,
-  cpuQuota: undefined,
-  cpuPeriod: undefined,
-  memoryBytes: undefined,
-  oomScoreAdj: undefined,
-  hugepages: [],
-  cpusetCpus: undefined,
-  unified: undefined,
-};
-
 /** Limits that change together. */
 function parts(resources: ContainerResources): ContainerResources[] {
   const { memoryBytes, cpuShares, cpuQuota, cpuPeriod, ...others } = resources;
   return [
-    { ...NOTHING, memoryBytes },
-    { ...NOTHING, cpuShares },
-    { ...NOTHING, cpuQuota, cpuPeriod },
-    { ...NOTHING, ...others },
+    { ...NO_RESOURCES, memoryBytes },
+    { ...NO_RESOURCES, cpuShares },
+    { ...NO_RESOURCES, cpuQuota, cpuPeriod },
+    { ...NO_RESOURCES, ...others },
   ];
 }

@@ -1,6 +1,7 @@
 /** What this machine has: who runs the keeper, the programs that are installed, and what can execute containers. */
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isExecutable } from '../../../base/programs/is-executable.ts';
 import { capabilitiesIn } from '../oci/capabilities.ts';
 import type { OciMachine } from '../oci/input.ts';
 
@@ -66,16 +67,7 @@ function inspectRights(): OciMachine {
 }
 
 function findIn(folders: readonly string[], program: string): string | undefined {
-  return folders
-    .map((folder) => join(folder, program))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+  return folders.map((folder) => join(folder, program)).find(isExecutable);
 }
 
 function readOr(path: string, fallback: string): string {

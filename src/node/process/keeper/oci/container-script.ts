@@ -1,3 +1,5 @@
+import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
+
 /**
  * The supervisor of a container: a shell script that mounts its root, has the OCI runtime run it, waits for it and keeps its exit code. It
  * outlives agent and keeper. It works in the directory of the container, where its named pipes are, and in a mount namespace of its own, so
@@ -11,15 +13,7 @@
  */
 export const CONTAINER_SCRIPT = String.raw`
 root=$1; kind=$2; owner=$3; layer=$4; streams=$5
-trap '' HUP INT QUIT TERM PIPE USR1 USR2
-now() { at=$(date +%s%3N); case $at in *[!0-9]*) at=$(date +%s)000;; esac; echo "$at"; }
-state() { printf '%s' "$1" >state.next && mv -f state.next state; printf '%s\n' "$1" >&4; }
-exec 4<>alive 5<>stdout 6<>stderr
-input=/dev/null
-if [ -p stdin ]; then input=stdin; fi
-if [ -p idle ]; then exec 8<>idle; [ -p stdin ] || input=idle; fi
-if [ "$input" != /dev/null ]; then exec 7<>"$input"; fi
-
+${SUPERVISOR_HEAD}
 overlay() { mount -t overlay -o "lowerdir=$1,upperdir=$layer/upper,workdir=$layer/work$2" overlay "$root"; }
 # On a file system that cannot hold a layer.
 in_memory() { mount -t tmpfs -o mode=0755 tmpfs "$layer" && mkdir "$layer/upper" "$layer/work" && chown "$owner:$owner" "$layer/upper"; }

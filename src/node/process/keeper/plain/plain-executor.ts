@@ -2,8 +2,9 @@
  * Executes pods as plain processes of one user who is not root: nothing separates their files and processes from those of that user. Where
  * the keeper is root, that user is nobody, and a pod has a network namespace.
  */
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isExecutable } from '../../../../base/programs/is-executable.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { ProcessIdentity } from '../../oci/identity.ts';
@@ -138,13 +139,4 @@ function checkProgram({ command: [program = ''], env, workingDirectory }: Proces
   if (isThere) return;
   const why = program.includes('/') ? 'no such file or directory' : 'executable file not found in $PATH';
   throw new RuntimeError('CannotRun', `exec: "${program}": ${why}`);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

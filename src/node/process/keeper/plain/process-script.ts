@@ -1,3 +1,5 @@
+import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
+
 /**
  * The supervisor of a plain process: a shell script that starts a command, waits for it and keeps its exit code in the same files as
  * that of a container. It works in the directory of the container.
@@ -6,15 +8,7 @@
  */
 export const PROCESS_SCRIPT = String.raw`
 streams=$1; directory=$2; shift 2
-trap '' HUP INT QUIT TERM PIPE USR1 USR2
-now() { at=$(date +%s%3N); case $at in *[!0-9]*) at=$(date +%s)000;; esac; echo "$at"; }
-state() { printf '%s' "$1" >state.next && mv -f state.next state; printf '%s\n' "$1" >&4; }
-exec 4<>alive 5<>stdout 6<>stderr
-input=/dev/null
-if [ -p stdin ]; then input=stdin; fi
-if [ -p idle ]; then exec 8<>idle; [ -p stdin ] || input=idle; fi
-if [ "$input" != /dev/null ]; then exec 7<>"$input"; fi
-echo ready >&3
+${SUPERVISOR_HEAD}echo ready >&3
 read -r go <&3 || exit 1
 exec 3>&-
 if [ ! -d "$directory" ]; then
