@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type AddressClass, addressList, classOf, contains } from './address-class.ts';
 
-/** What an object may name besides ordinary addresses of others. */
+/** Special addresses that an object may name. */
 export interface DialAllowance {
   /** Loopback addresses. */
   readonly loopback?: boolean;
@@ -113,7 +113,7 @@ export class DialGuard {
   }
 }
 
-/** Whether a host means this machine by its very name. */
+/** Tells whether a host name always means this machine. */
 export function namesLoopback(host: string): boolean {
   const name = (host.startsWith('[') ? host.slice(1, -1) : host).toLowerCase();
   return name === 'localhost' || classOf(name) === 'loopback';

@@ -16,7 +16,7 @@ interface FileChange {
   readonly mode?: number | undefined;
 }
 
-/** What is to become of a file; undefined: nothing. */
+/** Decides the change of a file; undefined: none. */
 export type ChangeOf = (found: Stats) => FileChange | undefined;
 
 /**

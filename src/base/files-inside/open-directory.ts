@@ -38,7 +38,7 @@ export class OpenDirectory {
     return new OpenDirectory(await openRoot(path));
   }
 
-  /** Of the directory itself, while it is open. */
+  /** Path of the directory itself, while it is open. */
   get path(): string {
     return descriptorPath(this.#handle);
   }

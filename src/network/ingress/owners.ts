@@ -1,5 +1,5 @@
 /**
- * Finds which namespace owns each host: that of the oldest Ingress that names it. Otherwise, whoever may write Ingresses in one
+ * Finds which namespace owns each host: that of the oldest Ingress that names it. Otherwise, users who may write Ingresses in one
  * namespace could take over paths of another one's host. Pure.
  */
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
