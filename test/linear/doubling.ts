@@ -25,6 +25,9 @@ const ROUNDS = 12;
 /** One that is twice over the limit need not be measured as often: nothing that disturbs a measurement lasts that long. */
 const ROUNDS_FOR_CLEAR_CASES = 3;
 
+/** A step is slow until it is compiled: compared with such a run of few items, no step would be suspect. */
+const WARM_UP_RUNS = 3;
+
 type Times = Map<string, number>;
 
 function timesOf(kind: Kind, collections: readonly Collection[], items: number): Times {
@@ -46,6 +49,7 @@ export function quadratic(kind: Kind, collections: readonly Collection[], items:
   const isSuspect = (step: string) => many.get(step)! > MAX_RATIO * Math.max(few.get(step) ?? 0, MIN_MS);
   const isClear = (step: string) => many.get(step)! > 2 * MAX_RATIO * Math.max(few.get(step)!, MIN_MS);
   let suspects = [...many.keys()].filter(isSuspect);
+  for (let run = 1; run < WARM_UP_RUNS && suspects.length > 0; run++) keepLeast(few, timesOf(kind, collections, items / FACTOR));
   for (let round = 0; round < ROUNDS && suspects.length > 0; round++) {
     keepLeast(few, timesOf(kind, collections, items / FACTOR));
     if (round > 0) keepLeast(many, timesOf(kind, collections, items));
@@ -53,11 +57,13 @@ export function quadratic(kind: Kind, collections: readonly Collection[], items:
     if (round + 1 >= ROUNDS_FOR_CLEAR_CASES && suspects.every(isClear)) break;
   }
   const half: Times = new Map();
-  for (let round = 0; round < ROUNDS_FOR_CLEAR_CASES && suspects.length > 0; round++) {
+  const isSlowForDouble = (step: string) => many.get(step)! > MAX_RATIO_OF_DOUBLE * half.get(step)!;
+  for (let round = 0; round < ROUNDS && suspects.length > 0; round++) {
     keepLeast(half, timesOf(kind, collections, items / 2));
     keepLeast(many, timesOf(kind, collections, items));
+    if (round + 1 >= ROUNDS_FOR_CLEAR_CASES && suspects.every(isSlowForDouble)) break;
   }
-  suspects = suspects.filter((step) => many.get(step)! > MAX_RATIO_OF_DOUBLE * half.get(step)!);
+  suspects = suspects.filter(isSlowForDouble);
   return suspects.map((step) => `${step}: ${few.get(step)} ms, then ${many.get(step)} ms`);
 }
 
