@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Throttling } from '../runtime/usage.ts';
+import { anticipateMoves } from './anticipate-moves.ts';
 import { limitsOf } from './limits.ts';
 
 const CONTROLLERS = ['cpu', 'cpuacct', 'memory', 'pids', 'hugetlb', 'cpuset'];
@@ -43,6 +44,8 @@ export interface Cgroups {
   process(path: string): number | undefined;
   /** How often the kernel killed a process in it for want of memory. */
   oomKills(path: string): number;
+  /** Makes the next moves of processes to cgroups faster. */
+  anticipateMoves(): void;
   /** Kills everything in it. */
   kill(path: string): void;
   /** Gives a cgroup the share of the processors that those in it have together. */
@@ -113,6 +116,7 @@ function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly stri
     },
     process: (path) => firstProcess(fileOf(path, 'memory', PROCESSES)),
     oomKills: (path) => pairsIn(fileOf(path, 'memory', 'memory.oom_control')).get('oom_kill') ?? 0,
+    anticipateMoves: () => void anticipateMoves(roots.get('memory')!, 'memory'),
     kill: (path) => killAll(fileOf(path, 'memory', PROCESSES)),
     sumShares(path) {
       const sum = sumOf(fileOf(path, 'cpu', ''), 'cpu.shares');
@@ -161,6 +165,7 @@ function version2(root: string): Cgroups {
     },
     process: (path) => firstProcess(join(folderOf(path), PROCESSES)),
     oomKills: (path) => pairsIn(join(folderOf(path), 'memory.events')).get('oom_kill') ?? 0,
+    anticipateMoves: () => void anticipateMoves(root, ''),
     kill(path) {
       const file = join(folderOf(path), 'cgroup.kill');
       if (existsSync(file)) writeFileSync(file, '1');

@@ -148,6 +148,7 @@ export class Engine {
     const container = this.#container(id);
     container.checkStartable();
     container.cgroup?.create(container.record.resources);
+    this.#context.cgroups?.anticipateMoves();
     const { connected } = this.#sandbox(container.record.sandboxId);
     await container.start(this.#context.executor.prepare(this.#toStart(container)), connected);
   }

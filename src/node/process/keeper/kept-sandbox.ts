@@ -53,6 +53,7 @@ export class KeptSandbox {
       mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
       sandbox.#save();
       context.cgroups?.create(record.cgroup, record.config.cgroupResources);
+      context.cgroups?.anticipateMoves();
       // The shared memory is needed only by containers.
       const [held, made] = await Promise.allSettled([sandbox.#hold(), sandbox.#writeFiles()]);
       for (const result of [held, made]) if (result.status === 'rejected') throw result.reason;
