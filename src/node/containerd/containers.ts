@@ -126,6 +126,7 @@ export class CriContainers implements Containers {
   }
 
   async startContainer(id: string): Promise<void> {
+    this.#cgroups?.anticipateMoves();
     await this.#change(() =>
       this.#connection.call(cri.startContainer, { id }).catch((error: RuntimeError) => {
         throw startError(error);

@@ -36,6 +36,11 @@ export class PodCgroups {
     this.#balance(path);
   }
 
+  /** The runtime will soon move a process to a cgroup. */
+  anticipateMoves(): void {
+    this.#cgroups.anticipateMoves();
+  }
+
   update(path: string, resources: ContainerResources): void {
     this.#cgroups.update(path, resources);
     this.#balance(path);
