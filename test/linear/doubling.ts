@@ -49,7 +49,8 @@ export function quadratic(kind: Kind, collections: readonly Collection[], items:
   const isSuspect = (step: string) => many.get(step)! > MAX_RATIO * Math.max(few.get(step) ?? 0, MIN_MS);
   const isClear = (step: string) => many.get(step)! > 2 * MAX_RATIO * Math.max(few.get(step)!, MIN_MS);
   let suspects = [...many.keys()].filter(isSuspect);
-  for (let run = 1; run < WARM_UP_RUNS && suspects.length > 0; run++) keepLeast(few, timesOf(kind, collections, items / FACTOR));
+  for (let run = 1; run < WARM_UP_RUNS && suspects.length > 0; run++)
+    keepLeast(few, timesOf(kind, collections, items / FACTOR));
   for (let round = 0; round < ROUNDS && suspects.length > 0; round++) {
     keepLeast(few, timesOf(kind, collections, items / FACTOR));
     if (round > 0) keepLeast(many, timesOf(kind, collections, items));

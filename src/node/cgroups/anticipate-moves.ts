@@ -7,7 +7,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** `root`: where the controller is mounted; '' is the name of version 2. Returns at once; resolves when the kernel is ready. */
-export async function anticipateMoves(root: string, controller: string, membership = '/proc/self/cgroup'): Promise<void> {
+export async function anticipateMoves(
+  root: string,
+  controller: string,
+  membership = '/proc/self/cgroup',
+): Promise<void> {
   try {
     const path = ownCgroup(readFileSync(membership, 'utf8'), controller);
     if (path !== undefined) await writeFile(join(root, path, 'cgroup.procs'), String(process.pid), { flag: 'r+' });
