@@ -24,6 +24,8 @@ export type Promised =
   | 'another user'
   /** Limits hold for a pod without a filter of system calls. */
   | 'limits without a filter'
+  /** The files in /dev are made by the node, and not by an OCI runtime in the root of the container. */
+  | 'devices by the node'
   /** A keeper of containers with a socket. */
   | 'keeper';
 
@@ -81,8 +83,12 @@ export async function start(
 }
 
 /** Runs a container that may be rejected to its end: what it printed, or the reason. */
-export async function tryToRun(lab: Lab, changes: Partial<ContainerConfig>): Promise<string | Error> {
-  const container = await start(lab, changes).catch((error: Error) => error);
+export async function tryToRun(
+  lab: Lab,
+  changes: Partial<ContainerConfig>,
+  sandbox?: SandboxConfig,
+): Promise<string | Error> {
+  const container = await start(lab, changes, sandbox).catch((error: Error) => error);
   return container instanceof Error ? container : container.output();
 }
 

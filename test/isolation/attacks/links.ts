@@ -1,10 +1,11 @@
 /** Links in paths that a pod controls: nothing is made or mounted outside of its own root. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { SandboxConfig } from '../../../src/node/runtime/sandbox-config.ts';
 import { loadAttacker } from '../attacker-image.ts';
-import { type Lab, promised, scratchOfNode, tryToRun, volume } from '../lab.ts';
+import { hostUsers, type Lab, promised, scratchOfNode, tryToRun, volume } from '../lab.ts';
 
 /** Ways to write a path of the node in a link. */
 const WAYS: Readonly<Record<string, (path: string) => string>> = {
@@ -15,6 +16,23 @@ const WAYS: Readonly<Record<string, (path: string) => string>> = {
 };
 
 let count = 0;
+
+/** Mounts a volume through a link in the image, and through one in another volume. */
+async function mountedOver(lab: Lab, target: string, sandbox?: SandboxConfig): Promise<(string | Error)[]> {
+  const name = `covering-${++count}`;
+  const image = await loadAttacker(lab.world(), name, { files: [{ type: 'link', path: '/link', target }] });
+  const [folder, outer] = [await lab.world().folder(name), await lab.world().folder(`outer-${count}`)];
+  // The runtime opens the /dev/null of the container, masks files of the kernel with it, and looks for paths of mounts again.
+  await writeFile(join(folder, 'null'), '');
+  await symlink('.', join(folder, 'link'));
+  await symlink(target, join(outer, 'link'));
+  const source = target === '/dev/null' ? join(folder, 'null') : folder;
+  const ways = [[volume(source, '/link')], [volume(outer, '/data'), volume(source, '/data/link')]];
+  const command = ['/bin/sh', '-c', 'echo started'];
+  const found = await Promise.all(ways.map((mounts) => tryToRun(lab, { ...image, command, mounts }, sandbox)));
+  expect(readFileSync(join(folder, 'null'), 'utf8')).toBe('');
+  return found;
+}
 
 export function describeLinks(lab: Lab): void {
   for (const [way, linkTo] of Object.entries(WAYS)) {
@@ -49,6 +67,32 @@ export function describeLinks(lab: Lab): void {
     await Promise.all(tries.map((changes) => tryToRun(lab, { ...image, command: ['true'], ...changes })));
     expect(readdirSync(scratch)).toEqual([]);
   });
+
+  for (const target of ['/', '/dev', '/proc', '/dev/null', '/dev/pts']) {
+    promised(lab, 'containers')(`lead no volume over what the runtime trusts: ${target}`, async () => {
+      const outcomes = [...(await mountedOver(lab, target)), ...(await mountedOver(lab, target, hostUsers(lab)))];
+      for (const outcome of outcomes) expect(outcome).toBeInstanceOf(Error);
+    });
+  }
+
+  promised(lab, 'containers')('lead volumes to other directories of the container', async () => {
+    for (const outcome of await mountedOver(lab, '/tmp')) expect(outcome).toContain('started');
+  });
+
+  for (const path of ['/dev', '/proc', '/sys', '/etc']) {
+    promised(
+      lab,
+      'containers',
+      'devices by the node',
+    )(`in place of a directory that the runtime makes lead nowhere: ${path}`, async () => {
+      const scratch = scratchOfNode();
+      const files = [{ type: 'link', path, target: scratch } as const];
+      const image = await loadAttacker(lab.world(), `linked-${++count}`, { files });
+      const sandboxes = [lab.world().sandbox(), hostUsers(lab)];
+      await Promise.all(sandboxes.map((each) => tryToRun(lab, { ...image, command: ['/bin/true'] }, each)));
+      expect(readdirSync(scratch)).toEqual([]);
+    });
+  }
 
   promised(lab, 'containers')('to descriptors of the runtime are no way out as a working directory', async () => {
     const scratch = scratchOfNode();

@@ -1,4 +1,5 @@
 /** The configuration of an own containerd, as TOML. */
+import { ownMountsHook } from '../../container/own-mounts-hook.ts';
 import { atLeast } from '../features.ts';
 import type { Machine } from './machine.ts';
 import type { OwnPaths } from './paths.ts';
@@ -45,7 +46,7 @@ function version2({ paths, machine, sandboxImage, streamAddress }: ConfigInput):
     ],
     [[...cri, 'cni'], { bin_dir: pluginFolder(machine), conf_dir: paths.cniConfiguration }],
     [[...cri, 'containerd'], { snapshotter: machine.snapshotter, default_runtime_name: 'runc' }],
-    ...runc([...cri, 'containerd', 'runtimes', 'runc'], machine),
+    ...runc([...cri, 'containerd', 'runtimes', 'runc'], machine, paths),
     [[...cri, 'registry'], { config_path: paths.registries }],
   ];
 }
@@ -72,7 +73,7 @@ function version3({ paths, machine, sandboxImage, streamAddress }: ConfigInput):
     ],
     [[...runtime, 'cni'], { ...plugins, conf_dir: paths.cniConfiguration }],
     [[...runtime, 'containerd'], { default_runtime_name: 'runc' }],
-    ...runc([...runtime, 'containerd', 'runtimes', 'runc'], machine),
+    ...runc([...runtime, 'containerd', 'runtimes', 'runc'], machine, paths),
     [['plugins', 'io.containerd.grpc.v1.cri'], { stream_server_address: streamAddress }],
   ];
 }
@@ -81,9 +82,11 @@ function pluginFolder({ cniPlugins }: Machine): string {
   return cniPlugins ?? '/opt/cni/bin';
 }
 
-function runc(path: readonly string[], machine: Machine): Tables {
+function runc(path: readonly string[], machine: Machine, { baseSpec }: OwnPaths): Tables {
+  const base: Readonly<Record<string, Value>> =
+    machine.defaultSpec === undefined ? {} : { base_runtime_spec: baseSpec };
   return [
-    [path, { runtime_type: 'io.containerd.runc.v2' }],
+    [path, { runtime_type: 'io.containerd.runc.v2', ...base }],
     [[...path, 'options'], { SystemdCgroup: machine.usesSystemdCgroups }],
   ];
 }
@@ -100,4 +103,9 @@ export function toml(tables: Tables): string {
 
 function quoted(key: string): string {
   return /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+/** What the specification of every container begins with: that of containerd, and a check of the mounts. */
+export function baseSpecOf(defaultSpec: string): string {
+  return JSON.stringify({ ...(JSON.parse(defaultSpec) as object), hooks: { createContainer: [ownMountsHook()] } });
 }

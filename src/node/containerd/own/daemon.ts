@@ -10,7 +10,7 @@ import type { RegistrySettings } from '../../images/registry/hosts.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
-import { containerdConfig } from './config-file.ts';
+import { baseSpecOf, containerdConfig } from './config-file.ts';
 import { findProgram, type Machine, probeMachine, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
 import { configuredRegistries, hostsFile } from './registries.ts';
@@ -76,7 +76,7 @@ async function prepare(paths: OwnPaths, { path }: DaemonOptions): Promise<Machin
   return probeMachine({ path, root: paths.root });
 }
 
-/** Returns whether the main file has changed. The others are read by containerd as they are needed. */
+/** Returns whether a file has changed that containerd reads when it starts. */
 async function writeConfiguration(paths: OwnPaths, machine: Machine, options: DaemonOptions): Promise<boolean> {
   await rm(paths.registries, { recursive: true, force: true });
   const { registries = { mirrors: {}, insecure: [] } } = options;
@@ -87,8 +87,18 @@ async function writeConfiguration(paths: OwnPaths, machine: Machine, options: Da
   }
   const { streamAddress = '127.0.0.1' } = options;
   const config = containerdConfig({ paths, machine, sandboxImage: PAUSE_IMAGE, streamAddress });
-  if ((await readFile(paths.config, 'utf8').catch(ignoreMissing)) === config) return false;
-  await writeFile(paths.config, config);
+  const { defaultSpec } = machine;
+  const changes = [
+    ...(defaultSpec === undefined ? [] : [await replace(paths.baseSpec, baseSpecOf(defaultSpec))]),
+    await replace(paths.config, config),
+  ];
+  return changes.includes(true);
+}
+
+/** Returns whether it was another one. */
+async function replace(path: string, text: string): Promise<boolean> {
+  if ((await readFile(path, 'utf8').catch(ignoreMissing)) === text) return false;
+  await writeFile(path, text);
   return true;
 }
 

@@ -14,6 +14,8 @@ export interface Machine {
   readonly snapshotter: 'overlayfs' | 'native';
   /** The folder of the CNI plugins; undefined: they are not installed. */
   readonly cniPlugins: string | undefined;
+  /** The specification that containerd begins with, as JSON; undefined: `ctr` is not installed. */
+  readonly defaultSpec: string | undefined;
 }
 
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
@@ -36,7 +38,13 @@ export async function probeMachine({ path, root }: { path: string; root: string 
     // An overlay cannot have its upper folder on another overlay, as inside a container.
     snapshotter: (await statfs(root)).type === OVERLAY_MAGIC ? 'native' : 'overlayfs',
     cniPlugins: await findCni(),
+    defaultSpec: await defaultSpec(path),
   };
+}
+
+async function defaultSpec(path: string): Promise<string | undefined> {
+  const ctr = await findProgram('ctr', path);
+  return ctr && (await promisify(execFile)(ctr, ['oci', 'spec'])).stdout;
 }
 
 /** `containerd github.com/containerd/containerd 1.6.20~ds1 …` or `… v2.0.1 …`. */

@@ -12,6 +12,7 @@ const machine: Machine = {
   mayLowerOomScore: false,
   snapshotter: 'overlayfs',
   cniPlugins: '/usr/lib/cni',
+  defaultSpec: undefined,
 };
 const paths = ownPaths('/data/node "1"');
 const config = (changes: Partial<Machine> = {}) =>

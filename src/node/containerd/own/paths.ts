@@ -8,6 +8,8 @@ export interface OwnPaths {
   readonly state: string;
   readonly socket: string;
   readonly config: string;
+  /** What the specification of every container begins with. */
+  readonly baseSpec: string;
   readonly log: string;
   /** The identity of the process. */
   readonly identity: string;
@@ -30,6 +32,7 @@ export function ownPaths(directory: string): OwnPaths {
     state: below('state'),
     socket: Buffer.byteLength(socket) <= MAX_SOCKET_BYTES ? socket : `/run/quarterdeck/${short}/containerd.sock`,
     config: below('config.toml'),
+    baseSpec: below('base-spec.json'),
     log: below('containerd.log'),
     identity: below('containerd.json'),
     registries: below('registries'),

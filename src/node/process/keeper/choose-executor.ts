@@ -6,6 +6,7 @@ import type { Executor } from './executor.ts';
 import type { Machine } from './machine.ts';
 import { Layers } from './oci/layers.ts';
 import { OciExecutor } from './oci/oci-executor.ts';
+import { openOwnDevices } from './oci/own-devices.ts';
 import { PlainExecutor } from './plain/plain-executor.ts';
 import type { SpareFifos } from './spare-fifos.ts';
 
@@ -46,9 +47,10 @@ export async function chooseExecutor(options: ChooseOptions): Promise<ChosenExec
   if (!unshare || !mount || !script) return plain('unshare, mount or script of util-linux is not installed');
   let failure = '';
   const layers = await Layers.open(join(runDirectoryOf(name), 'layers'), machine.programs);
+  const devices = await openOwnDevices(runDirectoryOf(name));
   for (const program of machine.ociRuntimes) {
     const oci = { program, runDirectory: runDirectoryOf(name), machine: machine.oci, programs: machine.programs };
-    const executor = new OciExecutor({ ...oci, layers, fifos: options.fifos, hasCgroups: options.hasCgroups });
+    const executor = new OciExecutor({ ...oci, layers, devices, fifos: options.fifos, hasCgroups: options.hasCgroups });
     const chosen = { executor, executorName: 'oci', runtime: program } as const;
     const refused = await tryExecutor(executor, options, true);
     if (refused === undefined) return { ...chosen, hasUserNamespaces: true, why: undefined };

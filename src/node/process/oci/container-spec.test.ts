@@ -53,6 +53,7 @@ function specOf(security: Partial<ContainerSecurity> = {}, changes: Partial<Cont
     processTarget: undefined,
     cgroup: '/pod/c/inner',
     devices: [],
+    devDirectory: '/run/dev',
     files: { resolvConf: '/s/resolv.conf', hostname: '/s/hostname', hosts: '/s/hosts', sharedMemory: '/s/shm' },
     imageDirectories: new Map(),
     hidden: [],

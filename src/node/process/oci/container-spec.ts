@@ -1,4 +1,5 @@
 /** The specification of a container: its namespaces, mounts, limits of what it may do, and command. Performs nothing. */
+import { ownMountsHook } from '../../container/own-mounts-hook.ts';
 import { grantedCapabilities } from './capabilities.ts';
 import type { ContainerInput } from './input.ts';
 import { mountsOf } from './mounts.ts';
@@ -14,11 +15,13 @@ export function containerSpec(input: ContainerInput): OciSpec {
     process: processSpec({ config, identity, command: identity.command, tty: config.tty, machine }),
     mounts: mountsOf(input),
     linux: linuxOf(input),
+    // A privileged container may cover what it likes.
+    ...(!config.security.privileged && { hooks: { createContainer: [ownMountsHook(input.root)] } }),
   };
 }
 
 function linuxOf(input: ContainerInput): OciLinux {
-  const { config, sandbox, cgroup, devices, hidden } = input;
+  const { config, sandbox, cgroup, hidden } = input;
   const { security } = config;
   const { user } = sandbox.namespaces;
   const mappings = user?.map(({ hostId, containerId, length }) => ({
@@ -31,7 +34,6 @@ function linuxOf(input: ContainerInput): OciLinux {
     ...(mappings && { uidMappings: mappings, gidMappings: mappings }),
     ...(cgroup !== undefined && { cgroupsPath: cgroup }),
     resources: { devices: deviceRules(input) },
-    devices: security.privileged ? [] : devices,
     ...seccompOf(input),
     maskedPaths: [...security.maskedPaths, ...hidden],
     readonlyPaths: security.readOnlyPaths,

@@ -21,6 +21,8 @@ export interface ContainerInput {
   /** Below the cgroup that carries the limits. */
   readonly cgroup: string | undefined;
   readonly devices: readonly OciDevice[];
+  /** Where its /dev is when it starts. */
+  readonly devDirectory: string;
   readonly files: SandboxFiles;
   /** Directories of images that are mounted, by id of the image. */
   readonly imageDirectories: ReadonlyMap<string, string>;

@@ -1,4 +1,5 @@
 /** The mounts of a container: those of the kernel, files in `/etc`, and volumes. */
+import { posix } from 'node:path';
 import type { Mount } from '../../runtime/container-config.ts';
 import { mountedKey } from '../images-with-host.ts';
 import type { ContainerInput } from './input.ts';
@@ -9,26 +10,33 @@ const STRICT = ['nosuid', 'noexec', 'nodev'];
 
 /** In the order in which they are made. */
 export function mountsOf(input: ContainerInput): OciMount[] {
-  const mounts = [...kernelMounts(input), ...ownDirectories(input), ...etcMounts(input), ...volumeMounts(input)];
+  const mounts = [
+    ...kernelMounts(input),
+    ...devicesOfPod(input),
+    ...ownDirectories(input),
+    ...etcMounts(input),
+    ...volumeMounts(input),
+  ];
   return input.sandbox.namespaces.user ? mounts.map((mount) => withFlagsOfSource(mount, input)) : mounts;
 }
 
-function withFlagsOfSource(mount: OciMount, { mountFlags }: ContainerInput): OciMount {
-  if (mount.type !== 'bind') return mount;
+function withFlagsOfSource(mount: OciMount, { mountFlags, devDirectory }: ContainerInput): OciMount {
+  // That of the devices is made by the supervisor.
+  if (mount.type !== 'bind' || mount.source === devDirectory) return mount;
   const locked = flagsAt(mountFlags, mount.source).filter((flag) => !mount.options.includes(flag));
   const options = locked.includes('ro') ? mount.options.filter((option) => option !== 'rw') : mount.options;
   return { ...mount, options: [...options, ...locked] };
 }
 
 /** `/proc`, `/dev` and `/sys`. */
-function kernelMounts({ config, sandbox, files, cgroup }: ContainerInput): OciMount[] {
+function kernelMounts({ config, sandbox, files, cgroup, devDirectory }: ContainerInput): OciMount[] {
   const { privileged } = config.security;
   const access = privileged ? 'rw' : 'ro';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: STRICT },
     privileged
       ? { destination: '/dev', type: 'bind', source: '/dev', options: ['rbind', 'nosuid', 'rslave'] }
-      : tmpfs('/dev', ['nosuid', 'strictatime', 'mode=755', 'size=65536k']),
+      : bind(devDirectory, '/dev', ['rw', 'nosuid']),
     {
       destination: '/dev/pts',
       type: 'devpts',
@@ -47,6 +55,14 @@ function kernelMounts({ config, sandbox, files, cgroup }: ContainerInput): OciMo
       ? []
       : [{ destination: '/sys/fs/cgroup', type: 'cgroup', source: 'cgroup', options: [...STRICT, access] }]),
   ];
+}
+
+/** A runtime that is given the /dev of a container makes no devices in it. */
+function devicesOfPod({ config }: ContainerInput): OciMount[] {
+  if (config.security.privileged) return [];
+  return config.devices.map(({ hostPath, containerPath }) =>
+    bind(hostPath, posix.normalize(containerPath), ['rw', 'nosuid', 'noexec']),
+  );
 }
 
 /**

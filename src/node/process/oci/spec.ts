@@ -1,4 +1,5 @@
 /** The parts of the OCI runtime specification that bundles of this runtime use: `config.json` and `process.json`. */
+import type { OciHook } from '../../container/own-mounts-hook.ts';
 
 export interface OciSpec {
   readonly ociVersion: string;
@@ -7,6 +8,7 @@ export interface OciSpec {
   readonly process: OciProcess;
   readonly mounts: readonly OciMount[];
   readonly linux: OciLinux;
+  readonly hooks?: { readonly createContainer: readonly OciHook[] };
 }
 
 export interface OciProcess {
@@ -42,7 +44,6 @@ export interface OciLinux {
   readonly gidMappings?: readonly OciIdMapping[];
   readonly cgroupsPath?: string;
   readonly resources?: { readonly devices: readonly OciDeviceRule[] };
-  readonly devices?: readonly OciDevice[];
   readonly sysctl?: Readonly<Record<string, string>>;
   readonly seccomp?: OciSeccomp;
   readonly maskedPaths?: readonly string[];

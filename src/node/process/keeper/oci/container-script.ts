@@ -9,7 +9,7 @@ import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
  *
  * KIND: `image` mounts the links `lower-0`… below LAYER/upper, `host` the files of the node. OWNER: the user that root in the container
  * is. The environment names the runtime: OCI, OCI_STATE, OCI_ID and OCI_KEEP, with which the cgroup of a container stays until the keeper
- * has read it. What takes time is done before `ready`: the keeper says `go` once the network of the pod is there.
+ * has read it; and DEVICES, which is copied to a file system in memory at DEV, the /dev of the container. What takes time is done before `ready`: the keeper says `go` once the network of the pod is there.
  */
 export const CONTAINER_SCRIPT = String.raw`
 root=$1; kind=$2; owner=$3; layer=$4; streams=$5
@@ -17,7 +17,9 @@ ${SUPERVISOR_HEAD}
 overlay() { mount -t overlay -o "lowerdir=$1,upperdir=$layer/upper,workdir=$layer/work$2" overlay "$root"; }
 # On a file system that cannot hold a layer.
 in_memory() { mount -t tmpfs -o mode=0755 tmpfs "$layer" && mkdir "$layer/upper" "$layer/work" && chown "$owner:$owner" "$layer/upper"; }
+devices() { mount -t tmpfs -o "nosuid,mode=0755,size=64m,uid=$owner,gid=$owner" dev "$DEV" && cp -a "$DEVICES"/* "$DEV/"; }
 prepare() {
+  devices || return
   if [ "$kind" = host ]; then overlay / ''; return; fi
   lower=lower-0
   if [ -e lower-1 ]; then lower=lower-0:lower-1; fi

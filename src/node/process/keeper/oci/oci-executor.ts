@@ -31,6 +31,7 @@ import type { Launch } from '../supervisor.ts';
 import { CONTAINER_SCRIPT } from './container-script.ts';
 import type { Layers } from './layers.ts';
 import { OciRuntime } from './oci-runtime.ts';
+import type { OwnDevices } from './own-devices.ts';
 
 export interface OciExecutorOptions {
   /** The path of the OCI runtime. */
@@ -40,6 +41,7 @@ export interface OciExecutorOptions {
   readonly machine: OciMachine;
   readonly programs: Programs;
   readonly layers: Layers;
+  readonly devices: OwnDevices;
   readonly fifos: SpareFifos;
   /** Whether cgroups limit containers. */
   readonly hasCgroups: boolean;
@@ -145,6 +147,7 @@ export class OciExecutor implements Executor {
       processTarget,
       cgroup: hasCgroups ? ContainerCgroup.innerOf(record.cgroup) : undefined,
       devices: config.devices.map(deviceOf),
+      devDirectory: this.#options.devices.target,
       files: sandbox.files,
       imageDirectories: new Map(Object.entries(image.mounted)),
       hidden: image.hidden,
@@ -180,7 +183,11 @@ export class OciExecutor implements Executor {
 
   #environment(id: string): string[] {
     const { program, state, keep } = this.#runtime;
-    return [`OCI=${program}`, `OCI_STATE=${state}`, `OCI_ID=${id}`, `OCI_KEEP=${keep}`];
+    const { source, target } = this.#options.devices;
+    return [
+      ...[`OCI=${program}`, `OCI_STATE=${state}`, `OCI_ID=${id}`, `OCI_KEEP=${keep}`],
+      ...[`DEVICES=${source}`, `DEV=${target}`],
+    ];
   }
 }
 
