@@ -18,6 +18,8 @@ const PRIORITIES = [
   { name: 'system-node-critical', description: 'For pods that their node needs.' },
 ];
 
+export const SYSTEM_PRIORITY_CLASSES: readonly string[] = PRIORITIES.map(({ name }) => name);
+
 interface BootstrapOptions {
   /** Names of the namespaces to create. */
   readonly namespaces: readonly string[];
@@ -69,7 +71,7 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
 /** Names of the objects that `bootstrap` creates, by kind. */
 const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
   [Namespace, new Set(SYSTEM_NAMESPACES)],
-  [PriorityClass, new Set(PRIORITIES.map(({ name }) => name))],
+  [PriorityClass, new Set(SYSTEM_PRIORITY_CLASSES)],
   ...[Service, Endpoints, EndpointSlice, ServiceCIDR].map((kind) => [kind, new Set(['kubernetes'])] as const),
 ];
 

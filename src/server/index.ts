@@ -44,6 +44,8 @@ import { createFlowControl, type FlowControlSettings } from './fairness/create-f
 import type { FlowControl } from './fairness/flow-control.ts';
 import { type Forward, forwardedRequests } from './forwarded-requests.ts';
 import { handler } from './handle.ts';
+import { serverChecks } from './health/server-checks.ts';
+import type { HealthCheck } from './http/documents/health.ts';
 import { agentAddress } from './nodes/agent-address.ts';
 import type { AgentAddress } from './nodes/agent-connection.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
@@ -147,6 +149,8 @@ export interface Server {
    * what removes it again. For one that listens.
    */
   join(): Promise<() => Promise<void>>;
+  /** Whether this server is in order, for its health endpoints. */
+  readonly checks: readonly HealthCheck[];
   /** When which revision was reached, as far as history goes. */
   history(): HistoryDocument;
   /** Ends watches cleanly and stops using the store, which stays open. */
@@ -277,6 +281,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     explainPodsBy(next) {
       explainPod = next;
     },
+    checks: serverChecks({
+      ...{ cache, customKinds, aggregation, namespaces, hasPriorities: priorities },
+      serviceAddress: advertise && first.serviceAddress,
+      hasDefaultRoles: options.defaultRoles === true,
+      hasFairness: options.flowControl?.priorityAndFairness === true,
+    }),
     history: () => times.document(),
     async join() {
       await peers?.join();

@@ -9,6 +9,7 @@ export type Level = (typeof levels)[number];
 /** `target` is where lines go. A number is a file descriptor. */
 export function createLogger(level: Level, target: number | { write(line: string): void } = 2): Logger {
   const destination = typeof target === 'number' ? outputTo(target) : target;
+  const problem = () => (destination instanceof LineOutput ? destination.problem : undefined);
   return wrap(
     pino(
       {
@@ -21,6 +22,7 @@ export function createLogger(level: Level, target: number | { write(line: string
       },
       destination,
     ),
+    problem,
   );
 }
 
@@ -35,12 +37,13 @@ function droppedLine(count: number): string {
   return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count, message })}\n`;
 }
 
-function wrap(logger: pino.Logger): Logger {
+function wrap(logger: pino.Logger, problem: () => string | undefined): Logger {
   return {
     debug: (message, fields = {}) => logger.debug(fields, message),
     info: (message, fields = {}) => logger.info(fields, message),
     warn: (message, fields = {}) => logger.warn(fields, message),
     error: (message, fields = {}) => logger.error(fields, message),
-    with: (fields: LogFields) => wrap(logger.child(fields)),
+    with: (fields: LogFields) => wrap(logger.child(fields), problem),
+    problem,
   };
 }

@@ -1,5 +1,5 @@
 /** The start of a cluster, step by step. What a step opens is added to the clean-up, which closes it in reverse order. */
-import { answering } from '../../server/http/documents/health.ts';
+import { answering, logCheck } from '../../server/http/documents/health.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
 import { ObjectMetrics } from '../../server/metrics/objects.ts';
 import { storeDriver } from '../../store/drivers.ts';
@@ -69,7 +69,8 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     markReady = resolve;
   });
   const http = await steps.run('HTTPS', (say) => {
-    const checks = [answering('etcd', () => store.revision(), machineClock)];
+    const own = [logCheck(log), answering('etcd', () => store.revision(), machineClock)];
+    const checks = [...own, ...server.checks];
     const state = { metrics, audit, checks, isReady: () => isReady };
     return listenHttps(context, { server, pki, tokens, openListeners, ...state }, say);
   });

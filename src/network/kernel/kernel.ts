@@ -56,6 +56,8 @@ export interface Kernel {
   forget(connections: readonly StaleConnections[]): Promise<void>;
   /** Turns on what packets to services need: forwarding, and nftables for bridges where the machine has that. */
   prepare(): Promise<NetworkSettings>;
+  /** Gives connection tracking the settings of `conntrack-settings.ts`, those that there are and that can be written. */
+  setConntrack(): Promise<void>;
   /** Sockets in the network of the node that others can connect or send to. Empty where that cannot be read. */
   listeners(): Promise<readonly ListeningSocket[]>;
   /** Has the server listen on a port of all addresses of the node. Rejects when it cannot. */

@@ -109,7 +109,8 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
       const container = await connection().call('container', { id });
       return container && withAllFields(container);
     },
-    updateResources: async (id, resources, ofPod) => connection().call('updateResources', { id, resources, ofPod }),
+    updateSandbox: async (id, resources) => connection().call('updateSandbox', { id, resources }),
+    updateResources: async (id, resources) => connection().call('updateResources', { id, resources }),
     reopenLog: async (id) => connection().call('reopenLog', { id }),
     async exec(id, request) {
       const stream = newStream();

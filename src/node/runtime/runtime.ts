@@ -57,6 +57,8 @@ export interface Containers {
   /** Removes it with its containers. */
   removeSandbox(id: string): Promise<void>;
   sandboxes(): Promise<readonly Sandbox[]>;
+  /** Changes the limits of the cgroup around all containers of a pod, where the runtime makes one. */
+  updateSandbox(id: string, resources: ContainerResources): Promise<void>;
 
   createContainer(sandboxId: string, config: ContainerConfig, sandbox: SandboxConfig): Promise<string>;
   startContainer(id: string): Promise<void>;
@@ -66,8 +68,7 @@ export interface Containers {
   containers(): Promise<readonly Container[]>;
   /** Undefined if there is none (any more). */
   container(id: string): Promise<Container | undefined>;
-  /** `ofPod` are those of the cgroup around all containers of its pod, where the runtime makes one. */
-  updateResources(id: string, resources: ContainerResources, ofPod?: ContainerResources): Promise<void>;
+  updateResources(id: string, resources: ContainerResources): Promise<void>;
   /** Opens the log file anew after it was moved away. */
   reopenLog(id: string): Promise<void>;
 

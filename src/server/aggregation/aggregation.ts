@@ -44,6 +44,31 @@ export class Aggregation {
     this.#aggregator.identifyAs(identity);
   }
 
+  /** Whether the APIServices of this server are kept in order. */
+  get isRunning(): boolean {
+    return this.#local.isRunning;
+  }
+
+  /** APIServices of this server that there should be. */
+  get unregistered(): readonly string[] {
+    return this.#local.missing;
+  }
+
+  /** APIServices of this server that are not shown as available. */
+  get withoutStatus(): readonly string[] {
+    return this.#aggregator.withoutStatus;
+  }
+
+  /** APIServices of other servers that requests are not passed on for. */
+  get unfollowed(): readonly string[] {
+    return this.#aggregator.unfollowed;
+  }
+
+  /** Whether other servers know who asks. */
+  get isIdentified(): boolean {
+    return this.#aggregator.isIdentified;
+  }
+
   close(): void {
     this.#local.close();
     this.#aggregator.close();

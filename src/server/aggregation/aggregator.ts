@@ -86,6 +86,30 @@ export class Aggregator {
     }
   }
 
+  get isIdentified(): boolean {
+    return this.#identity !== undefined;
+  }
+
+  /** The names of APIServices of this server whose condition does not say that they are available. */
+  get withoutStatus(): readonly string[] {
+    return this.#services().flatMap((object) =>
+      object.spec.service || conditionOf(object)?.status === 'True' ? [] : [object.metadata.name ?? ''],
+    );
+  }
+
+  /** The names of APIServices of other servers that are not followed. */
+  get unfollowed(): readonly string[] {
+    return this.#services().flatMap((object) => {
+      const { name = '' } = object.metadata;
+      return !object.spec.service || this.#isOwn(object) || this.#followed.has(name) ? [] : [name];
+    });
+  }
+
+  #services(): readonly APIService[] {
+    const entries = [...this.#options.core.cache.table(APIService).entries('')];
+    return entries.flatMap((entry) => (entry.failure(APIService) ? [] : [entry.hub(APIService) as APIService]));
+  }
+
   close(): void {
     for (const stop of this.#stop) stop();
     for (const name of [...this.#followed.keys()]) this.#forget(name);

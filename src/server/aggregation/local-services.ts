@@ -58,6 +58,16 @@ export class LocalServices {
     this.#stop = [registry.onChange(this.#plan), () => table.listeners.delete(this.#plan)];
   }
 
+  get isRunning(): boolean {
+    return this.#stop.length > 0;
+  }
+
+  /** The names of those that there should be. */
+  get missing(): readonly string[] {
+    const table = this.#core.cache.table(APIService);
+    return [...this.#wantedByName()].flatMap(([name, { label }]) => (label && !table.get('', name) ? [name] : []));
+  }
+
   close(): void {
     for (const stop of this.#stop) stop();
     this.#stop = [];
@@ -81,10 +91,8 @@ export class LocalServices {
 
   /** What differs from what should be. */
   #writes(isStart: boolean): OwnWrite[] {
-    const { cache, registry } = this.#core;
-    const table = cache.table(APIService);
-    const served = [...registry.apiVersions].filter((each) => splitApiVersion(each)[0] !== APIService.group);
-    const wanted = new Map(served.map((each) => [nameOf(each), this.#wanted(each)]));
+    const table = this.#core.cache.table(APIService);
+    const wanted = this.#wantedByName();
     const missing = [...wanted.values()].filter(({ name, label }) => (isStart || label) && !table.get('', name));
     const writes: OwnWrite[] = missing.map((each) =>
       writeOf(each.name, { type: 'create', object: () => objectOf(each) }),
@@ -101,6 +109,11 @@ export class LocalServices {
       else if (isTaken || !deepEqual(found.spec, should.spec)) writes.push(writeOf(name, replaced(should)));
     }
     return writes;
+  }
+
+  #wantedByName(): ReadonlyMap<string, Wanted> {
+    const served = [...this.#core.registry.apiVersions].filter((each) => splitApiVersion(each)[0] !== APIService.group);
+    return new Map(served.map((each) => [nameOf(each), this.#wanted(each)]));
   }
 
   #wanted(apiVersion: string): Wanted {

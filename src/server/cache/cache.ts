@@ -73,6 +73,8 @@ export class Cache {
   /** Objects that this process is writing, by key: when the store reports the change, nothing has to be parsed. */
   readonly #written = new ShortLivedMap<string, Written>();
   #closed = false;
+  /** Whether changes of the store arrive: not while everything is read again after a watch has ended. */
+  isFollowing = false;
   /** The newest revision that the cache has applied. */
   revision = 0;
   /** The revision after which every change is kept. */
@@ -94,6 +96,7 @@ export class Cache {
 
   close(): void {
     this.#closed = true;
+    this.isFollowing = false;
     this.#subscription?.stop();
   }
 
@@ -191,6 +194,7 @@ export class Cache {
       progress: (revision) => this.#seen(revision, this.#options.clock.now()),
       closed: (error) => this.#lost(error),
     });
+    this.isFollowing = true;
   }
 
   #apply(batch: readonly Change[]): void {
@@ -263,6 +267,7 @@ export class Cache {
       if (error) this.#options.log.warn('the watch on the store ended', { error: error.message });
       else return;
     }
+    this.isFollowing = false;
     void this.#resync();
   }
 

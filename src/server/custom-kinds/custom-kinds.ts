@@ -73,6 +73,16 @@ export class CustomKinds {
     this.#unfollow = () => table.listeners.delete(listener);
   }
 
+  get isRunning(): boolean {
+    return !this.#isClosed;
+  }
+
+  /** Definitions that are stored and not known here. */
+  get unfollowed(): readonly string[] {
+    const stored = [...this.#options.cache.table(CustomResourceDefinition).entries('')];
+    return stored.map(({ at }) => at.name).filter((name) => !this.#followed.has(name));
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#unfollow();

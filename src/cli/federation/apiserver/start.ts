@@ -7,7 +7,7 @@ import type { Clock } from '../../../base/time/clock.ts';
 import { federationKinds } from '../../../federation/kinds.ts';
 import { admissionPluginNames, admissionPlugins } from '../../../server/admission/all.ts';
 import { createAuthenticator } from '../../../server/authn/authenticator.ts';
-import { answering } from '../../../server/http/documents/health.ts';
+import { answering, logCheck } from '../../../server/http/documents/health.ts';
 import { createHttpServer } from '../../../server/http/server.ts';
 import { createServer } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
@@ -69,7 +69,7 @@ export async function startFederationServer(
     ...{ handle, registry, backends, authorizer, flowControl, authenticate, tls, log, clock, version: apiVersion },
     ...(flags.advertiseAddress === undefined ? {} : { advertised: `${flags.advertiseAddress}:${port}` }),
     limits: { requestTimeoutMs },
-    checks: [answering('etcd', () => store.revision(), clock)],
+    checks: [logCheck(log), answering('etcd', () => store.revision(), clock), ...server.checks],
     isReady: () => true,
   });
   cleanup.add(() => http.close());

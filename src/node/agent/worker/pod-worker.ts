@@ -12,6 +12,7 @@ import type { Action, Outcome, Plan, PlannedEvent } from '../../pod/plan/action.
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
 import { planPod } from '../../pod/plan/plan-pod.ts';
 import { begin, finish, observe } from '../../pod/plan/record.ts';
+import { admittedPod } from '../../pod/plan/resize.ts';
 import type { PodFailure, PodState } from '../../pod/plan/state.ts';
 import type { ActionContext } from '../actions/context.ts';
 import { perform } from '../actions/perform.ts';
@@ -215,7 +216,8 @@ export class PodWorker {
       this.#stops.get(action.id)?.abort();
       this.#stops.set(action.id, end);
     }
-    const subject = { pod: this.#pod, state, emit: (event: PlannedEvent) => this.#emit(event) };
+    const pod = admittedPod(this.#pod, state);
+    const subject = { pod, state, emit: (event: PlannedEvent) => this.#emit(event) };
     const performing = perform(context, subject, { action, signal: end.signal }).then((outcome) => {
       this.#actions.delete(performing);
       if (isStop) {

@@ -188,18 +188,12 @@ export class Engine {
     return this.#sandbox(sandboxId).record.holder?.netns;
   }
 
-  updateResources(id: string, resources: ContainerResources, ofPod: ContainerResources | undefined): void {
-    const container = this.#container(id);
-    const sandbox = this.#sandbox(container.record.sandboxId);
-    // A pod grows before its containers and shrinks after them: version 1 of cgroups allows no more inside than outside.
-    try {
-      if (ofPod) sandbox.update(ofPod);
-    } catch {
-      container.update(resources);
-      sandbox.update(ofPod!);
-      return;
-    }
-    container.update(resources);
+  updateSandbox(id: string, resources: ContainerResources): void {
+    this.#sandbox(id).update(resources);
+  }
+
+  updateResources(id: string, resources: ContainerResources): void {
+    this.#container(id).update(resources);
   }
 
   async stopContainer(id: string, timeoutSeconds: number): Promise<void> {

@@ -8,7 +8,7 @@ import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { UserFiles } from '../oci/identity.ts';
 
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 export const SOCKET_NAME = 'keeper.sock';
 /** The file with what a connection has to show. It is made anew by every keeper. */
@@ -63,11 +63,8 @@ export interface KeeperCalls {
   removeContainer(params: { id: string }): Promise<void>;
   containers(params: object): Promise<readonly Container[]>;
   container(params: { id: string }): Promise<Container | undefined>;
-  updateResources(params: {
-    id: string;
-    resources: ContainerResources;
-    ofPod: ContainerResources | undefined;
-  }): Promise<void>;
+  updateSandbox(params: { id: string; resources: ContainerResources }): Promise<void>;
+  updateResources(params: { id: string; resources: ContainerResources }): Promise<void>;
   reopenLog(params: { id: string }): Promise<void>;
   exec(params: { stream: string; id: string; request: ExecRequest }): Promise<void>;
   attach(params: { stream: string; id: string; request: AttachRequest }): Promise<void>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../../../base/time/clock.ts';
-import { answering, healthPath, runCheck, runChecks } from './health.ts';
+import { answering, Health, healthPath, runCheck, runChecks } from './health.ts';
 import { HealthResults } from './health-results.ts';
 
 const well = { name: 'ping', check: () => undefined };
@@ -45,6 +45,27 @@ it('times out', async () => {
   await clock.advance(2_000);
   expect((await asked).text).toBe('internal server error: no answer in 2000 ms\n');
   expect(await runCheck('etcd', [answering('etcd', () => 7, clock)])).toEqual({ code: 200, text: 'ok' });
+});
+
+it('runs checks of a start once for livez, and all of an endpoint for that one only', async () => {
+  let problem: string | undefined = 'not yet';
+  const fails = () => {
+    if (problem !== undefined) throw new Error(problem);
+  };
+  const health = new Health({
+    checks: [
+      { name: 'poststarthook/roles', check: fails, isOfStart: true },
+      { name: 'informer-sync', check: () => undefined, endpoints: ['readyz'] },
+    ],
+    ...{ isReady: () => true, isDraining: () => false, results: new HealthResults() },
+  });
+  const ask = async (path: string) => (await health.answer(healthPath(path)!, '')).code;
+  expect(await ask('/livez')).toBe(500);
+  problem = undefined;
+  expect(await Promise.all(['/livez', '/readyz/poststarthook/roles', '/healthz'].map(ask))).toEqual([200, 200, 200]);
+  problem = 'gone again';
+  expect(await Promise.all(['/livez', '/readyz/poststarthook/roles', '/healthz'].map(ask))).toEqual([200, 500, 500]);
+  expect(await Promise.all(['/readyz/informer-sync', '/livez/informer-sync'].map(ask))).toEqual([200, 404]);
 });
 
 it('runs a single check', async () => {

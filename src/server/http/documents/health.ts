@@ -1,4 +1,6 @@
 /** Health endpoints in Kubernetes' format: one word for probes, and one line per check with `?verbose`. */
+
+import type { Logger } from '../../../base/log.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { HealthResults } from './health-results.ts';
 
@@ -6,6 +8,10 @@ import type { HealthResults } from './health-results.ts';
 export interface HealthCheck {
   readonly name: string;
   readonly check: () => unknown;
+  /** Says whether something has started: once it has, `livez` passes, because another start of the server would not help. */
+  readonly isOfStart?: boolean;
+  /** Undefined: all. */
+  readonly endpoints?: readonly HealthName[];
 }
 
 /** The endpoint that runs a set of checks. */
@@ -51,6 +57,9 @@ export function healthPath(path: string): HealthPath | undefined {
   return match ? { name: match[1] as HealthName, check: match[2] || undefined } : undefined;
 }
 
+/** A check that fails while lines of the log are lost. */
+export const logCheck = ({ problem }: Logger): HealthCheck => failingWhen('log', () => problem?.());
+
 /** A check that fails when `reasonOf` returns why. */
 function failingWhen(name: string, reasonOf: () => string | undefined): HealthCheck {
   return {
@@ -58,6 +67,19 @@ function failingWhen(name: string, reasonOf: () => string | undefined): HealthCh
     check() {
       const reason = reasonOf();
       if (reason !== undefined) throw new Error(reason);
+    },
+  };
+}
+
+/** A check that is not run again once it has passed. */
+function passingOnce({ name, check }: HealthCheck): HealthCheck {
+  let hasPassed = false;
+  return {
+    name,
+    async check() {
+      if (hasPassed) return;
+      await check();
+      hasPassed = true;
     },
   };
 }
@@ -112,10 +134,16 @@ export class Health {
 
   constructor({ checks, isReady, isDraining, results }: HealthOptions) {
     this.#results = results;
-    const live = [{ name: 'ping', check: () => undefined }, ...checks];
+    const all = [{ name: 'ping', check: () => undefined }, ...checks];
+    const of = (endpoint: HealthName) =>
+      all.filter(({ endpoints }: HealthCheck) => endpoints === undefined || endpoints.includes(endpoint));
     const started = failingWhen('poststarthook/start-controllers', () => (isReady() ? undefined : 'not finished'));
     const shutdown = failingWhen('shutdown', () => (isDraining() ? 'process is shutting down' : undefined));
-    this.#checks = { livez: live, healthz: [...live, started], readyz: [...live, started, shutdown] };
+    this.#checks = {
+      livez: of('livez').map((check) => (check.isOfStart ? passingOnce(check) : check)),
+      healthz: [...of('healthz'), started],
+      readyz: [...of('readyz'), started, shutdown],
+    };
   }
 
   answer({ name, check }: HealthPath, search: string): Promise<HealthAnswer> {
