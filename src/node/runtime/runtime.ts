@@ -22,6 +22,8 @@ export interface Runtime extends Containers {
   readonly supplementalGroupsPolicy: boolean | undefined;
   /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
   refusal(pod: SeenPod): string | undefined;
+  /** What a pod asks for and does not get although the runtime runs it, each as part of a sentence. Absent: nothing. */
+  readonly ignoredRequests?: ((pod: SeenPod) => readonly string[]) | undefined;
   /** Whether a pod gets a user namespace, and who maps the ids of its files; absent: `hostUsers: false` maps mounts. */
   readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
   health(): Promise<RuntimeHealth>;
