@@ -4,9 +4,15 @@ import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'];
-/** Waits for a process to end, and removes the folders, in which all cgroups are empty then. */
-const CLEAN_UP =
-  'pid=$1; shift; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; for each; do find "$each" -depth -type d -exec rmdir {} +; done';
+/** Waits for a process to end, and removes the folders when the keepers that it has started have ended, too. */
+const CLEAN_UP = `
+pid=$1; shift
+while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+for folder; do
+  tries=0
+  until find "$folder" -depth -type d -exec rmdir {} + || [ "$tries" -ge 100 ]; do tries=$((tries + 1)); sleep 0.1; done
+done 2>/dev/null
+`;
 
 /** Why there are none; undefined: there are. */
 export function whyNoDelegation(): string | undefined {
