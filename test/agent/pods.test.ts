@@ -352,6 +352,23 @@ test('a pod says what it is not separated from', async () => {
   });
 });
 
+test('a pod says what it asks for and does not get, once', async () => {
+  const { until, run, runtime, events, restart } = await start();
+  runtime.limitation = 'Pods are processes.';
+  runtime.ignoredRequests = ({ metadata }) => (metadata.name === 'web' ? ['limits are not enforced', 'x is not'] : []);
+  await run('web');
+  await run('other');
+  const isDone = (pod: any) => isReady(pod) && pod.status.conditions[0].message !== undefined;
+  const message = async (name: string) => (await until(name, isDone)).status.conditions[0].message;
+  expect(await message('web')).toBe('Pods are processes. Of this pod, limits are not enforced; x is not.');
+  expect(await message('other')).toBe('Pods are processes.');
+  await restart();
+  await until('web', isReady);
+  const warned = 'PodFeatureIgnored: limits are not enforced; x is not';
+  expect((await events('web')).filter((event) => event.startsWith('PodFeature'))).toEqual([warned]);
+  expect((await events('other')).filter((event) => event.startsWith('PodFeature'))).toEqual([]);
+});
+
 test('a readiness probe that fails after a restart of the agent is heeded', async () => {
   const { run, until, runtime, restart, clock } = await start();
   const readinessProbe = { exec: { command: ['ready'] }, periodSeconds: 5, failureThreshold: 2 };

@@ -31,29 +31,32 @@ export async function connectKeeper(
   mkdirSync(directory, { recursive: true, mode: 0o711 });
   const existing = await greet(directory, onChange, onClose);
   if (existing) {
-    const { facts, connection } = existing;
-    if (facts.protocol === PROTOCOL_VERSION && facts.name === name && facts.podCidr === podCidr) return existing;
+    const { facts, connection, use } = existing;
+    if (facts.protocol === PROTOCOL_VERSION && facts.name === name && facts.podCidr === podCidr) return use();
     await connection.call('quit', {}).catch(() => undefined);
     connection.close();
   }
   await startKeeperProcess(settings);
   const started = await greet(directory, onChange, onClose);
   if (!started) throw new RuntimeError('Unavailable', 'the keeper of containers does not answer');
-  return started;
+  return started.use();
 }
 
-/** Undefined if no keeper answers. `onClose` is not called for one that never answered. */
+/** Undefined if no keeper answers. `onClose` is called for one that is used: the end of one that is replaced is meant. */
 async function greet(
   directory: string,
   onChange: (sandboxId: string | undefined) => void,
   onClose: () => void,
-): Promise<ConnectedKeeper | undefined> {
+): Promise<(ConnectedKeeper & { readonly use: () => ConnectedKeeper }) | undefined> {
   let isUsed = false;
   try {
     const connection = await KeeperConnection.open(directory, onChange, () => isUsed && onClose());
     const facts = await connection.call('facts', {});
-    isUsed = true;
-    return { connection, facts };
+    const use = () => {
+      isUsed = true;
+      return { connection, facts };
+    };
+    return { connection, facts, use };
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 /** What the node agent needs from what runs its pods. Times are milliseconds since the epoch. */
 import type { Duplex } from 'node:stream';
 import type { ProcessStreams, TerminalSize } from '../../base/programs/process-streams.ts';
+import type { PodNetwork } from '../../kinds/groups/core/node/pod-network.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, ContainerResources } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
@@ -13,14 +14,16 @@ export interface Runtime extends Containers {
   readonly images: Images;
   /** What its containers are not separated from, and why, as a sentence for the conditions of pods. Absent: nothing. */
   readonly limitation?: string | undefined;
-  /** Whether pods have addresses of the node's range. False: another network was configured for the runtime. Default: true. */
-  readonly usesPodRange?: boolean | undefined;
+  /** Where pods get their addresses from. Default: `cluster`. */
+  readonly podNetwork?: PodNetwork | undefined;
   /** What its handlers can do, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
   readonly handlers: readonly RuntimeHandler[];
   /** Whether `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */
   readonly supplementalGroupsPolicy: boolean | undefined;
   /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
   refusal(pod: SeenPod): string | undefined;
+  /** What a pod asks for and does not get although the runtime runs it, each as part of a sentence. Absent: nothing. */
+  readonly ignoredRequests?: ((pod: SeenPod) => readonly string[]) | undefined;
   /** Whether a pod gets a user namespace, and who maps the ids of its files; absent: `hostUsers: false` maps mounts. */
   readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
   health(): Promise<RuntimeHealth>;

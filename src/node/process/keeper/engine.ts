@@ -211,13 +211,14 @@ export class Engine {
 
   async usage(): Promise<ContainerUsage[]> {
     const time = this.#context.clock.now();
-    const { cgroups } = this.#context;
     const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
-    const trees = cgroups ? undefined : usageOfTrees(running.map(({ pid }) => pid!));
+    const inCgroups = new Map(running.map(({ record, cgroup }) => [record.id, cgroup?.usage()]));
+    const others = running.filter(({ record }) => !inCgroups.get(record.id));
+    const trees = others.length > 0 ? usageOfTrees(others.map(({ pid }) => pid!)) : undefined;
     const used = await Promise.all(
       running.map(async (container): Promise<ContainerUsage[]> => {
-        const { record, pid, cgroup } = container;
-        const usage = trees ? trees.get(pid!) : cgroup?.usage();
+        const { record, pid } = container;
+        const usage = inCgroups.get(record.id) ?? trees?.get(pid!);
         return usage ? [{ id: record.id, time, ...usage, writableBytes: await this.#writtenBy(container) }] : [];
       }),
     );

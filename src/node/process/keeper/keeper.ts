@@ -9,7 +9,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { openCgroups } from '../../cgroups/cgroups.ts';
+import { type Cgroups, openCgroups, openDelegatedCgroups } from '../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { parseRange } from '../network/addresses.ts';
 import { openBridge, type PodNetwork } from '../network/bridge.ts';
@@ -31,11 +31,14 @@ import { Engine } from './engine.ts';
 import { writeAtomically } from './files.ts';
 import { endLeftCommands } from './left-commands.ts';
 import { inspectMachine, type Machine } from './machine.ts';
+import { canEnter } from './plain/enter-cgroup.ts';
+import { plainUser } from './plain/plain-executor.ts';
 import { Sessions } from './sessions.ts';
 import { SpareFifos } from './spare-fifos.ts';
 import { StreamHub } from './stream-hub.ts';
 
 const KEY_BYTES = 32;
+const LIMITS = ['cpu', 'memory', 'pids'] as const;
 
 export interface KeeperOptions {
   readonly directory: string;
@@ -54,12 +57,12 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   endLeftCommands(join(directory, 'streams'), `/quarterdeck-${name}`);
   const machine = inspectMachine(options.programs);
   const { network, why } = await networkOf(machine, name, podCidr);
-  const cgroups = machine.isRoot ? openCgroups() : undefined;
+  const cgroups = await cgroupsOf(machine, name);
   const fifos = new SpareFifos(join(directory, 'spare'));
   const chosen = await chooseExecutor({
     fifos,
     ...{ directory, name, machine },
-    hasCgroups: cgroups !== undefined,
+    cgroups,
     hasNetwork: network !== undefined,
   });
   const { executor, executorName } = chosen;
@@ -72,7 +75,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     fifos,
     machine,
     network,
-    cgroups: executorName === 'oci' ? cgroups : undefined,
+    cgroups,
     boot: bootId(),
     changed: (sandboxId) => {
       for (const listener of listeners) listener(sandboxId);
@@ -92,7 +95,13 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
     networkLimitation: network?.limitation,
-    hasCgroups: context.cgroups !== undefined,
+    limits: LIMITS.filter((name) => cgroups?.controllers.has(name)),
+    whyUnlimited: machine.isRoot
+      ? 'cgroups cannot be written'
+      : cgroups
+        ? 'the delegated cgroup has no such controller'
+        : 'no cgroup is delegated to the user of the node agent',
+    plain: executorName === 'plain' ? plainFacts(machine) : undefined,
     hasHostPorts: machine.programs.nft !== undefined,
     hasTerminals: machine.programs.script !== undefined,
     hasSelinux: machine.hasSelinux,
@@ -146,6 +155,22 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   await listen(server, directory);
   writeAtomically(join(directory, 'keeper.pid'), `${process.pid}\n`);
   return { ended };
+}
+
+/** Of another user than root: what was delegated to it. */
+async function cgroupsOf({ isRoot }: Machine, name: string): Promise<Cgroups | undefined> {
+  if (isRoot) return openCgroups();
+  const delegated = openDelegatedCgroups();
+  return delegated && (await canEnter(delegated, `/quarterdeck-${name}`)) ? delegated : undefined;
+}
+
+function plainFacts(machine: Machine): KeeperFacts['plain'] {
+  const { isRoot, programs, hasCapabilities } = machine;
+  return {
+    ...plainUser(machine),
+    hasNoNewPrivileges: programs.setpriv !== undefined,
+    hasNoCapabilities: isRoot || !hasCapabilities,
+  };
 }
 
 /** Removes what all sandboxes shared. */

@@ -46,9 +46,23 @@ export interface KeeperFacts {
   /** What pods are not protected from in their network, as a sentence. */
   readonly networkLimitation: string | undefined;
   readonly hasHostPorts: boolean;
-  readonly hasCgroups: boolean;
+  /** What can be limited by cgroups. */
+  readonly limits: readonly ('cpu' | 'memory' | 'pids')[];
+  /** Why it is not everything, as part of a sentence. */
+  readonly whyUnlimited: string;
+  /** The user of plain processes; undefined for containers. */
+  readonly plain: PlainUser | undefined;
   readonly hasTerminals: boolean;
   readonly hasSelinux: boolean;
+}
+
+export interface PlainUser {
+  readonly uid: number;
+  readonly gid: number;
+  /** Whether processes can be kept from getting more rights (no_new_privs). */
+  readonly hasNoNewPrivileges: boolean;
+  /** Whether they have none of the capabilities that can be dropped. */
+  readonly hasNoCapabilities: boolean;
 }
 
 export interface KeeperCalls {
