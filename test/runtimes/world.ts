@@ -25,7 +25,11 @@ type Ability =
   | 'security'
   /** Supplemental groups. */
   | 'groups'
-  | 'terminal';
+  | 'terminal'
+  /** Streams that a command closes while it goes on. */
+  | 'closed streams'
+  /** Connections to ports that only the client has closed. */
+  | 'half-closed ports';
 
 export interface RuntimeUnderTest {
   /** Opens it; again after `close`, on the same files. */
