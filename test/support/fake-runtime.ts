@@ -22,6 +22,7 @@ export class FakeRuntime implements Runtime {
   readonly version = 'fake://1.0';
   handlers: Runtime['handlers'] = [];
   supplementalGroupsPolicy: boolean | undefined;
+  podNetwork: Runtime['podNetwork'];
   /** What was called, for example `start web/c/0`. */
   readonly calls: string[] = [];
   readonly present = new Set<string>(['nginx:1']);

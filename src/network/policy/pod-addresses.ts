@@ -21,6 +21,12 @@ export function addressesOf(pod: Pod): readonly string[] {
   return addresses;
 }
 
+/** Whether the status shows an address of the node as that of the pod. */
+export function hasAddressOfNode({ status }: Pod): boolean {
+  const { podIP, hostIP, hostIPs = [] } = status;
+  return Boolean(podIP) && (podIP === hostIP || hostIPs.some(({ ip }) => ip === podIP));
+}
+
 /** Text in the place of an address; undefined if there is none. */
 export function wrongAddressOf(pod: Pod): string | undefined {
   return textsOf(pod).find((text) => parseIp(text) === undefined);

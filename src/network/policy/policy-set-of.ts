@@ -8,7 +8,7 @@ import type { NetworkPolicy as NetworkPolicyObject } from '../../kinds/groups/ne
 import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
 import type { LabelSelector } from '../../kinds/shapes/meta/label-selector.ts';
 import { fromLabelSelector } from '../../schema/selector/selector.ts';
-import { addressesOf } from './pod-addresses.ts';
+import { addressesOf, hasAddressOfNode } from './pod-addresses.ts';
 import type { Allowance, AllowedPort, Direction, Isolation, NamedPort, Peers, PolicySet } from './policy-set.ts';
 
 type NetworkPolicy = DeepReadonly<NetworkPolicyObject>;
@@ -213,10 +213,11 @@ function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
   return known;
 }
 
-/** Pods on the network of the node cannot be told from it. */
+/** Pods on the network of the node cannot be told from it, whether they ask for it or the node has no other for them. */
 function hasOwnNetwork(pod: Pod): boolean {
   const { spec, status } = pod;
-  return !spec.hostNetwork && status.phase !== 'Succeeded' && status.phase !== 'Failed' && addressesOf(pod).length > 0;
+  const isOnNodeNetwork = spec.hostNetwork === true || hasAddressOfNode(pod);
+  return !isOnNodeNetwork && status.phase !== 'Succeeded' && status.phase !== 'Failed' && addressesOf(pod).length > 0;
 }
 
 const nameOf = ({ metadata }: NetworkPolicy) => `${metadata.namespace}/${metadata.name}`;

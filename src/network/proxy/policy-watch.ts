@@ -116,7 +116,7 @@ export class PolicyWatch {
 
 /** What policies look at. */
 function factsOf({ metadata, spec, status }: DeepReadonly<Pod>): unknown {
-  return [metadata.labels, spec.nodeName, status.phase, status.podIP, status.podIPs];
+  return [metadata.labels, spec.nodeName, status.phase, status.podIP, status.podIPs, status.hostIP, status.hostIPs];
 }
 
 function isSame(a: unknown, b: unknown): boolean {

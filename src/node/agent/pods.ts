@@ -34,8 +34,8 @@ export interface AgentPodsOptions {
   readonly nodeName: string;
   /** The UID of the Node object. Undefined until it is registered. */
   readonly nodeUid: () => string | undefined;
-  /** Whether the node runs a pod, given those that it runs already. */
-  readonly admission: (pod: SeenPod, others: readonly SeenPod[]) => Promise<Admission>;
+  /** Whether the node runs a pod, given those that it runs already. One that is not new has its ports. */
+  readonly admission: (pod: SeenPod, others: readonly SeenPod[], isNew: boolean) => Promise<Admission>;
 }
 
 interface Followed {
@@ -228,7 +228,7 @@ export class AgentPods {
   #admitResize(pod: SeenPod): Promise<Refusal | undefined> {
     if (isStatic(pod)) return Promise.resolve(STATIC_RESIZE);
     const admitting = this.#admitting.then(async () => {
-      const decision = await this.#options.admission(pod, this.running());
+      const decision = await this.#options.admission(pod, this.running(), false);
       if (decision.type === 'admitted') return undefined;
       return decision.type === 'refused' ? decision : decision.lacking;
     });
@@ -245,7 +245,7 @@ export class AgentPods {
     const { context, admission } = this.#options;
     const unsupported = context.runtime.refusal(pod);
     if (unsupported) return { reason: 'PodFeatureUnsupported', message: unsupported };
-    const decision = await admission(pod, this.running());
+    const decision = await admission(pod, this.running(), true);
     switch (decision.type) {
       case 'admitted':
         return undefined;

@@ -74,6 +74,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     ],
     supplementalGroupsPolicy: facts.executor === 'oci',
     limitation: limitationOf(facts),
+    podNetwork: facts.hasNetwork ? 'cluster' : 'node',
     refusal: (pod) => refusal(pod, facts, allowsHostImage),
     userNamespaceOf: (pod) => userNamespaceOf(pod, facts),
     health: async () =>

@@ -1,6 +1,7 @@
 /** What the node agent needs from what runs its pods. Times are milliseconds since the epoch. */
 import type { Duplex } from 'node:stream';
 import type { ProcessStreams, TerminalSize } from '../../base/programs/process-streams.ts';
+import type { PodNetwork } from '../../kinds/groups/core/node/pod-network.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, ContainerResources } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
@@ -13,8 +14,8 @@ export interface Runtime extends Containers {
   readonly images: Images;
   /** What its containers are not separated from, and why, as a sentence for the conditions of pods. Absent: nothing. */
   readonly limitation?: string | undefined;
-  /** Whether pods have addresses of the node's range. False: another network was configured for the runtime. Default: true. */
-  readonly usesPodRange?: boolean | undefined;
+  /** Where pods get their addresses from. Default: `cluster`. */
+  readonly podNetwork?: PodNetwork | undefined;
   /** What its handlers can do, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
   readonly handlers: readonly RuntimeHandler[];
   /** Whether `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */

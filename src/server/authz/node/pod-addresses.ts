@@ -2,15 +2,12 @@
 import type { BlockList } from 'node:net';
 import { addressList, classOf, contains } from '../../../base/dial/address-class.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { podNetworkOf } from '../../../kinds/groups/core/node/pod-network.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
 import { cidrProblems, ipProblems } from '../../../kinds/shapes/meta/ip-address.ts';
 import { objectsIn } from '../../admission/lookup.ts';
 import type { Core } from '../../core.ts';
-
-/** On a Node: its pods get their addresses from a network that is not the cluster's, and so not from `podCIDR`. */
-const NETWORK_ANNOTATION = 'node.kubernetes.io/pod-network';
-const EXTERNAL = 'external';
 
 /** Why a node cannot report an address of one of its pods; undefined if it can. Addresses that were known before are left alone. */
 export function podAddressProblem(core: Core, pod: Pod, old: Pod, nodeName: string): string | undefined {
@@ -19,7 +16,8 @@ export function podAddressProblem(core: Core, pod: Pod, old: Pod, nodeName: stri
   if (added.length === 0) return undefined;
   const node = core.cache.table(Node).get('', nodeName)?.hub(Node) as Node | undefined;
   for (const ip of added) {
-    const problem = problemOf(core, ip, { node, isOnNodeNetwork: pod.spec.hostNetwork === true });
+    const isOnNodeNetwork = pod.spec.hostNetwork === true || (node !== undefined && podNetworkOf(node) === 'node');
+    const problem = problemOf(core, ip, { node, isOnNodeNetwork });
     if (problem !== undefined) return `${JSON.stringify(ip)} ${problem}`;
   }
   return undefined;
@@ -36,13 +34,13 @@ function problemOf(core: Core, ip: string, { node, isOnNodeNetwork }: Reporter):
   const kind = classOf(ip);
   // Validation has a message for what is no address.
   if (kind === undefined) return undefined;
-  // Where a node cannot give pods a network, all of them have its own.
-  if (contains(addressesOf(node), ip)) return undefined;
+  // A node says itself which addresses it has.
   if (kind !== 'unicast') return `is a ${kind} address`;
+  if (contains(addressesOf(node), ip)) return undefined;
   if (isOnNodeNetwork) return 'is not an address of the node, whose network the pod has';
   const { podCIDRs = [] } = node?.spec ?? {};
   if (contains(rangesOf(podCIDRs), ip)) return undefined;
-  const isExternal = node?.metadata.annotations?.[NETWORK_ANNOTATION] === EXTERNAL;
+  const isExternal = node !== undefined && podNetworkOf(node) === 'external';
   if (podCIDRs.length > 0 && !isExternal) return `is not in the range of the node's pods (${podCIDRs.join(', ')})`;
   return takenBy(core, ip, node);
 }

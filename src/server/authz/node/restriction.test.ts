@@ -212,6 +212,28 @@ describe('the address of a pod', () => {
     expect((await write('192.0.2.1')).status.podIP).toBe('192.0.2.1');
   });
 
+  it('is one of the node, where all pods have the network of the node', async () => {
+    await api.create('pods', pod('n1'));
+    await annotate('node');
+    await expect(write('10.244.1.7')).rejects.toMatchObject(forbidden('is not an address of the node'));
+    await expect(write('192.0.2.2')).rejects.toMatchObject(forbidden('is not an address of the node'));
+    expect((await write('192.0.2.1')).status.podIP).toBe('192.0.2.1');
+  });
+
+  it.each(LOOPBACK)('cannot be %s, whatever the node says about itself', async (ip) => {
+    const status = { addresses: [{ type: 'InternalIP', address: ip }] };
+    await api.patch('nodes', 'n1', { status }, { ...cluster, subresource: 'status' });
+    for (const [name, hostNetwork] of [
+      ['p', false],
+      ['q', true],
+    ] as const) {
+      await api.create('pods', { ...pod('n1', { name }, { hostNetwork }) });
+      const claim = { status: { podIP: ip, podIPs: [{ ip }] } };
+      const written = api.patch('pods', name, claim, { ...asNode, subresource: 'status' });
+      await expect(written).rejects.toMatchObject(forbidden('cannot report the pod IP'));
+    }
+  });
+
   it('is anything that nobody else has, where another network gives addresses to pods', async () => {
     await api.create('pods', pod('n1'));
     await annotate('external');
