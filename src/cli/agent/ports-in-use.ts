@@ -22,7 +22,7 @@ export interface PortOwners extends NodeOfMachine {
 }
 
 /** The maps of services with ports of the node, and with ports of addresses, of which those of the node count. */
-const MAPS = [SETS.nodePorts, SETS.services].map((name) => ofIp(name, 4));
+const MAPS = [SETS.nodePorts, SETS.unservedNodePorts, SETS.services, SETS.unserved].map((name) => ofIp(name, 4));
 
 /**
  * Whatever has some of these ports, under any address. Pods of this node with an address of their own listen in namespaces of their own,
