@@ -64,6 +64,8 @@ async function forward(
   forwarder: PortForwarder,
 ): Promise<void> {
   error.resume();
+  // Clients close their connection when they have the end of both: from then on, the port has nothing to say.
+  data.once('finish', () => error.end());
   try {
     const target = await forwarder.connect(port);
     // A client that resets a stream reads no more of it: the port gets what was sent, and is not waited for.
@@ -73,7 +75,8 @@ async function forward(
     await joined(data, target);
     error.end();
   } catch (cause) {
-    error.end(forwarder.describe(port, cause as Error), () => data.destroy());
+    if (error.writableEnded) data.destroy();
+    else error.end(forwarder.describe(port, cause as Error), () => data.destroy());
   }
 }
 

@@ -95,10 +95,6 @@ export class LocalKernel implements Kernel {
     }
   }
 
-  listeners(): Promise<readonly ListeningSocket[]> {
-    return readListeners(this.#options.enter);
-  }
-
   async listen(server: Server, port: number): Promise<void> {
     const { enter } = this.#options;
     const from = enter.length === 0 ? port : await listenInNamespace(enter, port);

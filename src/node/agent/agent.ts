@@ -59,8 +59,8 @@ export interface AgentOptions {
   readonly userAgent: string;
   /** Checks what probes and hooks connect to. */
   readonly dialGuard: DialGuard;
-  /** The ports of the machine that programs listen on, which pods must leave alone. */
-  readonly portsInUse?: () => Promise<readonly PortInUse[]>;
+  /** Who of the machine has some of these ports, which pods must leave alone. */
+  readonly portsInUse?: (wanted: ReadonlySet<number>) => Promise<readonly PortInUse[]>;
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
   /** Undefined: there are neither Services nor network policies. */
@@ -132,8 +132,9 @@ export function startAgent(options: AgentOptions): Agent {
     async admission(pod, others, isNew) {
       if (!isStatic(pod)) await own.until((nodes) => nodes.get(name) !== undefined, signal);
       const node = own.lister.get(name) ?? (await reporter.expected());
-      const takesPorts = isNew && nodePortsOf(pod, node).length > 0;
-      const portsInUse = takesPorts ? await (options.portsInUse?.() ?? []) : [];
+      // Pods on the network of the node take their ports themselves, and see what is wrong with them.
+      const wanted = isNew && !pod.spec.hostNetwork ? nodePortsOf(pod, node).map(({ port }) => port) : [];
+      const portsInUse = wanted.length > 0 ? await (options.portsInUse?.(new Set(wanted)) ?? []) : [];
       return admission(pod, node, others, { allowedUnsafeSysctls, portsInUse });
     },
     nodeName: name,

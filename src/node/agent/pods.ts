@@ -6,6 +6,7 @@ import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { rejectionMessage } from '../../kinds/shapes/pod/rejection.ts';
 import { type Admission, PREEMPTED } from '../admission/admit.ts';
 import { fromApi, isMirror, isStatic } from '../admission/critical.ts';
 import type { Refusal } from '../admission/refusal.ts';
@@ -232,7 +233,7 @@ export class AgentPods {
       }
       const { reason, message } = refusal;
       warn(reason, message);
-      return { reason, message: `Pod was rejected: ${message}`, isRefusal: true };
+      return { reason, message: rejectionMessage(message), isRefusal: true };
     });
     this.#admitting = admitting.catch(() => undefined);
     return admitting;

@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOST_IMAGE_ID } from '../../../src/kinds/shapes/container/host-image.ts';
 import type { prepareProcess } from '../process.ts';
 import { PLAIN_SECURITY, World } from '../world.ts';
+import { describeStreams } from './streams.ts';
 
 const HOST = { image: 'host', imageId: HOST_IMAGE_ID };
 
@@ -131,6 +132,8 @@ export function describePlain(prepare: () => ReturnType<typeof prepareProcess>):
     expect(await output).toBe('only end\n');
     expect(await container.ended()).toMatchObject({ exitCode: 8 });
   });
+
+  describe('ends of streams', () => describeStreams({ runtime: () => world.runtime, run: start, lacks: {} }));
 
   it('says what cannot be run', async () => {
     const container = await world.create({ ...HOST, command: ['no-such-program'], workingDirectory: '/' });

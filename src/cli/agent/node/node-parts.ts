@@ -151,8 +151,9 @@ export class NodeParts {
       seccompDirectory: join(this.#directory, 'seccomp'),
       dialGuard: this.#guard,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
-      portsInUse: () =>
-        portsInUse({
+      portsInUse: (wanted) =>
+        portsInUse(wanted, {
+          shortName: nodeId(this.#options.dataDirectory, this.#options.name),
           networkNamespace: this.#options.network?.namespace,
           known: ownPorts(settings, apiServer, addresses),
         }),

@@ -7,10 +7,11 @@ import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';
 import { LocalForwarding } from '../../../network/kernel/forwarding.ts';
-import { LocalKernel, listening, readListeners } from '../../../network/kernel/local-kernel.ts';
+import { LocalKernel, listening } from '../../../network/kernel/local-kernel.ts';
 import { LocalRouter } from '../../../network/kernel/local-router.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
+import { ownListenersTable } from '../../../network/nftables/own-listeners.ts';
 import { PolicyWatch } from '../../../network/proxy/policy-watch.ts';
 import { RouteWatch } from '../../../network/proxy/route-watch.ts';
 import { ServiceProxy } from '../../../network/proxy/service-proxy.ts';
@@ -20,6 +21,7 @@ import type { RuleApplier } from '../../../network/rules/applier.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
 import type { RulesOwner, RunningServices, ServicesNode } from '../../agent/node/options.ts';
+import { networkPortsInUse, ownListeners } from '../../agent/ports-in-use.ts';
 
 export interface ServicesOptions {
   /** Reads Services and EndpointSlices, Nodes, and all pods, namespaces and policies. */
@@ -48,7 +50,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     new ServiceProxy({
       ...{ ...common, addresses: node.addresses, applier },
       listen: (server, port) => (kernel ? kernel.listen(server, port) : listening(server, port)),
-      listeners: () => (kernel ? kernel.listeners() : readListeners()),
+      listeners: () => networkPortsInUse(node),
       reportPortsInUse: (ports) => annotatePortsInUse(options.nodeClient ?? client, node.name, ports),
     });
   if (!kernel) {
@@ -65,6 +67,9 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       },
     };
   }
+  await kernel
+    .apply(listenersTable(table), ownListenersTable(await ownListeners(node)))
+    .catch((error: unknown) => log.warn('rules of pods may take ports of this program', { error: String(error) }));
   const router = node.networkNamespace === undefined ? await openRouter(path) : undefined;
   const routes =
     router &&
@@ -102,6 +107,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       if (!options.removesRules) return;
       const removed = applier
         .close()
+        .then(() => kernel.remove(listenersTable(table)))
         .then(() => forwarding?.remove(table))
         .then(() => router && removeRoutes({ kernel, router, table }, node.shortName));
       // The node stops all the same; the next start replaces what is left.
@@ -124,6 +130,7 @@ export async function removeServiceRules(
   if (!kernel) return;
   const table = serviceTable(name, shortName);
   await kernel.remove(table);
+  await kernel.remove(listenersTable(table));
   await (await openForwarding(path))?.remove(table);
   const router = networkNamespace === undefined ? await openRouter(path) : undefined;
   if (router) await removeRoutes({ kernel, router, table }, shortName);
@@ -148,6 +155,7 @@ async function removeRoutes({ kernel, router, table }: Routed, owner: string): P
 }
 
 const routesTable = (table: string) => `${table}-routes`;
+const listenersTable = (table: string) => `${table}-listeners`;
 
 const MAX_NODE_CHARACTERS = 80;
 
