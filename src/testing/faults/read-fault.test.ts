@@ -3,8 +3,8 @@ import type { Fault } from '../contract.ts';
 import { readFault } from './read-fault.ts';
 
 it('reads durations as milliseconds', () => {
-  expect(readFault({ verbs: ['get'], error: 503, rate: 0.5, latency: '2s', dropWatches: 5 })).toMatchObject({
-    ...{ verbs: ['get'], error: 503, rate: 0.5, latencyMs: 2_000, dropWatchesAfterMs: 5 },
+  expect(readFault({ verbs: ['get'], error: 503, rate: 0.5, latency: '2s', dropWatches: 5, times: 2 })).toMatchObject({
+    ...{ verbs: ['get'], error: 503, rate: 0.5, latencyMs: 2_000, dropWatchesAfterMs: 5, times: 2 },
   });
 });
 
@@ -16,6 +16,7 @@ it.each([
   ['a rate above 1', { error: 500, rate: 7 }, 'rate: Invalid value: 7'],
   ['a text for a list', { error: 500, users: 'eve' }, 'json: cannot unmarshal string'],
   ['a text that is no duration', { latency: 'x' }, 'x is not a duration'],
+  ['no number of times', { error: 500, times: 0 }, 'times: Invalid value: 0'],
   ['no time', { latency: 0 }, 'latency: Invalid value: 0'],
   ['nothing that would happen', { verbs: ['get'] }, 'one of error, latency, dropWatches or staleWatches is required'],
   ['nothing at all', undefined, 'is required'],

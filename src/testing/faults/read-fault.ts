@@ -16,16 +16,21 @@ const DURATIONS: Readonly<Record<string, string>> = {
 };
 
 const OF_API = new Map(Object.entries(DURATIONS).map(([field, ofApi]) => [ofApi, field]));
-const FIELDS = Object.keys(FaultSpec.fields).map((field) => OF_API.get(field) ?? field);
+const FIELDS = [...Object.keys(FaultSpec.fields).map((field) => OF_API.get(field) ?? field), 'times'];
 
 /** Throws a TypeError that names what is wrong. */
 export function readFault(fault: Fault): FaultRule {
   const given = Object.entries(fault ?? {}).filter(([, value]) => value !== undefined);
   const unknown = given.map(([field]) => field).filter((field) => !FIELDS.includes(field));
   if (unknown.length > 0) throw wrong(unknown.map(unknownField));
+  const { times } = fault ?? {};
+  if (times !== undefined && !(Number.isInteger(times) && times > 0)) {
+    throw wrong([`times: Invalid value: ${times}: must be a whole number greater than 0`]);
+  }
+  const ofSpec = given.filter(([field]) => field !== 'times');
   const spec = decoded(
     Object.fromEntries(
-      given.map(([field, value]) => {
+      ofSpec.map(([field, value]) => {
         const ofApi = DURATIONS[field];
         return ofApi === undefined ? [field, value] : [ofApi, milliseconds(value as Duration)];
       }),
@@ -33,7 +38,7 @@ export function readFault(fault: Fault): FaultRule {
   );
   const errors = validate(FaultSpec, spec, { operation: 'create', old: undefined, subresource: undefined });
   if (errors.length > 0) throw wrong(errors.map(({ field, message }) => named(`${field}: ${message}`)));
-  return ruleOfSpec(spec);
+  return { ...ruleOfSpec(spec), times };
 }
 
 function decoded(input: object): FaultSpec {
