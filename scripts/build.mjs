@@ -58,7 +58,10 @@ export async function build() {
   };
   const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, { define: constants, ...FUNCTION });
   const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, { define: constants, ...FUNCTION });
-  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, FUNCTION);
+  // With line breaks and the names of source files: its traces, and the line that Node prints of an uncaught error, are for
+  // people who test their own programs, and Node uses no source maps for what is run with code that V8 compiled before.
+  const readable = { minifyWhitespace: false, sourcemap: false };
+  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, { ...FUNCTION, ...readable });
   const programs = {
     'qd.next': 'src/cli/launch.ts',
     'qdfed.next': 'src/cli/qdfed.ts',

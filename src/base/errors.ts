@@ -64,15 +64,14 @@ export interface ApiErrorOptions {
 /** A failure as the API reports it. May be thrown anywhere in the server. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  readonly reason: Reason;
   readonly details: StatusDetails | undefined;
   readonly metadata: Status['metadata'];
 
-  constructor(
-    readonly reason: Reason,
-    message: string,
-    options: ApiErrorOptions = {},
-  ) {
+  constructor(reason: Reason, message: string, options: ApiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    // Callers in JavaScript are not checked, and handlers of errors rely on the table.
+    this.reason = Object.hasOwn(reasons, reason) ? reason : 'Unknown';
     this.details = options.details;
     this.metadata = options.metadata ?? {};
   }

@@ -47,7 +47,7 @@ function where({ nodeName, nominatedNodeName, queue }: Explanation): string {
 
 function why({ filters, scores }: NodeVerdict, showsAll: boolean): string {
   const against = filters.filter(({ result }) => result === 'Refused');
-  const refusals = against.map(({ plugin, reasons = [] }) => `${plugin}: ${reasons.join(', ')}`);
+  const refusals = against.map(({ plugin, reasons = [], details = reasons }) => `${plugin}: ${details.join(', ')}`);
   const others = filters.filter(({ result }) => showsAll && result !== 'Refused');
   return [
     ...refusals,

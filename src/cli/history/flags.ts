@@ -26,6 +26,10 @@ export type DiffFlags = ValuesOf<typeof diffFlags>;
 
 export const undoFlags = [
   namespace,
+  flag('--to <time>', {
+    help: `go back, or forward again, to this: ${AT}`,
+    defaultText: 'what was before the last change',
+  }),
   flag('--dry-run', { help: 'let the server check the change without making it' }),
   flag('--yes', { help: 'do not ask; required where standard input is not a terminal' }),
   ...connectionFlags,

@@ -13,9 +13,11 @@ const object = async (text: string, format: 'json' | 'yaml' = 'json') =>
   decodeObject(Buffer.from(text), format, purpose);
 
 describe('an object', () => {
-  it('can be null, which is an empty object', async () => {
-    expect(await object('null')).toEqual({});
-    expect(await object('', 'yaml')).toEqual({});
+  it('is not null, nor empty', async () => {
+    for (const read of [() => object('null'), () => object(' null\n', 'yaml'), () => object('', 'yaml')]) {
+      await expect(read()).rejects.toMatchObject({ reason: 'BadRequest' });
+      await expect(read()).rejects.toThrow('cannot unmarshal null into Go value of type Pod');
+    }
   });
 
   it('is JSON although it is called YAML, also with more values than YAML may have', async () => {
@@ -83,6 +85,10 @@ it('invalid delete options are reported', async () => {
   await expect(decodeOptions(Buffer.from('{'), 'json', purpose)).rejects.toThrow(
     /^couldn't get version\/kind; json parse error: unexpected end of JSON input$/,
   );
+});
+
+it('delete options may be null, which are none', async () => {
+  expect(await decodeOptions(Buffer.from('null'), 'json', purpose)).toEqual({});
 });
 
 describe('a patch', () => {

@@ -85,6 +85,8 @@ export function decodeObject(bytes: Buffer, format: Format, context: DecodeConte
   }
 }
 
+const NULL = Buffer.from('null');
+
 /** Decodes the options that a delete may send in its body. */
 export async function decodeOptions(
   bytes: Buffer,
@@ -92,6 +94,8 @@ export async function decodeOptions(
   context: Omit<DecodeContext, 'kind' | 'confidential'>,
 ): Promise<object> {
   try {
+    // Clients that have no options may send null for them.
+    if (format === 'json' && bytes.equals(NULL)) return {};
     return await decode(bytes, format, { ...context, kind: 'DeleteOptions', confidential: false });
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message, error);
@@ -175,10 +179,9 @@ function decode(bytes: Buffer, format: Format, context: DecodeContext): object |
   }
 }
 
-/** Checks that a value is an object whose `kind` and `apiVersion`, if present, are strings. Null is an empty object. */
+/** Checks that a value is an object whose `kind` and `apiVersion`, if present, are strings. */
 function identified(value: unknown, kind: string): object {
-  if (value === null) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DecodeError(`json parse error: json: cannot unmarshal ${typeName(value)} into Go value of type ${kind}`);
   }
   for (const key of ['apiVersion', 'kind'] as const) {
