@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 
 let cluster: AgentCluster;
@@ -338,6 +339,39 @@ test('an evicted pod says so in its conditions, and when nothing of it runs', as
     ...{ status: 'True', reason: 'TerminationByKubelet', message: 'The node was low on resource: memory. ' },
   });
   expect(await events('web')).toContain('Evicted: The node was low on resource: memory. ');
+});
+
+test('a pod stays ready while a container is replaced by one of another image', async () => {
+  const { run, until, runtime, client } = await start();
+  await run('web');
+  await until('web', isReady);
+  const created = once();
+  let isHeld = false;
+  runtime.fault = async (call) => {
+    if (call !== 'create web/c/1') return undefined;
+    isHeld = true;
+    await created.promise;
+    return undefined;
+  };
+  const image = { spec: { containers: [{ name: 'c', image: 'other:1' }] } };
+  await client.of(Pod).in('default').patch('web', { type: 'strategic', changes: image });
+  const between = await until('web', () => isHeld);
+  expect([isReady(between), Object.keys(between.status.containerStatuses[0].state)]).toEqual([true, ['running']]);
+  created.resolve();
+  const after = await until('web', (pod) => pod.status.containerStatuses[0].image.startsWith('other'));
+  expect(isReady(after)).toBe(true);
+  expect(after.status.containerStatuses[0].lastState.terminated).toBeDefined();
+});
+
+test('a pod whose replaced container cannot start says so', async () => {
+  const { run, until, runtime, client } = await start();
+  await run('web');
+  await until('web', isReady);
+  runtime.fault = (call) => (call === 'pull other:1' ? 'before' : undefined);
+  const image = { spec: { containers: [{ name: 'c', image: 'other:1' }] } };
+  await client.of(Pod).in('default').patch('web', { type: 'strategic', changes: image });
+  const { status } = await until('web', (pod) => !isReady(pod));
+  expect(status.containerStatuses[0].state.waiting.reason).toBe('ErrImagePull');
 });
 
 test('a pod says what it is not separated from', async () => {

@@ -22,7 +22,7 @@ export function isToStart(pod: SeenPod, container: SeenContainer, state: Contain
 }
 
 /** Whether it was stopped to start it with its changed spec, whatever its restart policy. */
-function wasStoppedForChange({ stop, records }: ContainerState): boolean {
+export function wasStoppedForChange({ stop, records }: ContainerState): boolean {
   return stop !== undefined && stop.id === records[0]?.id && (stop.cause === 'image' || stop.cause === 'resources');
 }
 
