@@ -19,20 +19,30 @@ export interface OciHook {
  */
 const SCRIPT = `
 root=\${1:-$(pwd -P)}; first=; dev=0; pts=0; proc=0; sys=0; is_privileged=no; devices=; problem=
-while read -r id parent device inner point options rest; do
-  case $point in
-    "$root") if [ -z "$first" ]; then first=$device$inner; elif [ "$device$inner" != "$first" ]; then problem='the root'; fi;;
+set -f
+mounts=$(cat /proc/self/mountinfo)
+new_line='
+'
+IFS=$new_line
+for mount in $mounts; do
+  case $mount in *" $root"*|*' /dev '*) ;; *) continue;; esac
+  IFS=' '
+  set -- $mount
+  IFS=$new_line
+  device=$3 inner=$4 options=$6
+  case $5 in
     /dev) devices=$device;;
+    "$root") if [ -z "$first" ]; then first=$device$inner; elif [ "$device$inner" != "$first" ]; then problem='the root'; fi;;
     "$root"/dev) dev=$((dev + 1));;
     "$root"/dev/pts) pts=$((pts + 1));;
     "$root"/proc) proc=$((proc + 1));;
-    "$root"/sys) sys=$((sys + 1)); case $options:$rest in rw*"- sysfs "*) is_privileged=yes;; esac;;
+    "$root"/sys) sys=$((sys + 1)); case $options:$mount in rw*' - sysfs '*) is_privileged=yes;; esac;;
     "$root"/proc/*) problem=/proc;;
     "$root"/dev/null|"$root"/dev/zero|"$root"/dev/full|"$root"/dev/random|"$root"/dev/urandom|"$root"/dev/tty)
       [ "$device" = "$devices" ] || problem=/dev;;
     "$root"/dev/pts/*|"$root"/dev/console|"$root"/dev/ptmx|"$root"/dev/fd|"$root"/dev/stdin|"$root"/dev/stdout|"$root"/dev/stderr) problem=/dev;;
   esac
-done </proc/self/mountinfo
+done
 [ "$dev" = 1 ] && [ "$pts" = 1 ] || problem=/dev
 [ "$proc" = 1 ] || problem=/proc
 [ "$sys" = 1 ] || { problem=/sys; is_privileged=no; }
