@@ -26,6 +26,7 @@ export function imagesWithHost(store: ImageStore, allowsHostImage: boolean): Ima
   return {
     list: async () => [...(await store.list()), ...(allowsHostImage ? [HOST_IMAGE] : [])],
     find: async (reference) => (isHost(reference) ? HOST_IMAGE : store.find(reference)),
+    isBuiltIn: (reference) => allowsHostImage && isHostImage(reference),
     pull: async (reference, credentials) => (isHost(reference) ? HOST_IMAGE_ID : store.pull(reference, credentials)),
     remove: async (id) => {
       if (isHostImage(id))
