@@ -27,6 +27,7 @@ export function imagesWithHost(store: ImageStore, allowsHostImage: boolean, user
   return {
     list: async () => [...(await store.list()), ...(allowsHostImage ? [hostImage] : [])],
     find: async (reference) => (isHost(reference) ? hostImage : store.find(reference)),
+    isBuiltIn: (reference) => allowsHostImage && isHostImage(reference),
     pull: async (reference, credentials) => (isHost(reference) ? HOST_IMAGE_ID : store.pull(reference, credentials)),
     remove: async (id) => {
       if (isHostImage(id))

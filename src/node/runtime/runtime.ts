@@ -172,6 +172,8 @@ export interface Images {
   list(): Promise<readonly Image[]>;
   /** By name or id; undefined if it is not on this node. */
   find(reference: string): Promise<Image | undefined>;
+  /** Whether the image is a part of the node, which no registry has; absent: none is. */
+  isBuiltIn?(reference: string): boolean;
   /** Returns the id. Rejects with a RuntimeError. */
   pull(reference: string, credentials: RegistryCredentials | undefined): Promise<string>;
   remove(id: string): Promise<void>;
