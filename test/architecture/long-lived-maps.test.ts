@@ -40,6 +40,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#environments': 'stored objects',
   },
   'src/kinds/groups/apiextensions/json-schema-props.ts': { unions: 'served kinds' },
+  'src/kinds/placement/host-ports.ts': { '#byNumber': 'one call', '#byAddress': 'one call' },
   'src/kinds/quota/pods.ts': { NO_STATUSES: 'one call' },
   'src/kinds/shapes/pod/resource-claims.ts': { NO_CLAIMS: 'one call' },
   'src/schema/json-document.ts': { '#own': 'one call' },
