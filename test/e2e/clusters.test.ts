@@ -146,6 +146,25 @@ describe('qd up --detach', () => {
   });
 });
 
+test('a copy of a data directory has a kubeconfig of its own, with and without --kubeconfig', async () => {
+  await upDetached('original');
+  const urls = new Set((await clusters()).map(({ url }) => url));
+  for (const [name, flags] of [
+    ['copy', []],
+    ['other', ['--kubeconfig', join(home, 'other.kubeconfig')]],
+  ] as const) {
+    const copy = join(home, name);
+    await cp(dataOf('original'), copy, { recursive: true });
+    expect(await upDetached(name, '--data-dir', copy, ...flags)).toMatchObject({ code: 0, stderr: '' });
+    const text = await readFile(join(copy, 'admin.kubeconfig'), 'utf8');
+    expect(text.match(/server: .*/g)).toHaveLength(1);
+    expect(text).toMatch(new RegExp(`^current-context: ${name}$`, 'm'));
+    const [, server] = /server: (\S+)/.exec(text) ?? [];
+    expect((await clusters()).find((each) => each.name === name)).toMatchObject({ url: server });
+    expect(urls).not.toContain(server);
+  }
+});
+
 describe('qd list', () => {
   test('says when there is none', async () => {
     expect(await qd('list')).toMatchObject({ code: 0, stdout: expect.stringContaining('no clusters') });
