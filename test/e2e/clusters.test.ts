@@ -146,6 +146,26 @@ describe('qd up --detach', () => {
   });
 });
 
+describe('qd up --detach with real pods', () => {
+  afterEach(() => qd('down', '--name', 'dev'));
+
+  test('returns when nodes with real pods are ready, for clients as well', async () => {
+    expect(await upDetached('dev', '--runtime', 'process')).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = await qd('get', 'nodes', '-o', 'json');
+    const [{ status }] = JSON.parse(stdout).items;
+    expect(status.conditions.find(({ type }: { type: string }) => type === 'Ready')).toMatchObject({ status: 'True' });
+    expect(status.nodeInfo.containerRuntimeVersion).not.toContain('unknown');
+    expect(await readFile(join(dataOf('dev'), 'qd.log'), 'utf8')).toMatch(/^waiting .*; dev-node-1 ready /m);
+  });
+
+  test('with --wait=false, returns when the API is ready', async () => {
+    expect(await upDetached('dev', '--runtime', 'process', '--wait=false')).toMatchObject({ code: 0, stderr: '' });
+    const log = await readFile(join(dataOf('dev'), 'qd.log'), 'utf8');
+    expect(log).toMatch(/^Ready in /m);
+    expect(log).not.toMatch(/^waiting /m);
+  });
+});
+
 test('a copy of a data directory has a kubeconfig of its own, with and without --kubeconfig', async () => {
   await upDetached('original');
   const urls = new Set((await clusters()).map(({ url }) => url));
