@@ -183,7 +183,42 @@ test('a copy of a data directory has a kubeconfig of its own, with and without -
     expect((await clusters()).find((each) => each.name === name)).toMatchObject({ url: server });
     expect(urls).not.toContain(server);
   }
-});
+}, 60_000);
+
+test('commands find a cluster by its name, its directory, its context, or the environment', async () => {
+  const elsewhere = join(home, 'work', 'two');
+  const inTwo = (...args: string[]) => runQd(args, { env: { ...env(), QD_CLUSTER: 'two' } });
+  await upDetached('one', '--nodes', '1');
+  await upDetached('two', '--nodes', '2');
+  await upDetached('three', '--nodes', '3', '--data-dir', elsewhere);
+  // Every start has made its cluster the current one.
+  const nodes = async (run = qd, ...flags: string[]) =>
+    JSON.parse((await run('get', 'nodes', '-o', 'json', ...flags)).stdout).items.length;
+  expect(await nodes()).toBe(3);
+  expect(await nodes(qd, '--name', 'one')).toBe(1);
+  expect(await nodes(qd, '--data-dir', elsewhere)).toBe(3);
+  expect(await nodes(qd, '--context', 'two')).toBe(2);
+  expect(await nodes(inTwo)).toBe(2);
+  expect(await nodes(inTwo, '--name', 'one')).toBe(1);
+  expect(await nodes(inTwo, '--context', 'one')).toBe(1);
+  const none = await qd('get', 'nodes', '--name', 'four');
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringMatching(/four is not the data directory .* one \(/) });
+  expect((await inTwo('down')).stdout).toContain('Stopped cluster "two"');
+  expect((await qd('down', '--context', 'three')).stdout).toContain('Stopped cluster "three"');
+  await writeFile(
+    join(home, 'remote'),
+    (await readFile(kubeconfig, 'utf8')).replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, 'https://remote.example:1'),
+  );
+  const remote = await qd('reset', '--yes', '--kubeconfig', join(home, 'remote'));
+  expect(remote).toMatchObject({ code: 1, stderr: expect.stringContaining('which is not a cluster of this machine') });
+  expect((await qd('reset', '--yes', '--context', 'one')).stdout).toContain(
+    `Removed cluster "one" from ${dataOf('one')}`,
+  );
+  expect((await clusters()).map(({ name, state }) => [name, state])).toEqual([
+    ['three', 'stopped'],
+    ['two', 'stopped'],
+  ]);
+}, 120_000);
 
 describe('qd list', () => {
   test('says when there is none', async () => {

@@ -10,7 +10,8 @@ import type { DeepReadonly } from '../../client/object-types.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
-import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
 import type { CreateFlags } from './flags.ts';
@@ -35,7 +36,7 @@ export async function createToken(given: string | undefined, flags: CreateFlags)
   });
 }
 
-export async function listTokens(flags: ConnectionFlags): Promise<void> {
+export async function listTokens(flags: ClusterFlags): Promise<void> {
   await withClient(flags, async (client) => {
     const { items } = await client
       .of(Secret)
@@ -45,7 +46,7 @@ export async function listTokens(flags: ConnectionFlags): Promise<void> {
   });
 }
 
-export async function deleteTokens(ids: readonly string[], flags: ConnectionFlags): Promise<void> {
+export async function deleteTokens(ids: readonly string[], flags: ClusterFlags): Promise<void> {
   await withClient(flags, async (client) => {
     for (const given of ids) {
       const id = given.split('.')[0] ?? '';
@@ -135,7 +136,7 @@ function timeLeft(expiration: string, now: number): string {
 }
 
 async function withClient(
-  flags: ConnectionFlags,
+  flags: ClusterFlags,
   work: (client: Client, connection: Connection) => Promise<void>,
 ): Promise<void> {
   const connection = await connectionFor(flags);

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { DEFAULT_NAME, directoryOf } from '../../flags/cluster.ts';
+import { DEFAULT_NAME, directoryNamed } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import allocator from '../../process/allocator.json' with { type: 'json' };
 import { STOP_SIGNAL } from '../../process/signals.ts';
@@ -16,7 +16,7 @@ import { splitOutput } from './split-output.ts';
 const LOG_LINES_SHOWN = 10;
 
 export async function upDetached(flags: GivenFlags): Promise<void> {
-  const directory = directoryOf({ name: DEFAULT_NAME, ...flags });
+  const directory = directoryNamed({ name: DEFAULT_NAME, ...flags });
   // Refuses a directory that is in use, or not ours, before a log file is put into it.
   if (existsSync(directory)) await (await openDirectory(directory)).release();
   const log = await openLogFile(directory);
