@@ -43,7 +43,7 @@ export async function up(flags: GivenFlags): Promise<void> {
   // Handlers are added later in the start; without one, the signal would end the process.
   process.on(ROTATED_SIGNAL, () => undefined);
   const signalled = untilStopSignal(systemClock).then((signal) => {
-    stopping.abort(new StopRequested(signal));
+    stopping.abort(new Error(`stopped by ${signal}`));
     return signal;
   });
   let unready: readonly UnreadyNode[] = [];
@@ -57,8 +57,9 @@ export async function up(flags: GivenFlags): Promise<void> {
     await cleanup
       .run()
       .catch((failure: unknown) => log.error('clean-up after a failed start failed', { error: failure }));
-    if (!(error instanceof StopRequested)) explainDamage(error);
-    steps.line(`\nStopped on ${error.signal}, before the cluster was ready.`);
+    // What fails after the signal, fails because things were being stopped.
+    if (!stopSignal.aborted) explainDamage(error);
+    steps.line(`\nStopped on ${await signalled}, before the cluster was ready.`);
     return endSoon(log);
   }
   for (const { name, reason } of unready) process.stderr.write(`qd: ${describeUnready(name, reason)}\n`);
@@ -72,19 +73,8 @@ export async function up(flags: GivenFlags): Promise<void> {
   endSoon(log);
 }
 
-/** Ends a start, between two steps or while it waits. */
-class StopRequested extends Error {
-  override readonly name = 'StopRequested';
-  readonly signal: NodeJS.Signals;
-
-  constructor(signal: NodeJS.Signals) {
-    super(`stopped by ${signal}`);
-    this.signal = signal;
-  }
-}
-
 /** How long a step of the start may go on after the signal to stop. */
-const MAX_STEP_AFTER_STOP_MS = 5_000;
+const MAX_STEP_AFTER_STOP_MS = 2_000;
 
 /** Rejects soon after the signal, also when a step of the start hangs. */
 function unlessStopped<T>(starting: Promise<T>, signal: AbortSignal): Promise<T> {

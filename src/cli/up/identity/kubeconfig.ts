@@ -2,10 +2,11 @@
  * Writes the administrator's kubeconfig: to the data directory and, as a context, into the file of --kubeconfig or the user's
  * own. A file that is up to date is left alone, which is found out without parsing YAML.
  */
+
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { defaultKubeconfig, filesOfVariable } from '../../flags/kubeconfig-files.ts';
 import { explain } from '../../output/cli-error.ts';
@@ -114,7 +115,7 @@ export async function writeAccess(
     const { writeContext } = await import('../../../client/kubeconfig/kubeconfig-file.ts');
     await writeContext(file, { ...access, current }, clock);
   } else {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(file), 0o700);
     await writeWhole(file, render(access));
   }
   return { isNew, switchedFrom: current && before !== access.name ? before : undefined };
