@@ -1,3 +1,4 @@
+import { type ApiError, isApiError } from '../../base/errors.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Fault } from '../../kinds/groups/testing/fault.ts';
@@ -41,10 +42,16 @@ async function withClient<T>(flags: ClusterFlags, work: (client: Client) => Prom
   const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-fault' });
   try {
     return await work(createClient(transport));
+  } catch (cause) {
+    if (!isUnknownPath(cause)) throw cause;
+    throw new CliError('this cluster serves no faults; start one with --faults', { cause });
   } finally {
     transport.close();
   }
 }
+
+/** The answer to a path of an API that is not served, unlike that to a missing object. */
+const isUnknownPath = (error: unknown) => isApiError(error, 'NotFound') && (error as ApiError).details === undefined;
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -33,6 +33,8 @@ export async function createToken(given: string | undefined, flags: CreateFlags)
     print('\nA machine that joins needs:');
     for (const line of joiningDetails(token, { ...connection, server })) print(`  ${line}`);
     print(`\nRun on it:\n  ${joinCommand(token, { ...connection, server })}`);
+    const problem = reachProblem(server);
+    if (problem !== undefined) print(`\n${problem}`);
   });
 }
 
@@ -92,6 +94,13 @@ export function joiningDetails(token: string, { server, ca }: Connection): strin
 export function joinCommand(token: string, { server, ca }: Connection): string {
   const pin = ca === undefined ? '--ca-file FILE' : `--ca-hash ${authorityHash(ca)}`;
   return `qd agent --server ${server} --token ${token} ${pin}`;
+}
+
+/** What is to be done before other machines reach the server; undefined when its address is not one of this machine alone. */
+export function reachProblem(server: string): string | undefined {
+  const { hostname } = new URL(server);
+  if (!/^(127\.[\d.]+|localhost|\[::1\])$/.test(hostname)) return undefined;
+  return `Other machines do not reach ${hostname}: start the cluster with --bind-address ADDRESS, and create a token again.`;
 }
 
 /** Hash of the public key, which stays the same when only the certificate of the authority is renewed. */
