@@ -1,8 +1,10 @@
 /** `qd agent`: a node in a process of its own. */
+
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
@@ -39,7 +41,7 @@ export async function agent(flags: AgentFlags): Promise<void> {
   // Before anything is made.
   if (flags.caFile !== undefined) await authorityOf(flags, server);
   await checkWritableDirectory('--data-dir', directory);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectories(directory, 0o700);
   await checkNodeFlags(flags);
   const runtime = await runtimeOf(flags);
   let membership = await joinCluster(flags, server);
@@ -173,7 +175,7 @@ async function authorityOf({ caFile, caHash, dataDir }: AgentFlags, server: stri
   const kept = join(dataDir, 'pki', 'ca.crt');
   try {
     const found = await pinnedAuthority(server, caHash, AbortSignal.timeout(PIN_TIMEOUT_MS));
-    await mkdir(dirname(kept), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(kept), 0o700);
     await writeFile(kept, found);
     return found;
   } catch (error) {

@@ -68,7 +68,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const handedOver = () => registration.stopped();
     const current = async () => nodeSettings(options, await endpoint.listenInNamespace());
     await parts.open(ranges, { machine, settings: current, handedOver }).catch((error: unknown) => {
-      registration.runtimeFailed();
+      registration.runtimeFailed(error);
       throw error;
     });
   });

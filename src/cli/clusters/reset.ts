@@ -2,10 +2,11 @@
 import { realpath, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../../base/time/clock.ts';
-import { clustersHome, directoryOf } from '../flags/cluster.ts';
+import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
 import { CliError, explain } from '../output/cli-error.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { publishedFile } from '../up/identity/kubeconfig.ts';
+import { directoryOf } from './choice.ts';
 import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
 import { chosenCluster } from './down.ts';
 import { forgetElsewhere } from './elsewhere.ts';
@@ -16,14 +17,14 @@ import { readLastStart } from './last-start.ts';
 import { stopCluster } from './stop.ts';
 
 export async function reset(flags: ResetFlags): Promise<void> {
-  const path = directoryOf(flags);
+  const path = await directoryOf(flags);
   const name = await nameToRemove(flags, path);
   const directory = await realpath(path);
   await checkOwner(directory);
   if (!flags.yes && !(await isConfirmed(name, path))) throw new CliError('nothing was removed');
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
   if (pid !== undefined) print(`Stopped cluster "${name}" (process ${pid}).`);
-  const left = await withCluster({ name, dataDir: directory }, async (running) => {
+  const left = await withCluster(directory, async (running) => {
     if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
     await endPods(directory, 'remove');
     await removeFromKubeconfigs(name, directory);
@@ -39,7 +40,7 @@ export async function reset(flags: ResetFlags): Promise<void> {
 async function nameToRemove(flags: ResetFlags, path: string): Promise<string> {
   // What a first start left that failed is a cluster's, too, although no other command can use it.
   const isLeftOver = await isUnfinished(path).catch(() => false);
-  const name = isLeftOver ? flags.name : (await chosenCluster(flags)).name;
+  const name = isLeftOver ? (flags.name ?? DEFAULT_NAME) : (await chosenCluster(flags)).name;
   return (await readLastStart(path))?.name ?? name;
 }
 

@@ -3,7 +3,7 @@ import { createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
-import { connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
 import { table } from '../output/table.ts';
 import type { ExplainFlags } from './flags.ts';
 

@@ -1,6 +1,6 @@
 /** The flags of `qd get`, `qd diff` and `qd undo`. */
 import { flag, type ValuesOf } from '../../base/flag.ts';
-import { connectionFlags } from '../flags/connection.ts';
+import { connectionFlags } from '../flags/cluster.ts';
 
 const namespace = flag('-n, --namespace <name>', { help: 'namespace of the objects', default: 'default' });
 const AT = '10 minutes ago, 90s, a time such as 2030-01-01T12:00:00Z, or a resourceVersion';

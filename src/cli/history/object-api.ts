@@ -4,7 +4,8 @@ import { type HttpsTransport, httpsTransport } from '../../client/transport/http
 import { pathOf } from '../../client/transport/request-path.ts';
 import type { Request, RequestOptions } from '../../client/transport/transport.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
 
@@ -37,7 +38,7 @@ const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscov
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 /** Runs a command with a connection, which is closed afterwards. */
-export async function withObjects<T>(flags: ConnectionFlags, work: (objects: ObjectApi) => Promise<T>): Promise<T> {
+export async function withObjects<T>(flags: ClusterFlags, work: (objects: ObjectApi) => Promise<T>): Promise<T> {
   const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-history' });
   try {
     return await work(new ObjectApi(transport));

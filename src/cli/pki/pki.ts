@@ -4,10 +4,11 @@
  * which aggregated API servers recognize this one. Valid files are only read; the code that creates
  * certificates is loaded when something is missing. rotate.ts replaces them, renewal.ts renews them in a running process.
  */
+
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Identity, Subject } from '../../base/x509/certificate.ts';
@@ -90,7 +91,7 @@ type AuthorityFile = typeof CLUSTER_AUTHORITY | typeof FRONT_PROXY_AUTHORITY;
 /** Reads the keys and certificates, and creates those that are missing, about to expire, or lack a name. */
 export async function openPki(options: PkiOptions): Promise<Pki> {
   const { directory } = options;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectories(directory, 0o700);
   const created: string[] = [];
   const signing = await openAuthority(options, CLUSTER_AUTHORITY, created);
   const frontProxyAuthority = await openAuthority(options, FRONT_PROXY_AUTHORITY, created);
@@ -138,7 +139,7 @@ export function firstBlock(pem: string): string {
 
 /** Makes sure that there are authorities and a key for service account tokens: what all servers of a cluster share. */
 export async function ensureClusterKeys(options: Omit<PkiOptions, 'names'>): Promise<void> {
-  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  await makeDirectories(options.directory, 0o700);
   await openAuthority(options, CLUSTER_AUTHORITY, []);
   await openAuthority(options, FRONT_PROXY_AUTHORITY, []);
   await openServiceAccountKey(options.directory, []);

@@ -25,6 +25,8 @@ export interface Environment {
   readonly monitor: WorkMonitor;
   /** Where blockages of event loops are counted. */
   readonly eventLoops: EventLoopMetrics;
+  /** Aborted when the program is asked to stop, also during the start. */
+  readonly stopSignal: AbortSignal;
 }
 
 /** What every step of a start works with, once the settings are known. */

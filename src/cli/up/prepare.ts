@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../../base/random.ts';
 import { findElsewhere } from '../clusters/elsewhere.ts';
-import { clustersHome, DEFAULT_NAME, directoryOf } from '../flags/cluster.ts';
+import { clustersHome, DEFAULT_NAME, directoryNamed } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { findClusterProcess } from '../process/cluster-process.ts';
 import { freePort } from '../process/listen.ts';
@@ -24,7 +24,7 @@ export interface Prepared {
 
 /** Resolves when nothing is known that speaks against the start. The data directory is yet to be created. */
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
-  const directory = await openDirectory(directoryOf({ name: DEFAULT_NAME, ...given }));
+  const directory = await openDirectory(directoryNamed({ name: DEFAULT_NAME, ...given }));
   environment.cleanup.add(() => directory.release());
   const { chosen: settings, earlier } = await reserveSettings(given, directory, environment);
   const inputs = await readInputs(settings, {

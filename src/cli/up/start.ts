@@ -6,21 +6,21 @@ import { storeDriver } from '../../store/drivers.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';
 import { clustersHome } from '../flags/cluster.ts';
-import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
 import { limitHeapGrowth } from '../process/heap-growth.ts';
 import { collectWithoutHelpers, lowerHelperPriority } from '../process/helper-threads.ts';
 import { machineGuard } from '../process/machine-guard.ts';
 import { version } from '../version.ts';
+import { announcement } from './announcement.ts';
 import { startServer } from './api/server.ts';
 import { openDns, startDns } from './components/dns.ts';
 import { openIngress, startIngress } from './components/ingress.ts';
 import { startNodes } from './components/nodes.ts';
+import { type UnreadyNode, untilNodesReady } from './components/nodes-ready.ts';
 import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
-import { isDetached } from './detach/ready.ts';
 import { describeCertificates, openCertificates } from './identity/certificates.ts';
 import { type Published, publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
 import { renewCertificates } from './identity/renewal.ts';
@@ -34,9 +34,12 @@ import { openStore } from './store/open.ts';
 import { followClock } from './testing/clock.ts';
 import { restoreInto } from './testing/restore.ts';
 
-/** Resolves when the cluster is ready. */
-export async function start(given: GivenFlags, environment: Environment): Promise<void> {
-  const { steps, cleanup, machineClock, random, log } = environment;
+/** How long the nodes may take. */
+const NODES_READY_TIMEOUT_MS = 60_000;
+
+/** Resolves when the cluster is ready, with the nodes that are not. */
+export async function start(given: GivenFlags, environment: Environment): Promise<readonly UnreadyNode[]> {
+  const { steps, cleanup, machineClock, random, log, stopSignal } = environment;
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   const { directory, context } = await prepare(given, environment);
@@ -86,7 +89,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     : [];
   let current = pki;
   const remote = remoteConnection(server, () => current, { ...environment, guard: machineGuard(settings) });
-  const leftOut = await steps.run('nodes', (say) =>
+  const { leftOut, starting } = await steps.run('nodes', (say) =>
     startNodes(
       inputs.nodes,
       { ...context, server, isShared, clusterDns, remote, authority: () => current.authority, whenReady },
@@ -102,11 +105,12 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   await announce(context);
   encryptStale();
   isReady = true;
-  const url = serverUrl(settings.bindAddress, settings.port);
-  const seconds = (performance.now() / 1_000).toFixed(2);
-  log.info('ready', { server: url, seconds: Number(seconds) });
-  const notes = published.notes.map((note) => `${note}\n`).join('');
-  steps.line(`\nReady in ${seconds} s: ${url}\n${notes}\n${nextSteps(published.file, context)}`);
+  const seconds = secondsSinceStart();
+  log.info('ready', { server: serverUrl(settings.bindAddress, settings.port), seconds: Number(seconds) });
+  const waits = settings.wait && starting.length > 0;
+  const announceReady = (unready: readonly UnreadyNode[] = []) =>
+    steps.line(announcement(context, { published, seconds: secondsSinceStart(), unready }));
+  if (!waits) announceReady();
   limitHeapGrowth();
   collectWithoutHelpers();
   setImmediate(() => http.prepare());
@@ -126,7 +130,22 @@ export async function start(given: GivenFlags, environment: Environment): Promis
       await publish(context, next, () => {});
     },
   });
+  if (!waits) return [];
+  const unready = await steps.run('waiting', async (say) => {
+    const [names, api] = [starting.map(({ name }) => name).join(', '), `the API is ready after ${seconds} s`];
+    say(`${api}; waiting for ${names}`);
+    const options = { clock: machineClock, timeoutMs: NODES_READY_TIMEOUT_MS, signal: stopSignal };
+    const found = await untilNodesReady(starting, options);
+    say(
+      `${api}; ${found.length === 0 ? names : `${starting.length - found.length} of ${starting.length} nodes`} ready`,
+    );
+    return found;
+  });
+  announceReady(unready);
+  return unready;
 }
+
+const secondsSinceStart = () => (performance.now() / 1_000).toFixed(2);
 
 const MAX_NAMED_NODES = 10;
 
@@ -153,20 +172,4 @@ async function announce({ settings, inputs, directory, log }: StartContext): Pro
   await rememberElsewhere(clustersHome(), directory).catch((error) => {
     log.debug('qd list will not show this cluster', { error });
   });
-}
-
-function nextSteps(kubeconfig: string | undefined, { settings: { name }, inputs, directory }: StartContext): string {
-  const stop = isDetached() ? commandFor('down', name, directory) : 'Ctrl-C';
-  const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
-  const example =
-    inputs.nodes.names.length > 0
-      ? ['create deployment hello --image=nginx', 'get pods']
-      : ['create configmap hello --from-literal=greeting=hi', 'get configmap hello -o yaml'];
-  return [
-    'Next:',
-    `  ${kubectl} get namespaces`,
-    ...example.map((command) => `  ${kubectl} ${command}`),
-    '',
-    `${stop} stops the cluster; the next start continues it.`,
-  ].join('\n');
 }

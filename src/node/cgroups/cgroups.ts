@@ -1,15 +1,8 @@
 /** The cgroups of sandboxes and containers, in both versions of Linux' cgroups. */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs';
+
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../base/own-files/make-directories.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Throttling } from '../runtime/usage.ts';
@@ -136,7 +129,7 @@ function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly stri
     controllers: new Set(roots.keys()),
     entries,
     create(path, resources) {
-      for (const folder of folders(path)) mkdirSync(folder, { recursive: true });
+      for (const folder of folders(path)) makeDirectoriesSync(folder);
       if (resources) update(path, resources);
       return entries(path);
     },
@@ -185,7 +178,7 @@ function version2(root: string, controllers: ReadonlySet<string>): Cgroups {
       for (const part of path.split('/').filter((name) => name !== '')) {
         handDown(folder);
         folder = join(folder, part);
-        mkdirSync(folder, { recursive: true });
+        makeDirectoriesSync(folder);
       }
       if (resources) update(path, resources);
       return [join(folder, PROCESSES)];

@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { closeSync, mkdirSync, openSync } from '../../base/own-files/own-files.ts';
+import { makeDirectoriesSync } from '../../base/own-files/make-directories.ts';
+import { closeSync, openSync } from '../../base/own-files/own-files.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import { type KeeperFacts, PROTOCOL_VERSION } from './wire/calls.ts';
 import { KeeperConnection } from './wire/connection.ts';
@@ -28,7 +29,7 @@ export async function connectKeeper(
   onClose: () => void,
 ): Promise<ConnectedKeeper> {
   const { directory, name, podCidr } = settings;
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  makeDirectoriesSync(directory, 0o711);
   const existing = await greet(directory, onChange, onClose);
   if (existing) {
     const { facts, connection, use } = existing;

@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Backend } from './audit.ts';
 
@@ -49,7 +50,7 @@ export class LogFile implements Backend {
 
   /** Creates the folder and the file, so that problems with them are found at startup. */
   async open(): Promise<void> {
-    await mkdir(dirname(this.#options.path), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(this.#options.path), 0o700);
     await this.#openFile();
     await this.#removeOld();
   }

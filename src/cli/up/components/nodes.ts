@@ -13,11 +13,19 @@ import { describePods } from '../../agent/pod-executor.ts';
 import type { Say } from '../../output/steps.ts';
 import { apiVersion } from '../../version.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
+import type { StartingNode } from './nodes-ready.ts';
 import type { NodePlan } from './plan-nodes.ts';
 import { startRealNodes } from './real-nodes.ts';
 
-/** Resolves when the nodes are registered, with the names of nodes that ran before and do not run now. */
-export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<readonly string[]> {
+interface StartedNodes {
+  /** Names of nodes that ran before and do not run now. */
+  readonly leftOut: readonly string[];
+  /** Those with real pods, whose runtimes come up now. Simulated nodes are what their rules say from the start. */
+  readonly starting: readonly StartingNode[];
+}
+
+/** Resolves when the nodes are registered. */
+export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<StartedNodes> {
   const { server, cleanup, clock, random, log, isShared, remote } = dependencies;
   const { names, clusterCidr, rules } = plan;
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
@@ -26,8 +34,9 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
   const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names: simulated });
   await endOthers(plan, dependencies);
   server.reachNodesBy(remote);
+  let starting: readonly StartingNode[] = [];
   if (plan.runtime !== 'simulated') {
-    await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
+    starting = await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
   } else if (names.length > 0) {
     const { startSimulatedNodes } = await import('../../../node/simulated/simulated.ts');
     const options = { ...clients, clock, random, log, names, clusterCidr, rules };
@@ -36,7 +45,7 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
     server.reachNodesBy(connectionByNode((node) => nodes.has(node), { local: simulatedConnection(nodes), remote }));
   }
   say(describe(plan));
-  return leftOut.filter((name) => !names.includes(name));
+  return { leftOut: leftOut.filter((name) => !names.includes(name)), starting };
 }
 
 /** Ends what nodes run that are left out, or that had another runtime: pods are not run twice. */

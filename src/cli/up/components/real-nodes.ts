@@ -14,10 +14,11 @@ import { apiVersion } from '../../version.ts';
 import type { Settings } from '../flags.ts';
 import { advertisedAddress, reachableAddress } from '../listeners/addresses.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
+import type { StartingNode } from './nodes-ready.ts';
 import type { NodePlan } from './plan-nodes.ts';
 import { isPrivateCluster } from './private-cluster.ts';
 
-/** Resolves when the nodes are registered. Their runtimes come up after that. */
+/** Resolves with the nodes when they are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
   {
@@ -34,8 +35,8 @@ export async function startRealNodes(
     authority,
     whenReady,
   }: NodeDependencies,
-): Promise<void> {
-  if (names.length === 0) return;
+): Promise<readonly StartingNode[]> {
+  if (names.length === 0) return [];
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
   const { removeServiceRules, startServices } = await import('./services.ts');
@@ -45,6 +46,7 @@ export async function startRealNodes(
     podRoutes: config.podRoutes,
   };
   const running = new Map<string, RunningNode>();
+  const starting: StartingNode[] = [];
   const local = localConnection((name) => running.get(name));
   server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
@@ -67,8 +69,10 @@ export async function startRealNodes(
       removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
     });
     running.set(name, node);
+    starting.push({ name, client, ready: node.ready });
     cleanup.add(() => node.stop());
   }
+  return starting;
 }
 
 /** Pods of another user than root have the network of the machine: for them, the server is where it listens. */

@@ -7,9 +7,9 @@ const HOUR_MS = 3_600_000;
 
 export const identityFlags = [
   flag('--kubeconfig <file>', {
-    help: "file to write the administrator's kubeconfig to",
+    help: "kubeconfig file to write the cluster's context to, besides DIR/admin.kubeconfig",
     parse: value.file,
-    defaultText: 'DIR/admin.kubeconfig, and a context in your own kubeconfig',
+    defaultText: 'your own: $KUBECONFIG, or ~/.kube/config',
   }),
   flag('--token-auth-file <file>', { help: 'bearer tokens, one per line: token,user,uid,"group1,group2"' }),
   flag('--basic-auth-file <file>', { help: 'passwords, one per line: password,user,uid,"group1,group2"' }),

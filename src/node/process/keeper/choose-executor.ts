@@ -1,6 +1,7 @@
 /** Chooses what executes pods on this machine: an OCI runtime that was seen to work, or plain processes. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { Executor } from './executor.ts';
@@ -87,7 +88,7 @@ async function tryExecutor(
     cgroup: `/quarterdeck-${name}/probe`,
   };
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(folder, 0o700);
     await executor.hold(sandbox);
     return undefined;
   } catch (error) {

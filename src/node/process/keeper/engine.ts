@@ -1,9 +1,11 @@
 /** All sandboxes and containers of a runtime, and the calls that change them. */
-import { mkdirSync, readdirSync } from 'node:fs';
+
+import { readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { TreeTooDeepError } from '../../../base/files-inside/errors.ts';
 import { treeBytes } from '../../../base/files-inside/tree-bytes.ts';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import { networkOf } from '../../cgroups/network-usage.ts';
 import { usageOfTrees } from '../../cgroups/processes.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
@@ -277,6 +279,6 @@ function signalOf(signal: string | undefined): NodeJS.Signals {
 }
 
 function entriesOf(directory: string): string[] {
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  makeDirectoriesSync(directory, 0o711);
   return readdirSync(directory);
 }

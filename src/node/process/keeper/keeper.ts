@@ -4,9 +4,10 @@
  */
 
 import { timingSafeEqual } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { type Cgroups, openCgroups, openDelegatedCgroups } from '../../cgroups/cgroups.ts';
@@ -53,7 +54,7 @@ export interface KeeperOptions {
 /** Resolves with what resolves when the keeper has ended: it was told to, or nothing is left that needs it. */
 export async function startKeeper(options: KeeperOptions): Promise<{ readonly ended: Promise<void> }> {
   const { directory, name, podCidr, random } = options;
-  mkdirSync(join(directory, 'streams'), { recursive: true, mode: 0o711 });
+  makeDirectoriesSync(join(directory, 'streams'), 0o711);
   endLeftCommands(join(directory, 'streams'), `/quarterdeck-${name}`);
   const machine = inspectMachine(options.programs);
   const { network, why } = await networkOf(machine, name, podCidr);

@@ -2,8 +2,10 @@
  * Executes pods as plain processes of one user who is not root: nothing separates their files and processes from those of that user. Where
  * the keeper is root, that user is nobody, and a pod has a network namespace.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
 import { isExecutable } from '../../../../base/programs/is-executable.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import type { Cgroups } from '../../../cgroups/cgroups.ts';
@@ -93,7 +95,7 @@ export class PlainExecutor implements Executor {
     const { directory, tty } = request;
     const command = this.#command(container, request.command);
     const { programs } = this.#options.machine;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(directory, 0o700);
     const run = tty ? this.#onTerminal(command) : { command, env: {} };
     const env = { PATH, SHELL: '/bin/sh', LC_ALL: 'C', ...run.env, ...terminalEnvironment(directory, request.size) };
     checkProgram({ ...identity, command: request.command });
