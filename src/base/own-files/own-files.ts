@@ -10,7 +10,6 @@ export {
   createWriteStream,
   type Dirent,
   type FSWatcher,
-  mkdirSync,
   openSync,
   type Stats,
   watch,
