@@ -4,7 +4,7 @@ import { readListeners } from '../../network/kernel/local-kernel.ts';
 import type { PortInUse } from '../../node/admission/ports.ts';
 import { findProgram } from '../../node/containerd/own/machine.ts';
 
-export interface PortOwners {
+interface PortOwners {
   /** Path of the network namespace of the node; undefined: that of this process. */
   readonly networkNamespace: string | undefined;
   /** Who listens on TCP ports of the machine, as part of a sentence. Whoever is not named is another program. */
