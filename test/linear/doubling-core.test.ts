@@ -13,7 +13,8 @@ describe('the measure', () => {
   };
   const isPorts = ({ path }: Collection) => path === 'spec.ports';
 
-  const keyOf = ({ protocol, port }: any) => `${protocol}/${port}`;
+  /** Takes so long that comparing is most of what a step does, whatever else the machine is busy with. */
+  const keyOf = ({ protocol, port }: any) => JSON.stringify([protocol, port]);
 
   /** Searches the whole list for every item, with a key for each comparison, as a careless rule does. */
   function isRepeated(port: any, index: number, ports: readonly any[]): boolean {
@@ -23,7 +24,7 @@ describe('the measure', () => {
   it('finds a rule that searches a list for each of its items', () => {
     const ports = collectionsIn(Service.hub.schema).filter(isPorts);
     expect(ports).toHaveLength(1);
-    expect(quadratic(searching, ports, ITEMS / 2)).toContainEqual(expect.stringMatching(/^(create|update|status): /));
+    expect(quadratic(searching, ports, ITEMS / 4)).toContainEqual(expect.stringMatching(/^(create|update|status): /));
   }, 600_000);
 });
 

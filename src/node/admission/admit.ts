@@ -24,7 +24,7 @@ export const PREEMPTED: PodFailure = {
   disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 };
 
-export interface AdmissionSettings extends SysctlSettings {
+interface AdmissionSettings extends SysctlSettings {
   /** Ports of the machine that are not free for pods. */
   readonly portsInUse: readonly PortInUse[];
 }
