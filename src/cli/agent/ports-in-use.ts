@@ -9,18 +9,14 @@ import type { PortInUse } from '../../node/admission/ports.ts';
 import { bridgeOf } from '../../node/containerd/network/cni.ts';
 import { findProgram } from '../../node/containerd/own/machine.ts';
 
-<<<<<<< HEAD
 interface NodeOfMachine {
   /** Identifies the node on this machine. */
   readonly shortName: string;
-=======
-interface PortOwners {
->>>>>>> w-rootless
   /** Path of the network namespace of the node; undefined: that of this process. */
   readonly networkNamespace: string | undefined;
 }
 
-export interface PortOwners extends NodeOfMachine {
+interface PortOwners extends NodeOfMachine {
   /** Who listens on TCP ports of the machine, as part of a sentence. */
   readonly known: ReadonlyMap<number, string>;
 }
