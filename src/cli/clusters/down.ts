@@ -1,10 +1,9 @@
 /** `qd down`. */
 import { systemClock } from '../../base/time/clock.ts';
-import { nodesIn } from '../agent/node-file.ts';
 import { type ClusterFlags, clustersHome, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { withCluster } from '../process/cluster-process.ts';
-import { endPods } from './end-pods.ts';
+import { endOutliving, hasOutliving } from './end-outliving.ts';
 import { type Cluster, findCluster, findClusters } from './find.ts';
 import type { DownFlags } from './flags.ts';
 import { stopCluster } from './stop.ts';
@@ -14,10 +13,10 @@ export async function down(flags: DownFlags): Promise<void> {
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
   const line = pid === undefined ? `Cluster "${name}" is not running.` : `Stopped cluster "${name}" (process ${pid}).`;
   process.stdout.write(`${line}\n`);
-  if (flags.keepPods || (await nodesIn(directory)).length === 0) return;
+  if (flags.keepPods || !(await hasOutliving(directory))) return;
   await withCluster({ name, dataDir: directory }, async (running) => {
     if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
-    await endPods(directory, 'stop');
+    await endOutliving(directory, 'stop');
   });
 }
 

@@ -9,7 +9,7 @@ import { publishedFile } from '../up/identity/kubeconfig.ts';
 import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
 import { chosenCluster } from './down.ts';
 import { forgetElsewhere } from './elsewhere.ts';
-import { endPods } from './end-pods.ts';
+import { endOutliving } from './end-outliving.ts';
 import type { ResetFlags } from './flags.ts';
 import { removeEntry } from './kubeconfig-entry.ts';
 import { readLastStart } from './last-start.ts';
@@ -25,7 +25,7 @@ export async function reset(flags: ResetFlags): Promise<void> {
   if (pid !== undefined) print(`Stopped cluster "${name}" (process ${pid}).`);
   const left = await withCluster({ name, dataDir: directory }, async (running) => {
     if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
-    await endPods(directory, 'remove');
+    await endOutliving(directory, 'remove');
     await removeFromKubeconfigs(name, directory);
     return removeContents(directory);
   });

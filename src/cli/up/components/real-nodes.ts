@@ -33,6 +33,7 @@ export async function startRealNodes(
     remote,
     authority,
     whenReady,
+    outlives,
   }: NodeDependencies,
 ): Promise<void> {
   if (names.length === 0) return;
@@ -63,8 +64,10 @@ export async function startRealNodes(
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config, network, version: apiVersion.gitVersion, openAfter: whenReady },
       authority,
-      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, removesRules: true }),
-      removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
+      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, keepsRules: outlives }),
+      async removeRules(each) {
+        if (!(await outlives())) await removeServiceRules(each, process.env.PATH ?? '');
+      },
     });
     running.set(name, node);
     cleanup.add(() => node.stop());

@@ -32,8 +32,8 @@ export interface ServicesOptions {
   readonly node: ServicesNode;
   /** How the pods of other machines are reached. */
   readonly podRoutes: RouteMode;
-  /** Whether rules and routes go when it is stopped. */
-  readonly removesRules: boolean;
+  /** Whether rules and routes stay when it is stopped. */
+  readonly keepsRules: () => Promise<boolean>;
   readonly watchSeconds?: number;
 }
 
@@ -99,7 +99,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     async stop() {
       isStopped = true;
       await Promise.all([policies.stop(), proxy?.stop(), routes?.stop()]);
-      if (!options.removesRules) return;
+      if (await options.keepsRules()) return;
       const removed = applier
         .close()
         .then(() => forwarding?.remove(table))
