@@ -21,15 +21,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = [
-  'qd.main-',
-  'qd.agent-',
-  'qd.front-',
-  'qd.keeper-',
-  'qd.network-',
-  'qd.yaml-',
-  'qd.testing-',
-];
+const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.network-', 'qd.yaml-', 'qd.testing-'];
 
 /** Makes a bundle a function, as src/base/programs/compiled-bundle.ts reads it. */
 const FUNCTION = {

@@ -63,6 +63,7 @@ export class Caller<T extends CallTable<T>> {
     });
   }
 
+  /** Rejects the calls that wait. */
   close(): void {
     this.#isOpen = false;
     this.#socket.destroy();
@@ -83,7 +84,9 @@ export function answerCalls<T extends CallTable<T>>(socket: Socket, calls: T): (
   };
   onLines(socket, (value) => {
     const { id, method, params } = value as Request;
-    const call = Object.hasOwn(calls, method) ? (calls[method as keyof T] as unknown as (params: unknown) => unknown) : undefined;
+    const call = Object.hasOwn(calls, method)
+      ? (calls[method as keyof T] as unknown as (params: unknown) => unknown)
+      : undefined;
     const work = async () => {
       if (!call) throw new Error(`there is no call ${method}`);
       return call(params);

@@ -66,6 +66,8 @@ export async function connectWithKey(names: KeyedSocketNames, opening: object): 
     const socket = withSocketPath(names.directory, names.socket, (path) => connect({ path, allowHalfOpen: true }));
     socket.once('error', reject);
     socket.once('connect', () => {
+      // From now on, an error is followed by the close, which the user of the socket awaits.
+      socket.on('error', () => undefined);
       socket.off('error', reject);
       socket.write(`${JSON.stringify({ ...opening, key })}\n`);
       resolve(socket);

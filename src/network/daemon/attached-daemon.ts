@@ -4,8 +4,8 @@ import type { Random } from '../../base/random.ts';
 import { Backoff } from '../../base/time/backoff.ts';
 import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import type { ZoneChange } from '../dns/zone/zone.ts';
-import { ConfigSender } from '../ingress/config-sender.ts';
 import { EMPTY_CONFIG, type IngressConfig } from '../ingress/config.ts';
+import { ConfigSender } from '../ingress/config-sender.ts';
 import { type DaemonCalls, type SessionSettings, sentChange } from './calls.ts';
 import { type ConnectOptions, connectDaemon } from './connect.ts';
 import type { Claim } from './doors.ts';
@@ -71,13 +71,13 @@ export class AttachedDaemon {
   async use(config: IngressConfig): Promise<void> {
     this.#config = config;
     // A daemon that ends meanwhile is replaced by one that gets the rules.
-    await this.#rules.use(config).catch((error) => this.#report('ended before it had the rules', error));
+    await this.#rules.use(config).catch((error) => this.#report('rules', error));
   }
 
   /** The daemon has everything: what it did for the program before this one, and not for this one, ends. */
   async commit(): Promise<void> {
     this.#isCommitted = true;
-    await this.#caller.call('commit', {}).catch((error) => this.#report('ended before it was complete', error));
+    await this.#caller.call('commit', {}).catch((error) => this.#report('commit', error));
   }
 
   /** The daemon goes on with what it knows. */
@@ -109,7 +109,7 @@ export class AttachedDaemon {
       this.#begin()
         .then(() => this.#repeat())
         .catch((error) => {
-          this.#report('could not be started', error);
+          this.#report('start', error);
           this.#restart();
         });
     });
@@ -130,10 +130,10 @@ export class AttachedDaemon {
 
   /** What is lost with a daemon is sent again to the next one. */
   #send<M extends 'zone' | 'allow' | 'forward'>(method: M, params: Parameters<DaemonCalls[M]>[0]): void {
-    this.#caller.call(method, params as never).catch((error) => this.#report('did not take a change', error));
+    this.#caller.call(method, params as never).catch((error) => this.#report(method, error));
   }
 
-  #report(what: string, error: unknown): void {
-    this.#options.log.debug(`the network daemon ${what}`, { error: String(error) });
+  #report(work: string, error: unknown): void {
+    this.#options.log.debug('a call of the network daemon failed', { work, error: String(error) });
   }
 }

@@ -20,7 +20,8 @@ export interface ConnectOptions {
   readonly log: Logger;
 }
 
-const ANSWER_TIMEOUT_MS = 5_000;
+/** One that is only slow, on a busy machine, must not be taken for one that hangs. */
+const ANSWER_TIMEOUT_MS = 20_000;
 const LOG_FILE = 'daemon.log';
 
 /** Resolves with a daemon of this release: the one that runs, its heir, or a new one. */
@@ -41,7 +42,8 @@ export async function connectDaemon(options: ConnectOptions, onClose: () => void
     }
   }
   // One that does not answer keeps the ports all the same.
-  await endDaemons(directory, clock);
+  const ended = await endDaemons(directory, clock);
+  if (ended > 0) log.warn('a network daemon that could not be used was ended', { count: ended });
   await start(options);
   const started = await greet(daemonSocket(directory), options, onClose);
   if (!started) throw new Error(`the network daemon does not answer; see ${join(directory, LOG_FILE)}`);
@@ -66,7 +68,8 @@ async function greet(
   };
   try {
     const caller = new Caller<DaemonCalls>(await connectWithKey(names, {}), onEvent, () => isUsed && onClose());
-    const timer = clock.timer(ANSWER_TIMEOUT_MS, () => caller.close());
+    // After what has arrived meanwhile.
+    const timer = clock.timer(ANSWER_TIMEOUT_MS, () => setImmediate(() => setImmediate(() => caller.close())));
     try {
       const facts = await caller.call('facts', {});
       isUsed = true;

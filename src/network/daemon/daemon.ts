@@ -13,7 +13,7 @@ import { DnsNames } from '../dns/server/names.ts';
 import { IngressProxy } from '../ingress/proxy.ts';
 import { type DaemonCalls, daemonSocket, HANDOVER_VERSION, pidFile, SOCKET } from './calls.ts';
 import { Doors } from './doors.ts';
-import { type Channel, type ToHeir, type ToPredecessor } from './handover.ts';
+import type { Channel, ToHeir, ToPredecessor } from './handover.ts';
 import { Heir } from './heir.ts';
 import { openDoor } from './listeners.ts';
 import { startHeir } from './predecessor.ts';
@@ -36,7 +36,9 @@ const DNS_PORT = 53;
 const NO_NAMES = { domain: 'cluster.local', ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
 
 /** Resolves when the program can connect, with what resolves when the daemon has ended. */
-export async function startDaemon(options: DaemonOptions): Promise<{ end(): void; readonly ended: Promise<void> }> {
+export async function startDaemon(
+  options: DaemonOptions,
+): Promise<{ end(reason: string): void; readonly ended: Promise<void> }> {
   const daemon = new NetworkDaemon(options);
   await daemon.open();
   return daemon;
@@ -86,8 +88,9 @@ class NetworkDaemon {
   }
 
   /** Ends at once. */
-  end(): void {
-    const { directory } = this.#options;
+  end(reason: string): void {
+    const { directory, log } = this.#options;
+    log.info('the network daemon ends', { reason });
     if (!this.#isReplaced && !this.#heir) rmSync(join(directory, SOCKET), { force: true });
     rmSync(join(directory, `heir-${process.pid}.sock`), { force: true });
     rmSync(join(directory, pidFile(process.pid)), { force: true });
@@ -100,15 +103,19 @@ class NetworkDaemon {
       const file = join(this.#options.directory, pidFile(process.pid));
       this.#unusedChecks = this.#session || this.#isComplete ? 0 : this.#unusedChecks + 1;
       const isUsed = this.#unusedChecks < MAX_UNUSED_CHECKS;
-      if (isUsed && statSync(file, { throwIfNoEntry: false })) this.#check();
-      else this.end();
+      if (!isUsed) this.end('no program uses it');
+      else if (statSync(file, { throwIfNoEntry: false })) this.#check();
+      else this.end('its directory is gone');
     });
   }
 
   #accept(socket: Socket): void {
     socket.on('error', () => undefined);
     onOpening(socket, this.#key, () => {
-      const report = answerCalls(socket, this.#calls(socket, (event) => report(event)));
+      const report = answerCalls(
+        socket,
+        this.#calls(socket, (event) => report(event)),
+      );
       socket.on('end', () => socket.end());
       socket.on('close', () => this.#left(socket));
     });
@@ -135,7 +142,7 @@ class NetworkDaemon {
       rules: async ({ part, isLast }) => session().rules(part, isLast),
       commit: async () => this.#commit(session()),
       replace: async ({ command }) => this.#replace(command),
-      quit: async () => this.end(),
+      quit: async () => this.end('the program asked for it'),
     };
   }
 
@@ -155,7 +162,7 @@ class NetworkDaemon {
       this.#isReplaced = true;
       this.#server.close();
       this.#session?.socket.destroy();
-      void release().then(() => this.end());
+      void release().then(() => this.end('another one has replaced it'));
     };
     return startHeir({ command, doors: this.#doors, onComplete });
   }
@@ -165,7 +172,7 @@ class NetworkDaemon {
     if (this.#session?.socket !== socket) return;
     this.#session.session.abandon();
     this.#session = undefined;
-    if (!this.#isComplete) this.end();
+    if (!this.#isComplete) this.end('the program that started it has gone before it was ready');
   }
 
   #dnsAddresses(): readonly string[] {
@@ -176,11 +183,13 @@ class NetworkDaemon {
   /** Warnings are for the log of the program; without one, for that of the daemon. */
   #log(): Logger {
     const { log } = this.#options;
-    const to = (level: 'warn' | 'error') => (message: string, fields: LogFields = {}) => {
-      const sent = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, printable(value)]));
-      if (this.#session) this.#session.report({ level, message, fields: sent });
-      else log[level](message, fields);
-    };
+    const to =
+      (level: 'warn' | 'error') =>
+      (message: string, fields: LogFields = {}) => {
+        const sent = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, printable(value)]));
+        if (this.#session) this.#session.report({ level, message, fields: sent });
+        else log[level](message, fields);
+      };
     return { ...log, debug: () => undefined, info: () => undefined, warn: to('warn'), error: to('error') };
   }
 }

@@ -69,7 +69,13 @@ describe('with the resolver of Node', () => {
 
 it('asks the servers of a domain for its names, from the moment that they are named', async () => {
   upstream.names.apply([serviceChange('kubernetes', { clusterIP: '10.96.0.77' })]);
-  const asking = await startDns({ domain: 'other.local', ranges: [], serviceAddress: undefined, clients: [], upstream: [] });
+  const asking = await startDns({
+    domain: 'other.local',
+    ranges: [],
+    serviceAddress: undefined,
+    clients: [],
+    upstream: [],
+  });
   asking.names.apply([]);
   resolver.setServers([`127.0.0.1:${asking.port}`]);
   const name = 'kubernetes.default.svc.cluster.local';

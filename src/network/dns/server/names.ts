@@ -77,7 +77,8 @@ export class DnsNames {
   isAllowed(client: string): boolean {
     const known = this.#decisions.get(client);
     if (known !== undefined) return known;
-    const found = isInRange(this.#clients, client) || this.#ranges.some(({ addresses }) => isInRange(addresses, client));
+    const found =
+      isInRange(this.#clients, client) || this.#ranges.some(({ addresses }) => isInRange(addresses, client));
     this.#decisions.set(client, found);
     return found;
   }

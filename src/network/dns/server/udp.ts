@@ -20,8 +20,7 @@ const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
 /** Rejects when the port cannot be used. */
 export async function listenUdp({ on, resolver, log }: ListenOptions): Promise<Listening> {
-  const socket = 'handle' in on ? received(on.handle) : bind(on);
-  if (!('handle' in on)) await once(socket, 'listening');
+  const socket = 'handle' in on ? received(on.handle) : await bind(on);
   let send: SendDatagram = (data, to) => sendBy(socket, data, to);
   let isClosed = false;
   const inProgress = new Set<Promise<void>>();
@@ -54,7 +53,7 @@ export async function listenUdp({ on, resolver, log }: ListenOptions): Promise<L
   };
 }
 
-function bind({ address, port }: { readonly address: string; readonly port: number }): Socket {
+async function bind({ address, port }: { readonly address: string; readonly port: number }): Promise<Socket> {
   const family = isIPv6(address) ? 6 : 4;
   const socket = createSocket({
     type: `udp${family}`,
@@ -62,7 +61,9 @@ function bind({ address, port }: { readonly address: string; readonly port: numb
     // Addresses of datagrams are never names.
     lookup: (host, _, done) => done(null, host, family),
   });
+  const listening = once(socket, 'listening');
   socket.bind({ address, port, exclusive: true });
+  await listening;
   return socket;
 }
 
