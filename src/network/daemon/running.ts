@@ -12,10 +12,15 @@ const END_TIMEOUT_MS = 5_000;
 
 /** Their process ids. */
 export async function runningDaemons(directory: string): Promise<readonly number[]> {
-  const names = await readdir(directory).catch((): string[] => []);
-  const pids = names.flatMap((name) => Number(PID_FILE.exec(name)?.[1] ?? []));
+  const pids = await pidsIn(directory);
   const found = await Promise.all(pids.map(async (pid) => ((await isDaemon(pid, directory)) ? pid : [])));
   return found.flat();
+}
+
+/** Those of daemons that were killed are among them. */
+async function pidsIn(directory: string): Promise<readonly number[]> {
+  const names = await readdir(directory).catch((): string[] => []);
+  return names.map((name) => Number(PID_FILE.exec(name)?.[1])).filter((pid) => pid > 0);
 }
 
 /** Ends them, and resolves with how many there were. */
@@ -29,8 +34,8 @@ export async function endDaemons(directory: string, clock: Clock): Promise<numbe
       if (clock.now() > deadline) kill(pid, 'SIGKILL');
       await sleep(clock, CHECK_MS);
     }
-    await rm(join(directory, pidFile(pid)), { force: true });
   }
+  for (const pid of await pidsIn(directory)) await rm(join(directory, pidFile(pid)), { force: true });
   await rm(join(directory, SOCKET), { force: true });
   return pids.length;
 }
