@@ -156,14 +156,14 @@ it('its warnings reach the log of the program', async () => {
 
 it('ends with a program that has gone before there was anything to serve', async () => {
   (await attach()).leave();
-  await daemon.ended;
+  await expect(daemon.ended).resolves.toBeUndefined();
 });
 
 it('ends with its directory', async () => {
   const { program } = await serve('10.96.0.1');
   program.leave();
   await rm(directory, { recursive: true });
-  await daemon.ended;
+  await expect(daemon.ended).resolves.toBeUndefined();
 });
 
 it('closes connections without the key, and those that send nonsense', async () => {

@@ -1,6 +1,6 @@
 /** Asks over and over again, as clients do, and remembers what was not answered. */
 import { Resolver } from 'node:dns/promises';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -13,6 +13,8 @@ export interface Watch {
   /** How often it was answered. */
   readonly answers: number;
   readonly failures: readonly string[];
+  /** Resolves when it was answered as many times more, or once was not. */
+  more(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -21,12 +23,14 @@ export function watch(name: string, ask: () => Promise<unknown>): Watch {
   let answers = 0;
   let isStopped = false;
   const failures: string[] = [];
+  const asked = new EventEmitter();
   const run = async () => {
     while (!isStopped) {
       await ask().then(
         () => answers++,
         (error) => failures.push(`${name}: ${error}`),
       );
+      asked.emit('end');
       await pause(PAUSE_MS);
     }
   };
@@ -36,6 +40,10 @@ export function watch(name: string, ask: () => Promise<unknown>): Watch {
       return answers;
     },
     failures,
+    async more(count) {
+      const wanted = answers + count;
+      while (answers < wanted && failures.length === 0) await once(asked, 'end');
+    },
     async stop() {
       isStopped = true;
       await running;
