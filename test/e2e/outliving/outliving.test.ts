@@ -205,6 +205,23 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
     expect(await daemons()).not.toContain(daemon);
   });
 
+  test('another cluster does not start with what the rules of a stopped one have', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await Promise.all(watches.map((each) => each.stop()));
+    await qd.stop('SIGTERM');
+    const other = await newDirectory();
+    const up = (...more: string[]) =>
+      runQd(['up', '--data-dir', join(other, 'data'), '--kubeconfig', join(other, 'kubeconfig'), ...more]);
+    const sameRanges = await up(...flags, '--port', '0');
+    expect(sameRanges.stderr).toContain(`${data()}, which is stopped, and whose pods and rules go on`);
+    const samePort = await up(...flagsOf(149), '--port', String(ports.node));
+    expect(samePort.stderr).toContain(`port ${ports.node} is a node port of another cluster`);
+    await rm(other, { recursive: true, force: true });
+    qd = await start();
+    expect(await getting(ports.node, { host: HOST, keepAlive: false })()).toBeUndefined();
+  });
+
   test('qd down leaves nothing', { timeout: TIMEOUT_MS }, async () => {
     await Promise.all(watches.map((each) => each.stop()));
     await qd.stop('SIGTERM');
