@@ -17,6 +17,7 @@ const VALIDATED = 'endpoints of EndpointSlices: their validation rejects loopbac
 const OTHERS: Readonly<Record<string, string>> = {
   'src/base/dial/dial-guard.ts': 'the guard itself',
   'src/base/grpc/client.ts': OWN_SOCKET,
+  'src/base/keyed-socket/keyed-socket.ts': OWN_SOCKET,
   'src/base/remote-command/client.ts': CONNECTION_OPENED,
   'src/cli/agent/connection.ts': OWN_ADDRESSES,
   'src/cli/proxy/forward.ts': OPERATOR,
@@ -29,7 +30,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/network/userspace/tcp-front.ts': VALIDATED,
   'src/node/endpoint/routes/connect.ts': OWN_ADDRESSES,
   'src/node/process/keeper/dial.ts': OWN_SOCKET,
-  'src/node/process/wire/connection.ts': OWN_SOCKET,
   'src/server/aggregation/transport.ts': CONNECTION_OPENED,
   'src/server/forwarding/send.ts': CONNECTION_OPENED,
   'src/server/forwarding/tls-agent.ts': CONNECTION_OPENED,

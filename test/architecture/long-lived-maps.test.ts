@@ -26,6 +26,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/base/collections/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
   'src/base/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
   'src/base/files-inside/tree-bytes.ts': { '#linked': 'bytes' },
+  'src/base/keyed-socket/calls.ts': { '#waiting': 'in progress' },
   'src/base/event-loop/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',

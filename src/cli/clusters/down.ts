@@ -1,11 +1,10 @@
 /** `qd down`. */
 import { systemClock } from '../../base/time/clock.ts';
-import { nodesIn } from '../agent/node-file.ts';
 import { type ClusterFlags, clustersHome } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { directoryOf, knownClusters } from './choice.ts';
-import { endPods } from './end-pods.ts';
+import { endOutliving, hasOutliving } from './end-outliving.ts';
 import { type Cluster, findCluster } from './find.ts';
 import type { DownFlags } from './flags.ts';
 import { stopCluster } from './stop.ts';
@@ -15,10 +14,10 @@ export async function down(flags: DownFlags): Promise<void> {
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
   const line = pid === undefined ? `Cluster "${name}" is not running.` : `Stopped cluster "${name}" (process ${pid}).`;
   process.stdout.write(`${line}\n`);
-  if (flags.keepPods || (await nodesIn(directory)).length === 0) return;
+  if (flags.keepPods || !(await hasOutliving(directory))) return;
   await withCluster(directory, async (running) => {
     if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
-    await endPods(directory, 'stop');
+    await endOutliving(directory, 'stop');
   });
 }
 

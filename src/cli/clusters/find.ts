@@ -1,8 +1,10 @@
 /** The clusters of this machine, and which of them run. Reads only, so that it works beside running clusters. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { runningDaemons } from '../../network/daemon/running.ts';
 import { explain } from '../output/cli-error.ts';
 import { findClusterProcess } from '../process/cluster-process.ts';
+import { daemonDirectory } from '../process/daemon-command.ts';
 import { rememberedIn } from '../up/directory/directory.ts';
 import { serverUrl } from '../up/identity/kubeconfig.ts';
 import { findElsewhere } from './elsewhere.ts';
@@ -14,6 +16,8 @@ export interface Cluster {
   /** `starting` until the cluster is ready; `unreadable` when the directory cannot be read, for the reason in `problem`. */
   readonly state: 'running' | 'starting' | 'stopped' | 'unreadable';
   readonly pid?: number;
+  /** The process that goes on to serve DNS and Ingress of a cluster that is stopped. */
+  readonly networkPid?: number;
   readonly url?: string;
   /** The release of qd that started it last. */
   readonly version?: string;
@@ -37,10 +41,11 @@ export async function findCluster(directory: string, home: string): Promise<Clus
   const own = dirname(directory) === home ? basename(directory) : undefined;
   try {
     if (!(await stat(directory)).isDirectory()) return undefined;
-    const [settings, start, holder] = await Promise.all([
+    const [settings, start, holder, daemons] = await Promise.all([
       rememberedIn(directory),
       readLastStart(directory),
       findClusterProcess(directory),
+      runningDaemons(daemonDirectory(directory)),
     ]);
     if (!('format' in settings) && !holder) return undefined;
     const { port, bindAddress = '127.0.0.1' } = settings;
@@ -49,7 +54,7 @@ export async function findCluster(directory: string, home: string): Promise<Clus
       name: own ?? start?.name ?? basename(directory),
       directory,
       state: holder === undefined ? 'stopped' : isReady ? 'running' : 'starting',
-      ...(holder && { pid: holder.pid }),
+      ...(holder ? { pid: holder.pid } : daemons[0] !== undefined && { networkPid: daemons[0] }),
       ...(port !== undefined && { url: serverUrl(bindAddress, port) }),
       ...(start && { version: start.version, nodes: start.nodes }),
     };

@@ -10,7 +10,7 @@ import { directoryOf } from './choice.ts';
 import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
 import { chosenCluster } from './down.ts';
 import { forgetElsewhere } from './elsewhere.ts';
-import { endPods } from './end-pods.ts';
+import { endOutliving } from './end-outliving.ts';
 import type { ResetFlags } from './flags.ts';
 import { removeEntry } from './kubeconfig-entry.ts';
 import { readLastStart } from './last-start.ts';
@@ -26,7 +26,7 @@ export async function reset(flags: ResetFlags): Promise<void> {
   if (pid !== undefined) print(`Stopped cluster "${name}" (process ${pid}).`);
   const left = await withCluster(directory, async (running) => {
     if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
-    await endPods(directory, 'remove');
+    await endOutliving(directory, 'remove');
     await removeFromKubeconfigs(name, directory);
     return removeContents(directory);
   });

@@ -14,6 +14,7 @@ import type { Settings } from './flags.ts';
 import { type Inputs, readInputs } from './inputs.ts';
 import { machineAddresses } from './listeners/addresses.ts';
 import { clashOf } from './settings/free.ts';
+import { freeFromRules, hasLeftRules } from './settings/left-rules.ts';
 import { type Reservation, type Reserved, reserve } from './settings/reservations.ts';
 import { type GivenFlags, settle, usesMachine } from './settings/settle.ts';
 
@@ -89,15 +90,18 @@ interface Neighbourhood {
   readonly earlier: () => Promise<readonly Reserved[]>;
 }
 
-/** Rejects when another cluster runs whose rules on this machine would meet those of this one. */
+/** Rejects when another cluster has rules on this machine that would meet those of this one. */
 async function checkNeighbours({ settings, inputs, path, earlier }: Neighbourhood): Promise<void> {
   if (process.getuid?.() !== 0 || !hasRealPods(inputs.nodes)) return;
+  const programs = process.env.PATH ?? '';
+  await freeFromRules(settings.port, path, programs);
   for (const other of [...(await earlier()), ...(await neighbours(path))]) {
     const clash = clashOf(settings, other);
     const pid = clash && ('pid' in other ? other.pid : (await findClusterProcess(other.directory))?.pid);
-    if (!pid) continue;
+    if (!clash || (!pid && !(await hasLeftRules(other.directory, programs)))) continue;
+    const why = pid ? `which process ${pid} runs on this machine` : 'which is stopped, and whose pods and rules go on';
     throw new CliError(
-      `${clash} of the cluster in ${other.directory}, which process ${pid} runs on this machine: their rules would meet; stop that one with qd down --data-dir ${other.directory}, or choose other ranges with another --data-dir`,
+      `${clash} of the cluster in ${other.directory}, ${why}: their rules would meet; stop that one with qd down --data-dir ${other.directory}, or choose other ranges with another --data-dir`,
     );
   }
 }

@@ -14,8 +14,9 @@ import { machineGuard } from '../process/machine-guard.ts';
 import { version } from '../version.ts';
 import { announcement } from './announcement.ts';
 import { startServer } from './api/server.ts';
-import { openDns, startDns } from './components/dns.ts';
-import { openIngress, startIngress } from './components/ingress.ts';
+import { startDns } from './components/dns.ts';
+import { startIngress } from './components/ingress.ts';
+import { hasRunningPods, openNetwork } from './components/network.ts';
 import { startNodes } from './components/nodes.ts';
 import { type UnreadyNode, untilNodesReady } from './components/nodes-ready.ts';
 import { remoteConnection } from './components/remote-nodes.ts';
@@ -49,8 +50,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     await directory.create();
     say(directory.isNew ? `${directory.path} (new)` : directory.path);
   });
-  const openingDns = openDns(context);
-  const openingIngress = openIngress(context);
+  const network = openNetwork(context);
   const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
   const pki = await steps.run('certificates', async (say) => {
     const opened = await openCertificates(context, store);
@@ -84,20 +84,20 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     prepareComponents(context, { server, pki, metrics }, say),
   );
   const isShared = storeDriver(settings.store).shared;
-  const clusterDns = openingDns
-    ? await steps.run('DNS', (say) => startDns(context, { opening: openingDns, server }, say))
-    : [];
+  const outlives = hasRunningPods(server);
+  network?.outlives(outlives);
+  const clusterDns = network ? await steps.run('DNS', (say) => startDns(context, { network, server }, say)) : [];
   let current = pki;
   const remote = remoteConnection(server, () => current, { ...environment, guard: machineGuard(settings) });
   const { leftOut, starting } = await steps.run('nodes', (say) =>
     startNodes(
       inputs.nodes,
-      { ...context, server, isShared, clusterDns, remote, authority: () => current.authority, whenReady },
+      { ...context, server, isShared, clusterDns, remote, outlives, authority: () => current.authority, whenReady },
       say,
     ),
   );
-  if (openingIngress) {
-    await steps.run('ingress', (say) => startIngress(context, { opening: openingIngress, server }, say));
+  if (network && settings.ingress !== false) {
+    await steps.run('ingress', (say) => startIngress(context, { network, server }, say));
   }
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
@@ -118,6 +118,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   environment.manual?.follow(store, await store.revision());
   await followClock(context, server);
   markReady();
+  network?.started();
   renewCertificates(context, {
     pki,
     store,

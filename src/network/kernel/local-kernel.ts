@@ -20,6 +20,24 @@ export interface LocalKernelOptions {
   readonly enter: readonly string[];
 }
 
+/** What `nft -j` prints of maps whose keys are a protocol and a port. */
+interface PortMapListing {
+  readonly nftables: readonly {
+    readonly map?: {
+      readonly name: string;
+      readonly table: string;
+      readonly elem?: readonly (readonly [{ readonly concat?: readonly (string | number)[] }, unknown])[];
+    };
+  }[];
+}
+
+/** A port of this machine that a table leads elsewhere. */
+export interface LedPort {
+  readonly table: string;
+  readonly protocol: string;
+  readonly port: number;
+}
+
 /** What `nft -j` prints of sets. */
 interface SetListing {
   readonly nftables: readonly {
@@ -70,6 +88,26 @@ export class LocalKernel implements Kernel {
       .filter(({ name, table }) => name === set && table.startsWith(TABLE_PREFIX))
       .flatMap(({ elem = [] }) => elem.flatMap((each) => (typeof each === 'object' ? (each.prefix ?? []) : [])))
       .map(({ addr, len }) => `${addr}/${len}`);
+  }
+
+  /** The ports in the maps of these names, in the tables of all nodes of this machine. */
+  async portsIn(names: readonly string[]): Promise<readonly LedPort[]> {
+    const { nft, enter } = this.#options;
+    const { nftables } = JSON.parse(await runProgram([...enter, nft, '-j', 'list', 'maps', 'inet'])) as PortMapListing;
+    return nftables
+      .flatMap(({ map }) => (map && names.includes(map.name) && map.table.startsWith(TABLE_PREFIX) ? map : []))
+      .flatMap(({ table, elem = [] }) =>
+        elem.map(([{ concat = [] }]) => ({ table, protocol: String(concat[0]), port: Number(concat[1]) })),
+      );
+  }
+
+  /** Whether there is such a table. */
+  has(table: string): Promise<boolean> {
+    const { nft, enter } = this.#options;
+    return runProgram([...enter, nft, 'list', 'sets', 'table', 'inet', table]).then(
+      () => true,
+      () => false,
+    );
   }
 
   async forget(connections: readonly StaleConnections[]): Promise<void> {

@@ -24,6 +24,8 @@ export interface NodeDependencies {
   readonly remote: NodeConnection;
   /** Certificates of the cluster's authorities, as PEM. */
   readonly authority: () => string;
+  /** Whether pods go on when the program ends, and with them rules and routes. */
+  readonly outlives: () => Promise<boolean>;
   /** Resolves when the cluster is ready. */
   readonly whenReady: Promise<void>;
 }

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { endDaemons } from '../../../network/daemon/running.ts';
 import { markLeftOutNodes } from '../../../node/simulated/left-out.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
 import type { User } from '../../../server/api.ts';
@@ -11,10 +12,11 @@ import { type NodeConnection, unreachable } from '../../../server/nodes/connecti
 import { type NodeFile, nodesIn } from '../../agent/node-file.ts';
 import { describePods } from '../../agent/pod-executor.ts';
 import type { Say } from '../../output/steps.ts';
+import { daemonDirectory } from '../../process/daemon-command.ts';
 import { apiVersion } from '../../version.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
 import type { StartingNode } from './nodes-ready.ts';
-import type { NodePlan } from './plan-nodes.ts';
+import { hasRealPods, type NodePlan } from './plan-nodes.ts';
 import { startRealNodes } from './real-nodes.ts';
 
 interface StartedNodes {
@@ -33,6 +35,7 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
   const simulated = plan.runtime === 'simulated' ? names : [];
   const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names: simulated });
   await endOthers(plan, dependencies);
+  if (!hasRealPods(plan)) await endDaemons(daemonDirectory(dependencies.directory), clock);
   server.reachNodesBy(remote);
   let starting: readonly StartingNode[] = [];
   if (plan.runtime !== 'simulated') {

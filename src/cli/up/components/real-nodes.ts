@@ -34,6 +34,7 @@ export async function startRealNodes(
     remote,
     authority,
     whenReady,
+    outlives,
   }: NodeDependencies,
 ): Promise<readonly StartingNode[]> {
   if (names.length === 0) return [];
@@ -65,8 +66,10 @@ export async function startRealNodes(
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config, network, version: apiVersion.gitVersion, openAfter: whenReady },
       authority,
-      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, removesRules: true }),
-      removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
+      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, keepsRules: outlives }),
+      async removeRules(each) {
+        if (!(await outlives())) await removeServiceRules(each, process.env.PATH ?? '');
+      },
     });
     running.set(name, node);
     starting.push({ name, client, ready: node.ready });

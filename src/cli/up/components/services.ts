@@ -7,7 +7,7 @@ import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';
 import { LocalForwarding } from '../../../network/kernel/forwarding.ts';
-import { LocalKernel, listening } from '../../../network/kernel/local-kernel.ts';
+import { type LedPort, LocalKernel, listening } from '../../../network/kernel/local-kernel.ts';
 import { LocalRouter } from '../../../network/kernel/local-router.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
@@ -34,8 +34,8 @@ export interface ServicesOptions {
   readonly node: ServicesNode;
   /** How the pods of other machines are reached. */
   readonly podRoutes: RouteMode;
-  /** Whether rules and routes go when it is stopped. */
-  readonly removesRules: boolean;
+  /** Whether rules and routes stay when it is stopped. */
+  readonly keepsRules: () => Promise<boolean>;
   readonly watchSeconds?: number;
 }
 
@@ -104,7 +104,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     async stop() {
       isStopped = true;
       await Promise.all([policies.stop(), proxy?.stop(), routes?.stop()]);
-      if (!options.removesRules) return;
+      if (await options.keepsRules()) return;
       const removed = applier
         .close()
         .then(() => kernel.remove(listenersTable(table)))
@@ -126,12 +126,14 @@ export async function removeServiceRules(
   { name, shortName, networkNamespace }: RulesOwner,
   path: string,
 ): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const table = serviceTable(name, shortName);
+  // Those are the machine's, also for a node with a network of its own.
+  await (await openForwarding(path))?.remove(table);
   const kernel = await openKernel(path, networkNamespace);
   if (!kernel) return;
-  const table = serviceTable(name, shortName);
   await kernel.remove(table);
   await kernel.remove(listenersTable(table));
-  await (await openForwarding(path))?.remove(table);
   const router = networkNamespace === undefined ? await openRouter(path) : undefined;
   if (router) await removeRoutes({ kernel, router, table }, shortName);
 }
@@ -140,6 +142,17 @@ export async function removeServiceRules(
 export async function serviceRangesInUse(path: string): Promise<readonly string[]> {
   const kernel = await openKernel(path);
   return (await kernel?.rangesIn(ofIp(SETS.serviceRanges, 4))) ?? [];
+}
+
+/** Node ports that nodes of this machine lead to Services, those of programs that have ended among them. */
+export async function nodePortsInUse(path: string): Promise<readonly LedPort[]> {
+  const names = [SETS.nodePorts, SETS.nodePortEndpoints, SETS.localNodePortEndpoints];
+  return (await (await openKernel(path))?.portsIn(names.map((name) => ofIp(name, 4)))) ?? [];
+}
+
+/** Whether the machine has the rules of a node. */
+export async function hasServiceRules({ name, shortName }: RulesOwner, path: string): Promise<boolean> {
+  return (await (await openKernel(path))?.has(serviceTable(name, shortName))) ?? false;
 }
 
 interface Routed {
@@ -160,7 +173,7 @@ const listenersTable = (table: string) => `${table}-listeners`;
 const MAX_NODE_CHARACTERS = 80;
 
 /** The node's name is for people; the rest distinguishes clusters of one machine. */
-function serviceTable(node: string, shortName: string): string {
+export function serviceTable(node: string, shortName: string): string {
   return `qd-${node.slice(0, MAX_NODE_CHARACTERS)}-${shortName.replace(/^qd/, '')}`;
 }
 

@@ -2,7 +2,7 @@
 const OWN_NAMES: readonly RegExp[] = [
   /^(cluster|last-start)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
-  /^(pki|audit|volumes|nodes)$/,
+  /^(pki|audit|volumes|nodes|network)$/,
   /^store(\.next|\.before-.+)?$/,
   /^encryption\.key$/,
   /^admin\.kubeconfig(\.lock)?$/,

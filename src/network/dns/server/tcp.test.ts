@@ -26,7 +26,7 @@ it('divides the responses to many queries of one segment into turns of the event
       return Buffer.concat([message, Buffer.alloc(20)]);
     },
   };
-  const server = await listenTcp({ address: '127.0.0.1', port: 0, log: silent, clock, resolver });
+  const server = await listenTcp({ on: { address: '127.0.0.1', port: 0 }, log: silent, clock, resolver });
   const client = connect(server.port, '127.0.0.1');
   try {
     const messages = Array.from({ length: QUERIES }, (_, number) => Buffer.from(`query ${number}`.padEnd(20)));

@@ -158,7 +158,7 @@ describe('the servers of the host', () => {
   it('are never this server, and read again when queries come', async () => {
     const clock = new ControlledClock();
     let text = 'nameserver 10.0.0.5\nnameserver 192.0.2.1\n';
-    const servers = hostServers({ clock, read: async () => text, own: new Set(['10.0.0.5']) });
+    const servers = hostServers({ clock, read: async () => text, own: () => new Set(['10.0.0.5']) });
     expect(await servers()).toEqual(['192.0.2.1']);
     text = 'nameserver 192.0.2.2\n';
     expect(await servers()).toEqual(['192.0.2.1']);

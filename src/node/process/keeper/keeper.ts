@@ -3,10 +3,11 @@
  * agent, and can be replaced without harm to what runs: every container has its own supervisor, and pipes with names.
  */
 
-import { timingSafeEqual } from 'node:crypto';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { readFileSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { listenAt, makeKey, onOpening } from '../../../base/keyed-socket/keyed-socket.ts';
+import { onLines } from '../../../base/keyed-socket/lines.ts';
 import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -16,16 +17,13 @@ import { parseRange } from '../network/addresses.ts';
 import { openBridge, type PodNetwork } from '../network/bridge.ts';
 import {
   type Call,
-  KEY_FILE,
   type KeeperCalls,
   type KeeperFacts,
+  keeperSocket,
   type Message,
   type Opening,
   PROTOCOL_VERSION,
-  SOCKET_NAME,
 } from '../wire/calls.ts';
-import { firstLine, onLines } from '../wire/lines.ts';
-import { withSocketPath } from '../wire/socket-path.ts';
 import { chooseExecutor } from './choose-executor.ts';
 import type { KeeperContext } from './context.ts';
 import { Engine } from './engine.ts';
@@ -38,7 +36,6 @@ import { Sessions } from './sessions.ts';
 import { SpareFifos } from './spare-fifos.ts';
 import { StreamHub } from './stream-hub.ts';
 
-const KEY_BYTES = 32;
 const LIMITS = ['cpu', 'memory', 'pids'] as const;
 
 export interface KeeperOptions {
@@ -67,7 +64,6 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     hasNetwork: network !== undefined,
   });
   const { executor, executorName } = chosen;
-  const key = random.bytes(KEY_BYTES).toString('hex');
   const listeners = new Set<(sandboxId: string) => void>();
   const context: KeeperContext = {
     ...options,
@@ -114,7 +110,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   let connections = 0;
   const quit = () => {
     server.close();
-    withSocketPath(directory, SOCKET_NAME, (path) => rmSync(path, { force: true }));
+    rmSync(join(directory, names.socket), { force: true });
     end();
   };
   const control = (socket: Socket) => {
@@ -144,16 +140,15 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   };
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
-    firstLine(socket, (value) => {
-      const opening = value as Opening;
-      if (!isKey(opening.key, key)) socket.destroy();
-      else if (opening.type === 'control') control(socket);
+    onOpening<Opening>(socket, key, (opening) => {
+      if (opening.type === 'control') control(socket);
       else hub.arrive(opening.stream, opening.name, socket);
     });
   });
   // Only the owner of the directory can read it, and only where the directory can be seen: no pod can prove itself.
-  writeAtomically(join(directory, KEY_FILE), key);
-  await listen(server, directory);
+  const names = keeperSocket(directory);
+  const key = makeKey(names, random);
+  await listenAt(server, names);
   writeAtomically(join(directory, 'keeper.pid'), `${process.pid}\n`);
   return { ended };
 }
@@ -222,11 +217,6 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
   };
 }
 
-function isKey(shown: unknown, key: string): boolean {
-  const [own, other] = [Buffer.from(key), Buffer.from(typeof shown === 'string' ? shown : '')];
-  return own.length === other.length && timingSafeEqual(own, other);
-}
-
 async function networkOf(
   { isRoot, programs: { ip, nft, nsenter } }: Machine,
   name: string,
@@ -250,18 +240,4 @@ function bootId(): string {
   } catch {
     return '';
   }
-}
-
-/** A socket that an earlier keeper left behind is replaced. */
-function listen(server: Server, directory: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    withSocketPath(directory, SOCKET_NAME, (path) => {
-      rmSync(path, { force: true });
-      server.once('error', reject);
-      server.listen(path, () => {
-        chmodSync(path, 0o600);
-        resolve();
-      });
-    });
-  });
 }

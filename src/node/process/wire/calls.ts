@@ -1,4 +1,5 @@
 /** The calls that the keeper answers, and what the two sides send each other. */
+import type { KeyedSocketNames } from '../../../base/keyed-socket/keyed-socket.ts';
 import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import type { ImageConfig } from '../../images/image-config.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
@@ -10,9 +11,10 @@ import type { UserFiles } from '../oci/identity.ts';
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
 export const PROTOCOL_VERSION = 4;
 
-export const SOCKET_NAME = 'keeper.sock';
-/** The file with what a connection has to show. It is made anew by every keeper. */
-export const KEY_FILE = 'keeper.key';
+/** The key is made anew by every keeper. */
+export const keeperSocket = (directory: string): KeyedSocketNames => ({
+  ...{ directory, socket: 'keeper.sock', key: 'keeper.key' },
+});
 
 /** The image of a container, with its files on this node. */
 export interface ResolvedImage {
@@ -111,7 +113,7 @@ export type Message =
 
 export type StreamName = 'stdin' | 'stdout' | 'stderr' | 'data';
 
-/** The first line of a connection. */
+/** The first line of a connection, besides the key. */
 export type Opening =
-  | { readonly type: 'control'; readonly key: string }
-  | { readonly type: 'stream'; readonly key: string; readonly stream: string; readonly name: StreamName };
+  | { readonly type: 'control' }
+  | { readonly type: 'stream'; readonly stream: string; readonly name: StreamName };

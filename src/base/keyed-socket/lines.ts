@@ -1,5 +1,8 @@
-/** Splits what comes over a connection into lines of JSON. */
+/** Splits what comes over a connection into lines of JSON. A connection with a line that is not JSON is closed. */
 import type { Socket } from 'node:net';
+
+/** Before somebody has shown a key. */
+const MAX_FIRST_LINE_BYTES = 64 * 1024;
 
 /** Calls the listener with each line. */
 export function onLines(socket: Socket, listener: (value: unknown) => void): void {
@@ -9,10 +12,14 @@ export function onLines(socket: Socket, listener: (value: unknown) => void): voi
     let start = 0;
     for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', start)) {
       parts.push(chunk.slice(start, end));
-      const line = parts.join('');
+      const value = parse(parts.join(''));
       parts.length = 0;
       start = end + 1;
-      listener(JSON.parse(line));
+      if (value === undefined || socket.destroyed) {
+        socket.destroy();
+        return;
+      }
+      listener(value);
     }
     if (start < chunk.length) parts.push(chunk.slice(start));
   });
@@ -26,16 +33,30 @@ export function firstLine(socket: Socket, listener: (value: unknown) => void): v
       const chunk: Buffer | null = socket.read();
       if (chunk === null) return;
       const end = chunk.indexOf(10);
-      if (end === -1) {
-        head = Buffer.concat([head, chunk]);
-        continue;
+      head = Buffer.concat([head, end === -1 ? chunk : chunk.subarray(0, end)]);
+      if (head.length > MAX_FIRST_LINE_BYTES) {
+        socket.destroy();
+        return;
       }
+      if (end === -1) continue;
       socket.off('readable', onReadable);
       const rest = chunk.subarray(end + 1);
       if (rest.length > 0) socket.unshift(rest);
-      listener(JSON.parse(Buffer.concat([head, chunk.subarray(0, end)]).toString()));
+      const value = parse(head.toString());
+      if (value === undefined) socket.destroy();
+      else listener(value);
       return;
     }
   };
   socket.on('readable', onReadable);
+}
+
+/** Undefined for what is no object. */
+function parse(line: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
