@@ -130,7 +130,7 @@ async function runMember(
     startServices: (each) =>
       startServices({
         ...{ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS },
-        ...{ podRoutes: config.podRoutes, keepsRules: async () => true },
+        ...{ podRoutes: config.podRoutes, dataDirectory: directory, keepsRules: async () => true },
       }),
   }).catch((error: unknown) => {
     transport.close();

@@ -1,15 +1,18 @@
 /** Finds out which ports of a node are taken, by programs that listen and by rules of others, and who has them. */
 import { ANY_ADDRESS } from '../../kinds/placement/host-ports.ts';
+import { runningDaemons } from '../../network/daemon/running.ts';
 import type { ListeningSocket, NetworkPort } from '../../network/kernel/listening-sockets.ts';
 import { readListeners } from '../../network/kernel/local-kernel.ts';
 import { readPublishedPorts } from '../../network/kernel/read-published-ports.ts';
-import { ownSockets, type SocketHolder, socketHolders } from '../../network/kernel/socket-holders.ts';
+import { type SocketHolder, socketHolders, socketsOfProcesses } from '../../network/kernel/socket-holders.ts';
 import { ofIp, SETS } from '../../network/nftables/layout.ts';
 import type { PortInUse } from '../../node/admission/ports.ts';
 import { bridgeOf } from '../../node/containerd/network/cni.ts';
 import { findProgram } from '../../node/containerd/own/machine.ts';
+import { daemonDirectory } from '../process/daemon-command.ts';
 
 interface NodeOfMachine {
+  readonly dataDirectory: string;
   /** Identifies the node on this machine. */
   readonly shortName: string;
   /** Path of the network namespace of the node; undefined: that of this process. */
@@ -34,11 +37,15 @@ export async function portsInUse(
 ): Promise<readonly PortInUse[]> {
   const enter = await enterCommand(node);
   const isWanted = ({ port }: NetworkPort) => wanted.has(port);
-  const [listeners, published] = await Promise.all([readListeners(enter), publishedByOthers(node, enter)]);
+  const [listeners, published, daemons] = await Promise.all([
+    readListeners(enter),
+    publishedByOthers(node, enter),
+    daemonsOf(node),
+  ]);
   const sockets = listeners.filter(isWanted);
   const holders = await socketHolders(new Set(sockets.map(({ inode }) => inode)));
   return [
-    ...sockets.map((socket) => inUse(socket, listenerOf(socket, holders, known))),
+    ...sockets.map((socket) => inUse(socket, listenerOf(socket, { holders, known, daemons }))),
     ...published
       .filter(isWanted)
       .map((port) => inUse(port, `a pod or a service of another cluster or node (${port.owner})`)),
@@ -51,11 +58,15 @@ export async function networkPortsInUse(node: NodeOfMachine): Promise<readonly N
   return (await Promise.all([readListeners(enter), publishedByOthers(node, enter)])).flat();
 }
 
-/** The sockets of this process in the network of a node. */
+/** The sockets of the cluster's own processes in the network of a node. */
 export async function ownListeners(node: NodeOfMachine): Promise<readonly NetworkPort[]> {
-  const [listeners, own] = await Promise.all([enterCommand(node).then(readListeners), ownSockets()]);
+  const sockets = async () => socketsOfProcesses([process.pid, ...(await daemonsOf(node))]);
+  const [listeners, own] = await Promise.all([enterCommand(node).then(readListeners), sockets()]);
   return listeners.filter(({ inode }) => own.has(inode));
 }
+
+/** The processes that serve DNS and Ingress. */
+const daemonsOf = ({ dataDirectory }: NodeOfMachine) => runningDaemons(daemonDirectory(dataDirectory));
 
 async function enterCommand({ networkNamespace }: NodeOfMachine): Promise<readonly string[]> {
   const nsenter = await findProgram('nsenter', process.env.PATH ?? '');
@@ -75,15 +86,18 @@ function inUse({ protocol, address, port }: NetworkPort, holder: string): PortIn
   return { protocol: protocol.toUpperCase(), address: address === '::' ? ANY_ADDRESS : address, port, holder };
 }
 
-function listenerOf(
-  { protocol, port, inode }: ListeningSocket,
-  holders: ReadonlyMap<number, SocketHolder>,
-  known: ReadonlyMap<number, string>,
-): string {
+interface KnownListeners {
+  readonly holders: ReadonlyMap<number, SocketHolder>;
+  readonly known: PortOwners['known'];
+  readonly daemons: readonly number[];
+}
+
+function listenerOf({ protocol, port, inode }: ListeningSocket, { holders, known, daemons }: KnownListeners): string {
   const holder = holders.get(inode);
   const name = protocol === 'tcp' ? known.get(port) : undefined;
   if (name !== undefined) return name;
   if (!holder) return 'another program';
+  if (daemons.includes(holder.pid)) return 'DNS or Ingress of this cluster';
   return holder.pid === process.pid
     ? 'the program of this node'
     : `the program ${holder.program} (process ${holder.pid})`;

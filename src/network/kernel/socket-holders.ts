@@ -27,8 +27,11 @@ export async function socketHolders(inodes: ReadonlySet<number>): Promise<Readon
   return found;
 }
 
-/** The inodes of the sockets of this process. */
-export const ownSockets = (): Promise<ReadonlySet<number>> => socketsOf('self');
+/** The inodes of the sockets of some processes. */
+export async function socketsOfProcesses(pids: readonly number[]): Promise<ReadonlySet<number>> {
+  const found = await Promise.all(pids.map((pid) => socketsOf(String(pid))));
+  return new Set(found.flatMap((inodes) => [...inodes]));
+}
 
 async function socketsOf(pid: string): Promise<ReadonlySet<number>> {
   const files = await readdir(`/proc/${pid}/fd`).catch(() => []);

@@ -153,6 +153,7 @@ export class NodeParts {
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       portsInUse: (wanted) =>
         portsInUse(wanted, {
+          dataDirectory: this.#options.dataDirectory,
           shortName: nodeId(this.#options.dataDirectory, this.#options.name),
           networkNamespace: this.#options.network?.namespace,
           known: ownPorts(settings, apiServer, addresses),

@@ -45,6 +45,7 @@ export async function startRealNodes(
   const services = {
     ...{ client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log },
     podRoutes: config.podRoutes,
+    dataDirectory: directory,
   };
   const running = new Map<string, RunningNode>();
   const starting: StartingNode[] = [];

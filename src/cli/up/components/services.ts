@@ -32,6 +32,8 @@ export interface ServicesOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly node: ServicesNode;
+  /** Of the cluster or agent. */
+  readonly dataDirectory: string;
   /** How the pods of other machines are reached. */
   readonly podRoutes: RouteMode;
   /** Whether rules and routes stay when it is stopped. */
@@ -45,12 +47,13 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const path = process.env.PATH ?? '';
   const kernel = await openKernel(path, node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
+  const onMachine = { ...node, dataDirectory: options.dataDirectory };
   const common = { client, clock, random, log, node: node.name, ...(watchSeconds ? { watchSeconds } : {}) };
   const serve = (applier: RuleApplier) =>
     new ServiceProxy({
       ...{ ...common, addresses: node.addresses, applier },
       listen: (server, port) => (kernel ? kernel.listen(server, port) : listening(server, port)),
-      listeners: () => networkPortsInUse(node),
+      listeners: () => networkPortsInUse(onMachine),
       reportPortsInUse: (ports) => annotatePortsInUse(options.nodeClient ?? client, node.name, ports),
     });
   if (!kernel) {
@@ -68,7 +71,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     };
   }
   await kernel
-    .apply(listenersTable(table), ownListenersTable(await ownListeners(node)))
+    .apply(listenersTable(table), ownListenersTable(await ownListeners(onMachine)))
     .catch((error: unknown) => log.warn('rules of pods may take ports of this program', { error: String(error) }));
   const router = node.networkNamespace === undefined ? await openRouter(path) : undefined;
   const routes =
