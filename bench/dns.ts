@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { nameBytes } from '../src/base/dns-message/name.ts';
 import { startInThread } from '../src/network/dns/server/thread.ts';
 import { serviceRecords } from '../src/network/dns/zone/records.ts';
+import { nameBytes } from '../src/protocols/dns-message/name.ts';
 import { memoryOf } from './programs.ts';
 import type { Figure } from './report.ts';
 

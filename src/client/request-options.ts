@@ -1,5 +1,5 @@
 /** Options of the client's verbs, and how a request carries them. */
-import type { Draft } from './object-types.ts';
+import type { Draft } from '../api/object-types.ts';
 import type { Request, RequestOptions } from './transport/transport.ts';
 
 export interface ReadOptions extends Pick<RequestOptions, 'resourceVersion'> {

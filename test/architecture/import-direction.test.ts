@@ -68,7 +68,7 @@ test('every folder of src is a room of the design', () => {
 
 test.each([
   ['src/store/a.ts', "import { x } from '../kinds/kind.ts';", ['src/store/a.ts imports src/kinds/kind.ts']],
-  ['src/client/a.ts', "import type { x } from '../server/api.ts';", ['src/client/a.ts imports src/server/api.ts']],
+  ['src/client/a.ts', "import type { x } from '../server/api.ts';", ['src/client/a.ts imports src/api/call.ts']],
   [
     'src/controllers/a.ts',
     "const x = await import('../store/store.ts');",

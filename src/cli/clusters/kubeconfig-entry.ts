@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/time/clock.ts';
-import { pemBlocks } from '../../base/x509/pem.ts';
 import { removeContext } from '../../client/kubeconfig/kubeconfig-file.ts';
+import { pemBlocks } from '../../protocols/x509/pem.ts';
 import { readIfThere } from '../process/files.ts';
 
 interface EntryOptions {

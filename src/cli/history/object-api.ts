@@ -1,5 +1,5 @@
 /** Objects of any kind that the server has, custom ones included, now and as they were. */
-import { type ApiError, isApiError } from '../../base/errors.ts';
+import { type ApiError, isApiError } from '../../api/errors.ts';
 import { type HttpsTransport, httpsTransport } from '../../client/transport/https-transport.ts';
 import { pathOf } from '../../client/transport/request-path.ts';
 import type { RequestOptions } from '../../client/transport/transport.ts';

@@ -2,7 +2,7 @@
  * The contract of a connection to the server. It mirrors the server's calls, so that the direct transport only passes them
  * on.
  */
-import type { Status } from '../../base/errors.ts';
+import type { Status } from '../../api/errors.ts';
 import type { KubeObject, Verb } from '../../kinds/kind.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic';

@@ -3,8 +3,8 @@
  * reaches. Pure.
  */
 import { isIP } from 'node:net';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { IngressProblem } from './problem.ts';
 import type { RulesByName } from './rules.ts';

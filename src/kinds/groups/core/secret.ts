@@ -1,4 +1,4 @@
-import { badRequest } from '../../../base/errors.ts';
+import { badRequest } from '../../../api/errors.ts';
 import { put } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';

@@ -7,10 +7,10 @@ import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DOMAIN, queryBytes, serviceChange, summary } from '../../../../test/support/network/dns.ts';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
 import { type DnsServer, startDnsServer } from './dns-server.ts';
 
 const tools = { clock: systemClock, random: systemRandom, log: silent, readResolvConf: async () => '' };

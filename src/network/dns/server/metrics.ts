@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ResponseCode } from '../../../base/dns-message/codes.ts';
 import { head } from '../../../base/metrics/text.ts';
+import { ResponseCode } from '../../../protocols/dns-message/codes.ts';
 import type { DnsCounters } from './counters.ts';
 import type { Listening } from './udp.ts';
 
