@@ -3,7 +3,8 @@
  * that, and cli/ puts them together.
  */
 
-import type { Handle, User } from '../api/call.ts';
+import type { Handle } from '../api/call.ts';
+import type { User } from '../api/user.ts';
 import { type DialGuard, STRICT_GUARD } from '../base/dial/dial-guard.ts';
 import { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { unmonitored, type WorkMonitor } from '../base/event-loop/watchdog.ts';
@@ -21,6 +22,7 @@ import { NodeAuthorizer } from './access/authz/node/node-authorizer.ts';
 import { Rbac } from './access/authz/rbac/rbac.ts';
 import { type PostReview, Webhook } from './access/authz/webhook/webhook.ts';
 import type { FlowControl } from './access/fairness/flow-control.ts';
+import type { Access } from './access/ports.ts';
 import { Allocation } from './objects/allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './objects/allocation/ranges.ts';
 import { SpecInterner } from './objects/body/spec-interner.ts';
@@ -38,8 +40,8 @@ import { namespaceLifecycle } from './operations/admission/plugins/namespace-lif
 import { priority } from './operations/admission/plugins/priority.ts';
 import { escalationCheck } from './operations/admission/plugins/rbac-escalation/escalation.ts';
 import { paramRights } from './operations/admission/policies/param-rights.ts';
-import type { Core } from './operations/core.ts';
 import { handler } from './operations/handle.ts';
+import type { OperationPorts, Scheduling } from './operations/ports.ts';
 import { allSubresources } from './operations/subresources/all.ts';
 import type { Subresource } from './operations/subresources/subresource.ts';
 import { agentAddress } from './outbound/nodes/agent-address.ts';
@@ -132,9 +134,9 @@ export interface Server {
   /** Where the agent of a node listens; undefined if its status does not say. */
   readonly agentAddress: (node: string) => AgentAddress | undefined;
   /** Sets how bearer tokens are authenticated for token reviews; until then no token is valid. */
-  identifyBy(identify: Core['identify']): void;
+  identifyBy(identify: Access['identify']): void;
   /** Sets what explains the scheduling of pods; until then nothing does. */
-  explainPodsBy(explainPod: Core['explainPod']): void;
+  explainPodsBy(explainPod: Scheduling['explainPod']): void;
   /**
    * Sets how this server identifies itself to those that it passes requests on to, at first and when its certificate is
    * renewed. Resolves when they can read it.
@@ -184,19 +186,22 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const times = new RevisionTimes({ clock, revision: cache.revision, milliseconds: historyMilliseconds });
   cache.onTurn(() => times.note(cache.revision));
   const watches = new Watches({ cache, clock, registry, log, monitor, bookmarkDelayMs: options.bookmarkDelayMs });
-  let explainPod: Core['explainPod'] = () => undefined;
-  let identify: Core['identify'] = async () => undefined;
+  let explainPod: Scheduling['explainPod'] = () => undefined;
+  let identify: Access['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
   const rbac = new Rbac(cache);
   const stages = new TurnBudget(clock, MAX_STAGES_MS);
-  const core: Core = {
+  const core: OperationPorts = {
     store,
     commits: new Commits(store, cache, stages),
     cache,
     registry,
     watches,
     allocation: new Allocation({ cache, random, addresses, ports }),
-    admission: new AdmissionChain([...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights]),
+    admission: new AdmissionChain(
+      [...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights],
+      () => core,
+    ),
     authorizer: createAuthorizer(options.authorization ?? ['AlwaysAllow'], {
       node: () => new NodeAuthorizer(cache),
       rbac: () => rbac,

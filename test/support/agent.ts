@@ -1,6 +1,6 @@
 /** The agent of a node on a server in this process, with a runtime in memory and a clock that stands still. */
 import { readFile } from 'node:fs/promises';
-import type { User } from '../../src/api/call.ts';
+import type { User } from '../../src/api/user.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';

@@ -1,5 +1,6 @@
 import { MessageChannel } from 'node:worker_threads';
-import type { Call, Handle, ListedItem, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/api/call.ts';
+import type { Call, Handle } from '../../src/api/call.ts';
+import type { ListedItem, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/api/reply.ts';
 import { notFound, type Status } from '../../src/api/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemClock } from '../../src/base/time/clock.ts';

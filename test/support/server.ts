@@ -1,6 +1,7 @@
 /** A server over a memory store, in this process, with a clock that stands still. */
 
-import type { Call, ListReply, ObjectReply, StatusReply, WatchEvent, WatchReply } from '../../src/api/call.ts';
+import type { Call } from '../../src/api/call.ts';
+import type { ListReply, ObjectReply, StatusReply, WatchEvent, WatchReply } from '../../src/api/reply.ts';
 import { RequestNotes } from '../../src/api/request-notes.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';
 import type { Kind, KubeObject } from '../../src/kinds/kind.ts';

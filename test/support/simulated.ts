@@ -1,6 +1,6 @@
 /** Simulated nodes on a server in this process, with a clock that stands still; pods are bound by hand. */
 
-import type { User } from '../../src/api/call.ts';
+import type { User } from '../../src/api/user.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';

@@ -2,7 +2,7 @@
 import { type ApiError, isApiError } from '../../api/errors.ts';
 import { type HttpsTransport, httpsTransport } from '../../client/transport/https-transport.ts';
 import { pathOf } from '../../client/transport/request-path.ts';
-import type { RequestOptions } from '../../client/transport/transport.ts';
+import type { CallOptions } from '../../api/call.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -124,7 +124,7 @@ export class ObjectApi {
           resourceVersion: since,
           resourceVersionMatch: undefined,
           timeoutSeconds: 1,
-        } as RequestOptions,
+        } as CallOptions,
       }),
     );
     const timer = setTimeout(() => stream.close(), MAX_REPLAY_MS);
@@ -202,7 +202,7 @@ function target({ found, namespace, name, selector, version }: Selection) {
   };
 }
 
-const dryRun = (isDryRun: boolean): RequestOptions => (isDryRun ? { dryRun: ['All'] } : {});
+const dryRun = (isDryRun: boolean): CallOptions => (isDryRun ? { dryRun: ['All'] } : {});
 
 /** Explains an answer of 410: what was asked for is older than the history. */
 async function reachable<T>(call: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import type { User } from '../../api/call.ts';
+import type { User } from '../../api/user.ts';
 import type { Resource } from '../objects/registry/registry.ts';
 
 /** What a request is about, apart from the name and namespace of the object. */

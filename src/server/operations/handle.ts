@@ -6,8 +6,8 @@ import { StoreConflict, StoreFull, StoreUnavailable } from '../../store/store.ts
 import { checkWriteOptions } from '../objects/body/write-options.ts';
 import type { ServedResource } from '../objects/registry/registry.ts';
 import { admitConnection } from './admission/connection.ts';
-import type { Core } from './core.ts';
 import type { Operation } from './operation.ts';
+import type { OperationPorts } from './ports.ts';
 import type { Subresource } from './subresources/subresource.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
@@ -32,7 +32,7 @@ const storedOperations: Readonly<Partial<Record<Verb, Operation>>> = {
 };
 
 /** Creates the server's one entry point: it finds the operation of a call, performs it, and turns failures into API errors. */
-export function handler(core: Core, subresources: readonly Subresource[]): Handle {
+export function handler(core: OperationPorts, subresources: readonly Subresource[]): Handle {
   const byName = new Map<string, Subresource>(subresources.map((each) => [each.name, each]));
   return async (call, notes = new RequestNotes()) => {
     try {
@@ -65,7 +65,7 @@ function operationOf({ kind, verbs }: ServedResource, { verb, namespace }: Call)
   return operation;
 }
 
-function toApiError(core: Core, error: unknown, call: Call): ApiError {
+function toApiError(core: OperationPorts, error: unknown, call: Call): ApiError {
   if (isApiError(error)) return error;
   if (error instanceof StoreUnavailable) {
     return new ApiError('ServiceUnavailable', `the store cannot be reached: ${error.message}`, {

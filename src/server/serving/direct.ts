@@ -3,7 +3,9 @@
  * made as a user, and needs the same rights as the same request over HTTP.
  */
 
-import type { Call, Handle, Reply, User } from '../../api/call.ts';
+import type { Call, Handle } from '../../api/call.ts';
+import type { Reply } from '../../api/reply.ts';
+import type { User } from '../../api/user.ts';
 import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import { extended } from '../../base/json/tree.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { WatchConsumer } from '../../api/call.ts';
+import type { WatchConsumer } from '../../api/reply.ts';
 import type { Credentials } from '../access/authn/authenticator.ts';
 import type { ClientCertificate } from '../access/authn/certificate.ts';
 

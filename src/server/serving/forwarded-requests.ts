@@ -3,13 +3,13 @@
  * user of the client. Like direct calls, such requests are authorized as the same ones over HTTP are, and not audited.
  */
 
-import type { User } from '../../api/call.ts';
+import type { User } from '../../api/user.ts';
 import { noSuchPath } from '../../api/errors.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import { attributesOfPath } from '../access/authz/attributes.ts';
 import type { Authorizer } from '../access/authz/authorizer.ts';
 import { requireAccess } from '../access/authz/require-access.ts';
-import type { ForwardedRequest, ForwardedResponse } from './backends/backend.ts';
+import type { ForwardedRequest, ForwardedResponse } from './backend.ts';
 import type { BackendRegistry } from './backends/backend-registry.ts';
 import { splitPath } from './http/route/path-segments.ts';
 import { findProxy } from './http/route/route.ts';

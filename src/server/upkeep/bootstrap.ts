@@ -7,9 +7,11 @@ import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';
 import { PriorityClass, systemPriorities } from '../../kinds/groups/scheduling/priority-class.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import type { Core } from '../operations/core.ts';
+import type { Reader, Tools } from '../objects/ports.ts';
 import { ensure } from './own-objects.ts';
 import { publishEndpoints, type ServerAddress } from './peers/endpoints.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'log'>;
 
 export const SYSTEM_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
@@ -74,7 +76,7 @@ const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
 ];
 
 /** Runs `again` when one of these objects is deleted. */
-export function keepBootstrapped({ cache, log }: Pick<Core, 'cache' | 'log'>, again: () => Promise<void>): void {
+export function keepBootstrapped({ cache, log }: Ports, again: () => Promise<void>): void {
   const plan = soon(() => {
     again().catch((error: unknown) =>
       log.warn('the initial objects of the cluster could not be created again', { error }),

@@ -7,16 +7,16 @@ import { canonicalIp } from '../../kinds/shapes/meta/canonical-ip.ts';
 import { earlierAddresses, type ServiceAddress } from '../objects/allocation/earlier-rows.ts';
 import { newAddress } from '../objects/allocation/new-address.ts';
 import { type OwnWrite, writeOwn } from '../objects/transaction/own-writes.ts';
-import type { Core } from '../operations/core.ts';
+import type { TransactionPorts } from '../objects/transaction/ports.ts';
 
 /** Creates those of services that an earlier release has stored. */
-export async function replaceEarlierRows(core: Core): Promise<void> {
+export async function replaceEarlierRows(core: TransactionPorts): Promise<void> {
   const withoutAdmission = 'the address is allocated already, and noted in another way';
   await writeOwn(core, { withoutAdmission, plan: () => earlierAddresses(core.cache).map(creation) });
 }
 
 /** Creates those again that are deleted while a service has the address. */
-export function keepAddresses(core: Core): void {
+export function keepAddresses(core: TransactionPorts): void {
   const { cache, log } = core;
   let deleted: ServiceAddress[] = [];
   const plan = soon(() => {
@@ -37,7 +37,7 @@ export function keepAddresses(core: Core): void {
   });
 }
 
-function isMissing({ cache }: Core, { address, namespace, name }: ServiceAddress): boolean {
+function isMissing({ cache }: TransactionPorts, { address, namespace, name }: ServiceAddress): boolean {
   if (cache.table(IPAddress).get('', address)) return false;
   const service = cache.table(Service).get(namespace, name)?.hub(Service) as Service | undefined;
   return service !== undefined && allocatedTo(service.spec).clusterIPs.map(canonicalIp).includes(address);

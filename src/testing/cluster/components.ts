@@ -1,6 +1,6 @@
 /** Starts the components of a cluster in this process. Each calls the server directly, as its own user. */
 
-import type { User } from '../../api/call.ts';
+import type { User } from '../../api/user.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../../api/call.ts';
+import type { User } from '../../api/user.ts';
 import { createClient } from '../../client/client.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import type { DirectHandle } from '../../server/serving/direct.ts';

@@ -3,7 +3,8 @@
  * component acts as its own user with the default roles; `stop` fails when one of them was denied a call.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import type { User, WatchConsumer, WatchReply } from '../../../src/api/call.ts';
+import type { User } from '../../../src/api/user.ts';
+import type { WatchConsumer, WatchReply } from '../../../src/api/reply.ts';
 import { ApiError } from '../../../src/api/errors.ts';
 import { type LogFields, silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Reply } from '../../../src/api/call.ts';
+import type { Reply } from '../../../src/api/reply.ts';
 import type { KubeObject } from '../../../src/kinds/kind.ts';
 import { MAX_CONCURRENT_REQUESTS } from '../../../src/server/serving/http/listen/pipelined-requests.ts';
 import { UPGRADE_HANDLING } from '../../../src/server/serving/http/node-internals.ts';

@@ -1,6 +1,6 @@
 /** The nodes that run in the process of the cluster, and how the server reaches them. */
 import { basename } from 'node:path';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';

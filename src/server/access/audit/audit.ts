@@ -1,4 +1,4 @@
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { head } from '../../../base/metrics/text.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';

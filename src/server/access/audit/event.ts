@@ -1,6 +1,6 @@
 /** The audit record of one request, written as lines of audit.k8s.io/v1. */
 import { isIP } from 'node:net';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import type { Status } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Attributes, Decision } from '../authz/authorizer.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 
 /** Adds the group that every authenticated user is in. */
 export function authenticated(user: User): User {

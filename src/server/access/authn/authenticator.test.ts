@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { authenticated } from './authenticated.ts';
 import { type Credentials, createAuthenticator, type TokenSource } from './authenticator.ts';

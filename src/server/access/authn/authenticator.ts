@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { ApiError } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { ClientCertificate } from './certificate.ts';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { authenticated } from './authenticated.ts';

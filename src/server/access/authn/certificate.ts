@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { authenticated } from './authenticated.ts';
 
 /** The identity in a connection's client certificate. */

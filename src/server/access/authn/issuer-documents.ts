@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { JsonDocument } from '../../serving/http/documents/documents.ts';
+import type { JsonDocument } from '../../../api/json-document.ts';
 import { algorithmOf, keyIdOf } from './jwt.ts';
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';

@@ -3,7 +3,7 @@
  * old, or when a token names an unknown one, but at most every ten seconds.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { isTree } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';

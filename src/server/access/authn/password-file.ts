@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { authenticated } from './authenticated.ts';
 import type { PasswordSource } from './authenticator.ts';
 import { parseUsers } from './csv.ts';

@@ -1,6 +1,6 @@
 /** Users that an authenticating proxy names in headers. Only a proxy that has shown a certificate of its authority is believed. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { put } from '../../../base/json/tree.ts';
 import { authenticated } from './authenticated.ts';
 import type { ClientCertificate } from './certificate.ts';

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { authenticated } from './authenticated.ts';
 import type { TokenSource } from './authenticator.ts';
 import { parseUsers } from './csv.ts';

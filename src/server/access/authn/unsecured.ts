@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { ApiError } from '../../../api/errors.ts';
 
 /** The user of every request on the port without TLS. */

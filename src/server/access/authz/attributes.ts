@@ -1,6 +1,7 @@
 /** The authorization attributes of requests. */
 
-import type { CallOptions, User } from '../../../api/call.ts';
+import type { CallOptions } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { isNamespaceSubresource } from '../../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import { parseFieldSelector, SelectorError } from '../../../schema/selector/selector.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 
 /** What a request wants to do. */
 export type Attributes = ResourceAttributes | PathAttributes;

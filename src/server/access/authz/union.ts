@@ -1,4 +1,4 @@
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { ALLOW, type Attributes, type Authorizer, type Decision, NO_OPINION, type Rules } from './authorizer.ts';
 
 const MASTERS = 'system:masters';

@@ -1,6 +1,6 @@
 /** Whether the rules of a FlowSchema match a request. */
 
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import type { FlowSchema } from '../../../kinds/groups/flowcontrol/flow-schema.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 

@@ -1,6 +1,7 @@
 /** What admission plugins and transactions know of an admission. Neither the plugins nor the server are named here. */
 
-import type { CallOptions, User } from '../../../api/call.ts';
+import type { CallOptions } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { Condition } from '../../../store/store.ts';
@@ -86,10 +87,10 @@ export interface Admission extends AdmissionRequest {
   settle(): void;
 }
 
-/** Begins admissions. `Core` is what plugins are given. */
-export interface AdmissionControl<Core> {
+/** Begins admissions. */
+export interface AdmissionControl {
   /** Begins the admission of a request; undefined when no plugin handles it. */
-  open(core: Core, request: ApiRequest, subject: AdmissionSubject): Admission | undefined;
+  open(request: ApiRequest, subject: AdmissionSubject): Admission | undefined;
   /** Removes what plugins put into an object when it was created, from a copy of it. */
   forget(kind: Kind, object: KubeObject): void;
 }

@@ -1,7 +1,8 @@
+import { badRequest } from '../../../api/errors.ts';
 import { clone } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
-import type { Core } from '../../operations/core.ts';
+import type { AdmissionControl } from '../admission/request.ts';
 import { fromHub } from '../conversion/convert.ts';
 import type { Resource } from '../registry/registry.ts';
 import { setInitialStatus } from './initial-status.ts';
@@ -23,15 +24,17 @@ const SERVER_METADATA = [
  * With `exact`, what belongs to this cluster and could be set by a client, such as the namespace, stays.
  */
 export async function exportedObject(
-  core: Pick<Core, 'admission'>,
+  { admission }: { readonly admission: Pick<AdmissionControl, 'forget'> },
   resource: Resource,
   { stored, exact }: { readonly stored: KubeObject; readonly exact: boolean },
 ): Promise<KubeObject> {
   const { kind } = resource;
+  const problem = kind.exportProblem?.(stored, exact);
+  if (problem) throw badRequest(problem);
   const copy = clone(stored);
   // Some versions show parts of the status elsewhere.
   setInitialStatus(kind, copy);
-  core.admission.forget(kind, copy);
+  admission.forget(kind, copy);
   kind.onExport?.(copy, exact);
   const { status: _, ...shown }: KubeObject & { status?: unknown } = await fromHub(resource, copy);
   shown.metadata = clientMetadata(shown.metadata, exact);

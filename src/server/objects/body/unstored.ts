@@ -1,4 +1,4 @@
-import type { Item, ListedItem } from '../../../api/call.ts';
+import type { Item, ListedItem } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import { fromHub, type MaybeAsync, whenReady } from '../conversion/convert.ts';

@@ -1,4 +1,4 @@
-import type { WatchEvent } from '../../../api/call.ts';
+import type { WatchEvent } from '../../../api/reply.ts';
 import { allocateSharable, isShared } from '../../../base/bytes/shared-buffer.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Resource } from '../registry/registry.ts';

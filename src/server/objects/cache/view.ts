@@ -1,4 +1,4 @@
-import type { Item } from '../../../api/call.ts';
+import type { Item } from '../../../api/reply.ts';
 import { allocatePooled } from '../../../base/bytes/pooled-buffer.ts';
 import { endOfStructure } from '../../../base/json/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';

@@ -1,7 +1,7 @@
 /** A kind whose versions are converted by something that answers later, such as a webhook. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import type { ListReply, WatchEvent } from '../../../api/call.ts';
+import type { ListReply, WatchEvent } from '../../../api/reply.ts';
 import { ApiError } from '../../../api/errors.ts';
 import { clone } from '../../../base/json/tree.ts';
 import { name } from '../../../kinds/columns/column.ts';

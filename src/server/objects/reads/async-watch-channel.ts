@@ -1,4 +1,4 @@
-import type { WatchBatch, WatchEvent } from '../../../api/call.ts';
+import type { WatchBatch, WatchEvent } from '../../../api/reply.ts';
 import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
 import type { Entry } from '../cache/entry.ts';
 import { prepare } from '../cache/prepare.ts';

@@ -1,7 +1,7 @@
 /** Watches in this process are given objects as they were written: nothing is read from bytes for them. */
 import { expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
-import type { ObjectReply, WatchReply } from '../../../api/call.ts';
+import type { ObjectReply, WatchReply } from '../../../api/reply.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { backendMissing, startBackend } from '../../../../test/support/store/backends.ts';
-import type { WatchEvent, WatchReply } from '../../../api/call.ts';
+import type { WatchEvent, WatchReply } from '../../../api/reply.ts';
 import { ControlledClock, systemClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { storeDrivers } from '../../../store/drivers.ts';

@@ -5,7 +5,7 @@
  */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { ListBody, ListBodyCache } from '../../../api/call.ts';
+import type { ListBody, ListBodyCache } from '../../../api/reply.ts';
 import {
   allocateForSending,
   allocateSharable,

@@ -1,16 +1,18 @@
 import type { Call } from '../../../api/call.ts';
 import { ApiError, badRequest, isApiError } from '../../../api/errors.ts';
 import { type FieldError, forbidden, notSupported } from '../../../schema/field-error.ts';
-import type { Core } from '../../operations/core.ts';
 import { invalidObject } from '../body/check.ts';
 import type { Entry } from '../cache/entry.ts';
 import { prepare } from '../cache/prepare.ts';
+import type { Reader, Tools } from '../ports.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { Resource } from '../registry/registry.ts';
 import { type ContinueToken, decodeToken, encodeToken } from './continue-token.ts';
 import { parseRevision, waitForRevision } from './freshness.ts';
 import { readInTurns } from './read-in-turns.ts';
 import { type Selection, selectionOf } from './selection.ts';
+
+type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'clock'>;
 
 /** What the options of a list select, for the verbs that take them: list and delete-collection. */
 export interface ListRange {
@@ -36,7 +38,7 @@ export interface ListPage {
 }
 
 /** Checks the options, and waits until the cache holds the state that they are about. */
-export async function listRange(core: Core, { resource, call }: ApiRequest): Promise<ListRange> {
+export async function listRange(core: Ports, { resource, call }: ApiRequest): Promise<ListRange> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;
@@ -56,7 +58,7 @@ export async function listRange(core: Core, { resource, call }: ApiRequest): Pro
 }
 
 /** The matching objects of a range. */
-export async function pageOf(core: Core, { resource, call }: ApiRequest, range: ListRange): Promise<ListPage> {
+export async function pageOf(core: Ports, { resource, call }: ApiRequest, range: ListRange): Promise<ListPage> {
   const { after, selection } = range;
   const { revision, entries } = range.past ?? newestState(core, resource, call);
   const rest = after === undefined ? entries : entries.filter((entry) => entry.at.key > after);
@@ -74,12 +76,12 @@ export function isLimited(options: Call['options']): options is { limit: number 
   return (options?.limit ?? 0) > 0;
 }
 
-function newestState(core: Core, { kind }: Resource, call: Call): ListState {
+function newestState(core: Ports, { kind }: Resource, call: Call): ListState {
   return { revision: core.cache.revision, entries: core.cache.table(kind).entries(call.namespace ?? '') };
 }
 
 async function stateAt(
-  core: Core,
+  core: Ports,
   resource: Resource,
   call: Call,
   { revision, token }: { readonly revision: number; readonly token: ContinueToken | undefined },

@@ -1,10 +1,12 @@
 /** Lookups of other objects in the cache, for plugins. */
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import type { Core } from '../../operations/core.ts';
 import type { Table } from '../cache/table.ts';
+import type { Reader } from '../ports.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 export function objectNamed<T extends KubeObject>(
-  core: Core,
+  core: Ports,
   kind: Kind<T>,
   namespace: string,
   name: string,
@@ -14,7 +16,7 @@ export function objectNamed<T extends KubeObject>(
 
 /** The same, after the cache has caught up with the store: for objects that another server may just have created. */
 export async function freshObjectNamed<T extends KubeObject>(
-  core: Core,
+  core: Ports,
   kind: Kind<T>,
   namespace: string,
   name: string,
@@ -24,7 +26,7 @@ export async function freshObjectNamed<T extends KubeObject>(
 }
 
 /** All objects of a namespace; with an empty namespace all objects of the kind. */
-export function objectsIn<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: string): readonly T[] {
+export function objectsIn<T extends KubeObject>(core: Ports, kind: Kind<T>, namespace: string): readonly T[] {
   return core.cache
     .table(kind)
     .entries(namespace)
@@ -35,7 +37,7 @@ export function objectsIn<T extends KubeObject>(core: Core, kind: Kind<T>, names
 export function derivedFrom<T extends KubeObject, R>(
   kind: Kind<T>,
   work: (objects: readonly T[]) => R,
-): (core: Core) => R {
+): (core: Ports) => R {
   const known = new WeakMap<Table, { generation: number; result: R }>();
   return (core) => {
     const table = core.cache.table(kind);

@@ -1,11 +1,6 @@
+import type { Sized } from '../../../api/reply.ts';
 import { type DividedWork, inTurns, type Pace } from '../../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
-
-/** Something that takes time in proportion to its size. */
-export interface Sized {
-  /** About how many bytes it has; 0: unknown, and small. */
-  readonly size: number;
-}
 
 /** Fewer objects are read without a look at the clock, unless they are large. */
 const MIN_DIVIDED = 256;

@@ -1,6 +1,6 @@
 /** Limits what waits for the clients of all watches together. */
 
-import type { WatchEvent } from '../../../api/call.ts';
+import type { WatchEvent } from '../../../api/reply.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { WatchBatch, WatchEvent } from '../../../api/call.ts';
+import type { WatchBatch, WatchEvent } from '../../../api/reply.ts';
 import { silent } from '../../../base/log.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { WatchBacklogs } from './watch-backlogs.ts';

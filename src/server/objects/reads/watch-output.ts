@@ -1,4 +1,4 @@
-import type { WatchBatch, WatchConsumer, WatchEvent } from '../../../api/call.ts';
+import type { WatchBatch, WatchConsumer, WatchEvent } from '../../../api/reply.ts';
 import { ObjectEvent } from '../cache/change-record.ts';
 import type { WatchBacklogs } from './watch-backlogs.ts';
 import { batchOf } from './watch-channel.ts';

@@ -1,14 +1,14 @@
 import { RequestNotes } from '../../../api/request-notes.ts';
-import type { Core } from '../../operations/core.ts';
 import type { AdditionalUpdate } from '../admission/request.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { Draft } from './draft.ts';
 import type { Update } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
 import { draftUpdate, finishUpdate } from './update.ts';
 
 /** Drafts of the objects that admission updates together with the one that is written. Admission is not asked about them. */
 export function draftAdditionalUpdates(
-  core: Core,
+  core: TransactionPorts,
   { call }: ApiRequest,
   updates: readonly AdditionalUpdate[],
 ): Draft[] {

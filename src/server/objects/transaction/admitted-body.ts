@@ -1,11 +1,14 @@
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { StoreConflict } from '../../../store/store.ts';
-import type { Core } from '../../operations/core.ts';
 import type { Admission } from '../admission/request.ts';
 import { expectedBody } from '../body/body.ts';
 import { isDryRun } from '../body/dry-run.ts';
+import type { Reader } from '../ports.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
+import type { Writer } from './ports.ts';
 import { catchUp } from './retry.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'admission'>;
 
 /** The body of a request that is admitted but not stored: a Binding, an Eviction, a TokenRequest, a review. */
 export interface AdmittedBody<T extends KubeObject> {
@@ -22,14 +25,14 @@ export interface AdmittedBody<T extends KubeObject> {
  * the conditions of this admission; a conflict about those runs everything again. Admission is settled in any case.
  */
 export async function withAdmittedBody<T extends KubeObject, R>(
-  core: Core,
+  core: Ports,
   request: ApiRequest,
   { read, check, dryRun }: AdmittedBody<T>,
   perform: (body: T, admitted: Admission | undefined) => Promise<R> | R,
 ): Promise<R> {
   for (;;) {
     let body = read();
-    const admission = core.admission.open(core, request, {
+    const admission = core.admission.open(request, {
       operation: 'CREATE',
       name: request.call.name ?? '',
       object: body,

@@ -7,7 +7,6 @@ import { IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
 import type { StoreConflict } from '../../../store/store.ts';
-import { type Core, hookContext } from '../../operations/core.ts';
 import { newAddress } from '../allocation/new-address.ts';
 import { checkObject } from '../body/check.ts';
 import { setInitialStatus } from '../body/initial-status.ts';
@@ -17,7 +16,9 @@ import { trackCreate } from '../field-managers/track.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import { SERVER_USER } from '../server-user.ts';
 import { Draft } from './draft.ts';
+import { hookContext } from './hook-context.ts';
 import type { Create } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
 
 /** How often another name is generated when the generated one is taken. */
 const MAX_NAME_ATTEMPTS = 8;
@@ -25,7 +26,7 @@ const MAX_LABEL_LENGTH = 63;
 const SUFFIX_LENGTH = 5;
 
 /** The object as it was asked for, with the metadata that the server gives a new object. */
-export function draftCreate(core: Core, request: ApiRequest, mutation: Create, object: KubeObject): Draft {
+export function draftCreate(core: TransactionPorts, request: ApiRequest, mutation: Create, object: KubeObject): Draft {
   const { kind } = request.resource;
   const { name, generateName, resourceVersion, namespace: own } = object.metadata;
   const { labels, annotations, ownerReferences, finalizers, initializers, managedFields } = object.metadata;
@@ -61,7 +62,7 @@ function generatedName(prefix: string, random: Random): string {
 }
 
 /** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
-export function finishCreate(core: Core, draft: Draft): Promise<void> | undefined {
+export function finishCreate(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
   const { object, request } = draft;
   const { resource, call, notes } = request;
   const { kind, version } = resource;
@@ -82,7 +83,7 @@ export function finishCreate(core: Core, draft: Draft): Promise<void> | undefine
 }
 
 /** Allocates what the object lacks, and drafts what is written with it. */
-export function allocate(core: Core, draft: Draft): void {
+export function allocate(core: TransactionPorts, draft: Draft): void {
   const { request, object, old } = draft;
   const { rows, addresses } = core.allocation.onWrite(request.resource.kind, object, old);
   draft.allocated = rows;
@@ -90,7 +91,7 @@ export function allocate(core: Core, draft: Draft): void {
 }
 
 /** The server makes these itself: neither admission nor validation is asked. */
-function draftAddress(core: Core, name: string, service: ObjectMeta): Draft {
+function draftAddress(core: TransactionPorts, name: string, service: ObjectMeta): Draft {
   const { plural, hub } = IPAddress;
   const { apiVersion } = hub;
   const call: Call = { verb: 'create', apiVersion, plural, name, user: SERVER_USER };

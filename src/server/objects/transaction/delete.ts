@@ -2,20 +2,23 @@ import type { Propagation } from '../../../api/call.ts';
 import { conflict } from '../../../api/errors.ts';
 import { MAX_TIME, timestamp } from '../../../base/time/timestamp.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import type { Core } from '../../operations/core.ts';
 import type { DeletePlan } from '../body/delete-options.ts';
 import type { Entry } from '../cache/entry.ts';
+import type { Tools } from '../ports.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { Resource } from '../registry/registry.ts';
 import { sameMetadata } from './comparison.ts';
 import { Draft } from './draft.ts';
 import type { Delete } from './mutation.ts';
+import type { Writer } from './ports.ts';
+
+type Ports = Pick<Writer, 'garbageCollection'> & Pick<Tools, 'clock'>;
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
 /** The object marked as being deleted. It is gone at once when neither a finalizer nor a grace period holds it. */
-export function draftDelete(core: Core, request: ApiRequest, mutation: Delete, current: Entry): Draft {
+export function draftDelete(core: Ports, request: ApiRequest, mutation: Delete, current: Entry): Draft {
   const { kind } = request.resource;
   const old = current.hub(kind);
   checkDeletePreconditions(kind, old, mutation.plan);
@@ -53,7 +56,7 @@ export function isDeletable(kind: Kind, object: KubeObject): boolean {
   return !kind.termination?.isPending(object) && !deletionGracePeriodSeconds;
 }
 
-function marked(core: Core, { kind, version }: Resource, old: KubeObject, plan: DeletePlan): KubeObject {
+function marked(core: Ports, { kind, version }: Resource, old: KubeObject, plan: DeletePlan): KubeObject {
   const now = core.clock.now();
   const { selfLink: _, resourceVersion: __, ...metadata } = old.metadata;
   const object: KubeObject = { ...old, metadata };

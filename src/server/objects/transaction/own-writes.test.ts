@@ -5,19 +5,19 @@ import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { AdmissionPlugin } from '../../operations/admission/plugin.ts';
-import type { Core } from '../../operations/core.ts';
 import type { Mutation } from './mutation.ts';
 import { type OwnWrite, writeOwn } from './own-writes.ts';
+import type { TransactionPorts } from './ports.ts';
 
 let api: TestServer;
-let core: Core;
+let core: TransactionPorts;
 
 /** Refuses everything but one object, by which the test learns the server's core. */
 const guard: AdmissionPlugin = {
   name: 'Guard',
   handles: (kind) => kind === ConfigMap || kind === Service,
   validate(its, { name }) {
-    core = its;
+    core = its as unknown as TransactionPorts;
     if (name !== 'first') throw new ApiError('Forbidden', 'no');
   },
 };

@@ -3,10 +3,10 @@ import { isApiError } from '../../../api/errors.ts';
 import { RequestNotes } from '../../../api/request-notes.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { StoreConflict, type Write } from '../../../store/store.ts';
-import type { Core } from '../../operations/core.ts';
 import { SERVER_USER } from '../server-user.ts';
 import type { Draft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
 import { draftOf, finish, isUnchanged } from './stages.ts';
 
 /** How many rows are written in one commit. etcd takes 128 operations. */
@@ -33,7 +33,7 @@ export interface OwnWrites {
  * and validated like those of clients, but not admitted: the server writes them before it serves clients. An object that
  * turns out invalid is left as it is. Resolves when everything can be read.
  */
-export async function writeOwn(core: Core, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {
+export async function writeOwn(core: TransactionPorts, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {
   for (;;) {
     const drafts = await draftsOf(core, plan(), withoutAdmission);
     if (drafts.length === 0) return;
@@ -66,7 +66,7 @@ function commitsOf(drafts: readonly Draft[]): Draft[][] {
 }
 
 /** A second write of the same object is left to the next plan: a commit takes each key once. */
-async function draftsOf(core: Core, writes: readonly OwnWrite[], reason: string): Promise<Draft[]> {
+async function draftsOf(core: TransactionPorts, writes: readonly OwnWrite[], reason: string): Promise<Draft[]> {
   const drafts = new Map<string, Draft>();
   for (const write of writes) {
     const draft = await draftOfOwn(core, write, reason);
@@ -77,7 +77,7 @@ async function draftsOf(core: Core, writes: readonly OwnWrite[], reason: string)
 
 /** Undefined when there is nothing to write. */
 async function draftOfOwn(
-  core: Core,
+  core: TransactionPorts,
   { kind, namespace, name, mutation }: OwnWrite,
   reason: string,
 ): Promise<Draft | undefined> {

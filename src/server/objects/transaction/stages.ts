@@ -1,7 +1,6 @@
 /** What each stage of a transaction is for each kind of mutation. */
 import { notFound } from '../../../api/errors.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import type { Core } from '../../operations/core.ts';
 import type { AdmissionSubject } from '../admission/request.ts';
 import { isDryRun } from '../body/dry-run.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -13,14 +12,15 @@ import { draftCreate, finishCreate } from './create.ts';
 import { draftDelete, isDeletable, isUnchangedDelete } from './delete.ts';
 import type { Draft } from './draft.ts';
 import type { Delete, Mutation, Update } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
 import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
 
 /** Makes the next object. Throws NotFound when there is none to change. `stages`: absent if there must be no pauses. */
 export function draftOf(
-  core: Core,
+  core: TransactionPorts,
   request: ApiRequest,
   mutation: Mutation,
-  stages?: Core['stages'],
+  stages?: TransactionPorts['stages'],
 ): MaybeAsync<Draft> {
   const whenRested = <T>(value: MaybeAsync<KubeObject>, next: (object: KubeObject) => T) =>
     whenReady(value, (object) => {
@@ -37,7 +37,7 @@ export function draftOf(
   });
 }
 
-function currentOf({ cache }: Core, request: ApiRequest, mutation: Update | Delete): Entry {
+function currentOf({ cache }: TransactionPorts, request: ApiRequest, mutation: Update | Delete): Entry {
   const entry = cache.entry(keyOfTarget(request, mutation));
   if (!entry) throw notFound(request.resource.kind, nameOfTarget(request, mutation));
   return entry;
@@ -72,14 +72,14 @@ export function isDry({ mutation, request }: Draft): boolean {
 }
 
 /** Everything between mutating and validating admission. Throws Invalid. Undefined: there is nothing to wait for. */
-export function finish(core: Core, draft: Draft): Promise<void> | undefined {
+export function finish(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
   const finishing = finishObject(core, draft);
   if (finishing) return finishing.then(() => finishRemoval(core, draft));
   finishRemoval(core, draft);
   return undefined;
 }
 
-function finishObject(core: Core, draft: Draft): Promise<void> | undefined {
+function finishObject(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
   const { mutation } = draft;
   switch (mutation.type) {
     case 'create':
@@ -92,7 +92,7 @@ function finishObject(core: Core, draft: Draft): Promise<void> | undefined {
 }
 
 /** A change may leave nothing that keeps the object. */
-function finishRemoval(core: Core, draft: Draft): void {
+function finishRemoval(core: TransactionPorts, draft: Draft): void {
   const { mutation, request, object, old } = draft;
   const { kind } = request.resource;
   if (mutation.type === 'create' || !isDeletable(kind, object)) return;

@@ -11,8 +11,10 @@ import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
 import type { AdmissionPlugin } from '../../operations/admission/plugin.ts';
-import type { Core } from '../../operations/core.ts';
 import type { AdmissionRequest } from '../admission/request.ts';
+import type { Reader } from '../ports.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 const kinds = [Namespace, Binding, ConfigMap, Deployment, Lease, Pod, PodDisruptionBudget];
 const apps = { apiVersion: 'apps/v1' };
@@ -104,7 +106,7 @@ const ways: Way[] = [
   },
 ];
 
-type Act = (core: Core, request: AdmissionRequest) => void;
+type Act = (core: Ports, request: AdmissionRequest) => void;
 
 /** A server on which `act` runs in one stage of the admission of what is asked. Counts how often, and how often it settled. */
 async function world(asked: string, stage: 'admit' | 'validate', act: Act) {
@@ -115,7 +117,7 @@ async function world(asked: string, stage: 'admit' | 'validate', act: Act) {
   const plugin: AdmissionPlugin = {
     name: 'Test',
     handles: (kind, operation, subresource) => isAsked({ operation, kind, subresource }),
-    [stage]: (core: Core, request: AdmissionRequest) => {
+    [stage]: (core: Ports, request: AdmissionRequest) => {
       if (!isOn) return;
       counts.ran++;
       request.onSettled(() => counts.settled++);
@@ -133,7 +135,7 @@ async function world(asked: string, stage: 'admit' | 'validate', act: Act) {
   return { api, counts };
 }
 
-const besideOf = (core: Core) => core.cache.table(ConfigMap).get('default', 'beside')!;
+const besideOf = (core: Ports) => core.cache.table(ConfigMap).get('default', 'beside')!;
 
 describe.each(ways)('$what', ({ asked, perform }) => {
   it.each(['admit', 'validate'] as const)('settles admission, whether it is done or rejected: %s', async (stage) => {

@@ -16,7 +16,6 @@
  */
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { StoreConflict } from '../../../store/store.ts';
-import type { Core } from '../../operations/core.ts';
 import type { Admission } from '../admission/request.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
@@ -24,6 +23,7 @@ import { draftAdditionalUpdates } from './additional-updates.ts';
 import { checkNameTaken, checkUnversioned } from './create.ts';
 import type { Draft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
 import { catchUp } from './retry.ts';
 import { draftOf, finish, isDry, isUnchanged, keyOfTarget, subjectOf } from './stages.ts';
 
@@ -39,7 +39,7 @@ export interface Outcome {
  * place of the transaction's own, and a conflict about what it depends on is the caller's to retry.
  */
 export async function transact(
-  core: Core,
+  core: TransactionPorts,
   request: ApiRequest,
   mutation: Mutation,
   admitted?: Admission,
@@ -52,7 +52,7 @@ export async function transact(
     if (locked) await locked;
     const drafting = draftOf(core, request, mutation, stages);
     const draft = drafting instanceof Promise ? await drafting : drafting;
-    const admission = admitted ? undefined : core.admission.open(core, request, subjectOf(draft));
+    const admission = admitted ? undefined : core.admission.open(request, subjectOf(draft));
     try {
       const admitting = admission?.admit();
       if (admitting) await admitting;
@@ -79,14 +79,14 @@ export async function transact(
 }
 
 /** Waits until the cache is as new as the store and no commit to the key is under way. */
-function lock({ cache, commits }: Core, key: string, attempt: number): Promise<void> | undefined {
+function lock({ cache, commits }: TransactionPorts, key: string, attempt: number): Promise<void> | undefined {
   // After a conflict the cache has seen what the store conflicted with.
   const fresh = attempt === 1 ? cache.fresh() : undefined;
   return fresh ? fresh.then(() => commits.idle(key)) : commits.idle(key);
 }
 
 /** The outcome where nothing is to be committed; undefined where something is. */
-function withoutCommit({ cache }: Core, draft: Draft): Outcome | undefined {
+function withoutCommit({ cache }: TransactionPorts, draft: Draft): Outcome | undefined {
   const { mutation, at, current, object, old } = draft;
   if (isUnchanged(draft)) return { entry: current, object: old! };
   if (!isDry(draft)) return undefined;
@@ -105,7 +105,7 @@ function withoutCommit({ cache }: Core, draft: Draft): Outcome | undefined {
   }
 }
 
-async function commit(core: Core, draft: Draft, admission: Admission | undefined): Promise<Outcome> {
+async function commit(core: TransactionPorts, draft: Draft, admission: Admission | undefined): Promise<Outcome> {
   const { mutation, request, shared, isQuiet, object, old } = draft;
   const drafts = admission?.also.length ? [draft, ...draftAdditionalUpdates(core, request, admission.also)] : [draft];
   const [entry] = await core.commits.commit(drafts, admission);

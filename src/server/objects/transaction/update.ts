@@ -3,7 +3,6 @@ import { deepEqual, type Tree } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
-import { type Core, hookContext } from '../../operations/core.ts';
 import { checkObject, invalidObject } from '../body/check.ts';
 import { noteWarnings } from '../body/warnings.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -14,11 +13,13 @@ import type { UpdatedPart } from '../registry/updated-part.ts';
 import { sameContent, sameDesiredState } from './comparison.ts';
 import { allocate } from './create.ts';
 import { Draft } from './draft.ts';
+import { hookContext } from './hook-context.ts';
 import type { Update } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
 
 /** `object` is what the update asks for; what it may not change is put back. */
 export function draftUpdate(
-  core: Core,
+  core: TransactionPorts,
   request: ApiRequest,
   mutation: Update,
   { current, object }: { readonly current: Entry; readonly object: KubeObject },
@@ -44,7 +45,11 @@ function setManagers(object: KubeObject, entries: readonly ManagedFieldsEntry[] 
 }
 
 /** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
-export function finishUpdate(core: Core, draft: Draft, { part, hasValidSpec }: Update): Promise<void> | undefined {
+export function finishUpdate(
+  core: TransactionPorts,
+  draft: Draft,
+  { part, hasValidSpec }: Update,
+): Promise<void> | undefined {
   const { object, request } = draft;
   const { resource, call, notes } = request;
   const { kind, version } = resource;

@@ -15,7 +15,7 @@ import type {
 import { invalidObject } from '../../objects/body/check.ts';
 import { type ApiRequest, declaredSubresource } from '../../objects/registry/api-request.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
-import type { Core } from '../core.ts';
+import type { PluginPorts } from '../ports.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 /** The plugins that handle one operation on one kind, in their order. */
@@ -25,18 +25,21 @@ interface Stages {
 }
 
 /** The plugins that are enabled. Which ones handle what is worked out once, so that the others cost nothing. */
-export class AdmissionChain implements AdmissionControl<Core> {
+export class AdmissionChain implements AdmissionControl {
   readonly #plugins: readonly AdmissionPlugin[];
+  readonly #ports: () => PluginPorts;
   readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
+  /** `ports`: what plugins are given; called once a request is admitted, as the server needs the chain to make them. */
+  constructor(plugins: readonly AdmissionPlugin[], ports: () => PluginPorts) {
     this.#plugins = plugins;
+    this.#ports = ports;
   }
 
   /** Begins the admission of a request; undefined when no plugin handles it. */
-  open(core: Core, request: ApiRequest, subject: AdmissionSubject): Admission | undefined {
+  open(request: ApiRequest, subject: AdmissionSubject): Admission | undefined {
     const stages = this.#stagesOf(request.resource.kind, subject.operation, declaredSubresource(request.call));
-    return stages && new OpenAdmission(core, stages, request, subject);
+    return stages && new OpenAdmission(this.#ports(), stages, request, subject);
   }
 
   /** In the reverse order, since later plugins have seen what earlier ones put in. */
@@ -72,7 +75,7 @@ export class AdmissionChain implements AdmissionControl<Core> {
 
 /** The admission of one attempt: first admit(), then validate(), and settle() in the end, whatever happened. */
 class OpenAdmission implements Admission {
-  readonly #core: Core;
+  readonly #ports: PluginPorts;
   readonly #stages: Stages;
   readonly #call: Call;
   readonly #notes: RequestNotes;
@@ -90,8 +93,8 @@ class OpenAdmission implements Admission {
   name: string;
   object: KubeObject | undefined;
 
-  constructor(core: Core, stages: Stages, { resource, call, notes }: ApiRequest, subject: AdmissionSubject) {
-    this.#core = core;
+  constructor(ports: PluginPorts, stages: Stages, { resource, call, notes }: ApiRequest, subject: AdmissionSubject) {
+    this.#ports = ports;
     this.#stages = stages;
     this.#call = call;
     this.#notes = notes;
@@ -151,7 +154,7 @@ class OpenAdmission implements Admission {
     const plugins = this.#stages.mutating;
     for (let at = from; at < plugins.length; at++) {
       const plugin = plugins[at]!;
-      const waiting = plugin.admit!(this.#core, this);
+      const waiting = plugin.admit!(this.#ports, this);
       if (waiting) {
         return waiting.then(() => {
           this.#applyDefaults(plugin);
@@ -171,7 +174,7 @@ class OpenAdmission implements Admission {
     this.name ||= this.object?.metadata.name ?? '';
     const plugins = this.#stages.validating;
     for (let at = from; at < plugins.length; at++) {
-      const waiting = plugins[at]!.validate!(this.#core, this);
+      const waiting = plugins[at]!.validate!(this.#ports, this);
       if (waiting) return waiting.then(() => this.validate(at + 1));
     }
     return undefined;

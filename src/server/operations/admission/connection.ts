@@ -1,13 +1,15 @@
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
-import type { Core } from '../core.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
+
+type Ports = Pick<Writer, 'admission'>;
 
 /** Admits a request that opens a stream, such as exec. Its options are the object; nothing is stored. */
-export async function admitConnection(core: Core, request: ApiRequest): Promise<void> {
+export async function admitConnection(core: Ports, request: ApiRequest): Promise<void> {
   const { call, subresource } = request;
   const body = subresource!.body;
   const options = { kind: body.kind, apiVersion: body.apiVersion, ...call.parameters };
-  const admission = core.admission.open(core, request, {
+  const admission = core.admission.open(request, {
     operation: 'CONNECT',
     name: call.name ?? '',
     object: options as unknown as KubeObject,

@@ -5,8 +5,10 @@ import type { Version } from '../../../kinds/kind.ts';
 import type { LabelSelector } from '../../../kinds/shapes/meta/label-selector.ts';
 import { fromLabelSelector } from '../../../schema/selector/selector.ts';
 import type { AdmissionRequest } from '../../objects/admission/request.ts';
+import type { Reader } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
-import type { Core } from '../core.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 type NamedRule = RuleWithOperations & { readonly resourceNames?: readonly string[] };
 
@@ -37,7 +39,7 @@ export class RequestMatcher {
   }
 
   /** The version in which the request is to be seen; undefined when it does not match. */
-  versionFor(core: Core, request: AdmissionRequest): Version | undefined {
+  versionFor(core: Ports, request: AdmissionRequest): Version | undefined {
     const version = this.#namesObjects ? ruledVersion(request, this.#criteria) : this.#knownVersion(request);
     if (!version || !this.#matchesNamespace(core, request)) return undefined;
     return this.#matchesObject(request) ? version : undefined;
@@ -58,7 +60,7 @@ export class RequestMatcher {
     return ruled;
   }
 
-  #matchesNamespace(core: Core, { kind, namespace, object, old }: AdmissionRequest): boolean {
+  #matchesNamespace(core: Ports, { kind, namespace, object, old }: AdmissionRequest): boolean {
     if (this.#namespaces.empty) return true;
     if (kind === Namespace) return this.#namespaces.matches((object ?? old)?.metadata.labels ?? {});
     if (!namespace) return true;

@@ -18,7 +18,7 @@
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { AdmissionOperation, AdmissionRequest } from '../../objects/admission/request.ts';
-import type { Core } from '../core.ts';
+import type { PluginPorts } from '../ports.ts';
 
 export interface AdmissionPlugin {
   /** The name for `--enable-admission-plugins`. */
@@ -29,7 +29,7 @@ export interface AdmissionPlugin {
    * May change `request.object` or replace it. Parts that the object shares with `request.old` must be replaced, not changed.
    * Runs twice in an attempt when a plugin asks for reinvocation, so that running it again must change nothing more.
    */
-  admit?(core: Core, request: AdmissionRequest): void | Promise<void>;
+  admit?(core: PluginPorts, request: AdmissionRequest): void | Promise<void>;
   /**
    * Removes what `admit` put in from a copy of a stored object that is exported. What a client may have sent as well is
    * removed too where `admit` would put in the same again.
@@ -41,5 +41,5 @@ export interface AdmissionPlugin {
    */
   readonly keepsDefaults?: boolean;
   /** May reject the object, by throwing. Must not change it. */
-  validate?(core: Core, request: AdmissionRequest): void | Promise<void>;
+  validate?(core: PluginPorts, request: AdmissionRequest): void | Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { Item, ObjectReply } from '../../../api/call.ts';
+import type { Item, ObjectReply } from '../../../api/reply.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
 import type { UpdatedPart } from '../../objects/registry/updated-part.ts';

@@ -1,8 +1,9 @@
-import type { ObjectReply } from '../../../api/call.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
 import { clone, setPath } from '../../../base/json/tree.ts';
 import { type Scale, type ScaleShape, scaleShapeOf } from '../../../kinds/groups/autoscaling/scale.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { validate } from '../../../schema/validate.ts';
+import type { Access } from '../../access/ports.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { invalidObject } from '../../objects/body/check.ts';
 import { SCALE_KIND, scaleDefinition, scaleOf } from '../../objects/body/scale-view.ts';
@@ -10,13 +11,15 @@ import { plainItem } from '../../objects/body/unstored.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import type { Core } from '../core.ts';
 import { applyTo } from '../verbs/apply.ts';
 import { get } from '../verbs/get.ts';
 import { applyPatch, decodePatched } from '../verbs/patch.ts';
 import { replyOf } from '../verbs/reply.ts';
 import type { Subresource } from './subresource.ts';
+
+type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
 
 /** The number of replicas of an object, in a form that all kinds with replicas share. */
 export const scale: Subresource<'scale'> = {
@@ -53,7 +56,7 @@ export const scale: Subresource<'scale'> = {
 };
 
 /** Applies the number of replicas. It is owned as a field of the object. */
-async function applyReplicas(core: Core, request: ApiRequest): Promise<ObjectReply> {
+async function applyReplicas(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   const { resource, call } = request;
   const { version, kind } = resource;
   const { metadata = {}, spec } = readBody(request, core.registry) as Scale;
@@ -77,7 +80,7 @@ async function applyReplicas(core: Core, request: ApiRequest): Promise<ObjectRep
 }
 
 async function setReplicas(
-  core: Core,
+  core: Ports,
   request: ApiRequest,
   next: (before: Scale) => MaybeAsync<Scale>,
 ): Promise<ObjectReply> {

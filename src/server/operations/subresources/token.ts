@@ -9,15 +9,22 @@ import type { ServiceAccount } from '../../../kinds/groups/core/service-account.
 import { type Kind, type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { BoundToken, Reference, TokenIssuer } from '../../access/authn/token-issuer.ts';
+import type { Access } from '../../access/ports.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { checkContent, invalidObject } from '../../objects/body/check.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
 import { bodyTypeOf } from '../../objects/registry/descriptor.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
 import { type AdmittedBody, withAdmittedBody } from '../../objects/transaction/admitted-body.ts';
-import type { Core } from '../core.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
 import type { Subresource } from './subresource.ts';
+
+type Ports = Pick<Reader, 'cache' | 'registry'> &
+  Pick<Writer, 'admission'> &
+  Pick<Tools, 'clock'> &
+  Pick<Access, 'tokenIssuer'>;
 
 const TOKEN_REQUEST = { group: TokenRequest.group, kind: TokenRequest.kind };
 const BODY = bodyTypeOf(TokenRequest);
@@ -57,7 +64,7 @@ export const token: Subresource<'token'> = {
   content: { type: 'body', of: () => BODY },
 };
 
-function accountOf(core: Core, { kind }: Resource, call: Call, { metadata }: TokenRequest): ServiceAccount {
+function accountOf(core: Ports, { kind }: Resource, call: Call, { metadata }: TokenRequest): ServiceAccount {
   const { namespace = '', name = '' } = call;
   const mismatch = (field: 'name' | 'namespace') => {
     const detail = `must match the service account ${field} if specified`;
@@ -86,7 +93,7 @@ type Bound = Pick<BoundToken, 'pod' | 'node' | 'secret'>;
 const BINDABLE: Readonly<Record<string, Kind>> = { Pod, Secret, Node };
 
 /** The object that the token is bound to. Throws when it does not exist or is not the one that the request means. */
-function boundTo(core: Core, call: Call, { spec }: TokenRequest): Bound {
+function boundTo(core: Ports, call: Call, { spec }: TokenRequest): Bound {
   const reference = spec.boundObjectRef;
   if (!reference) return {};
   const { kind: kindName = '', apiVersion = '', name = '' } = reference;
@@ -117,14 +124,14 @@ function boundTo(core: Core, call: Call, { spec }: TokenRequest): Bound {
 }
 
 /** The node that a pod runs on. A node that no longer exists has no uid. */
-function nodeOf(core: Core, { spec }: Pod): BoundToken['node'] {
+function nodeOf(core: Ports, { spec }: Pod): BoundToken['node'] {
   const name = spec.nodeName;
   if (!name) return undefined;
   const uid = objectAt(core, Node, '', name)?.metadata.uid;
   return uid ? { name, uid } : { name };
 }
 
-function objectAt(core: Core, kind: Kind, namespace: string, name: string): KubeObject | undefined {
+function objectAt(core: Ports, kind: Kind, namespace: string, name: string): KubeObject | undefined {
   return core.cache.table(kind).get(namespace, name)?.hub(kind);
 }
 

@@ -1,4 +1,4 @@
-import type { ObjectReply } from '../../../api/call.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
 import { ApiError, badRequest, conflict, isApiError } from '../../../api/errors.ts';
 import { clone, isTree, type Tree } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
@@ -6,6 +6,7 @@ import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { decode } from '../../../schema/decode.ts';
 import { checkFields, errorText } from '../../../schema/fields/check.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
+import type { Access } from '../../access/ports.ts';
 import { cannotHandle } from '../../objects/body/body.ts';
 import { reportConfigurationFaults } from '../../objects/body/field-validation.ts';
 import { REDACTED } from '../../objects/body/redacted.ts';
@@ -14,13 +15,15 @@ import { applyConfiguration } from '../../objects/field-managers/apply.ts';
 import { listManagers, type Managers, NO_MANAGERS, readManagers } from '../../objects/field-managers/managers.ts';
 import { ownableFields } from '../../objects/field-managers/reset-fields.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { type Outcome, transact } from '../../objects/transaction/transaction.ts';
-import type { Core } from '../core.ts';
 import { checkMayCreate } from './may-create.ts';
 import { replyOf } from './reply.ts';
 
+type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
+
 /** Applies a configuration to an object, which is created if there is none. */
-export async function apply(core: Core, request: ApiRequest): Promise<ObjectReply> {
+export async function apply(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   const config = configurationOf(request);
   reportConfigurationFaults(request);
   return replyOf(request.resource, await applyTo(core, request, config));
@@ -30,7 +33,7 @@ export async function apply(core: Core, request: ApiRequest): Promise<ObjectRepl
 const MAX_ATTEMPTS = 5;
 
 /** The same with a configuration that has been checked. */
-export async function applyTo(core: Core, request: ApiRequest, config: Tree): Promise<Outcome> {
+export async function applyTo(core: Ports, request: ApiRequest, config: Tree): Promise<Outcome> {
   for (let attempt = 1; ; attempt++) {
     await core.cache.fresh();
     const creates = !request.call.subresource && !exists(core, request);
@@ -43,11 +46,11 @@ export async function applyTo(core: Core, request: ApiRequest, config: Tree): Pr
   }
 }
 
-function exists(core: Core, { resource, call }: ApiRequest): boolean {
+function exists(core: Ports, { resource, call }: ApiRequest): boolean {
   return core.cache.table(resource.kind).get(call.namespace ?? '', call.name ?? '') !== undefined;
 }
 
-async function create(core: Core, request: ApiRequest, config: Tree): Promise<Outcome> {
+async function create(core: Ports, request: ApiRequest, config: Tree): Promise<Outcome> {
   const { resource } = request;
   await checkMayCreate(core, request);
   checkNew(request, config);
@@ -74,7 +77,7 @@ function checkNew({ resource, call }: ApiRequest, { metadata }: Tree): void {
   }
 }
 
-function update(core: Core, request: ApiRequest, config: Tree): Promise<Outcome> {
+function update(core: Ports, request: ApiRequest, config: Tree): Promise<Outcome> {
   const { resource } = request;
   return transact(core, request, {
     type: 'update',
@@ -98,7 +101,7 @@ interface Target {
 }
 
 /** The object with the configuration, in the stored version. */
-function applied(core: Core, { resource, call }: ApiRequest, target: Target): MaybeAsync<KubeObject> {
+function applied(core: Ports, { resource, call }: ApiRequest, target: Target): MaybeAsync<KubeObject> {
   const { kind, version } = resource;
   const { fieldManager = '', force = false } = call.options ?? {};
   const subresource = call.subresource ?? '';

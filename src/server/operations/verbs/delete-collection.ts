@@ -1,19 +1,19 @@
-import type { StatusReply } from '../../../api/call.ts';
+import type { StatusReply } from '../../../api/reply.ts';
 import { isApiError } from '../../../api/errors.ts';
 import { deletePlan } from '../../objects/body/delete-options.ts';
 import { noteDeleteWarning } from '../../objects/body/warnings.ts';
 import { listRange, pageOf } from '../../objects/reads/list-range.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
 import type { Delete } from '../../objects/transaction/mutation.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import type { Core } from '../core.ts';
 import { success } from './reply.ts';
 
 /** How many objects are deleted at the same time. */
 const MAX_CONCURRENT_DELETES = 64;
 
 /** Deletes every object that a list with the same options would show. */
-export async function deleteCollection(core: Core, request: ApiRequest): Promise<StatusReply> {
+export async function deleteCollection(core: TransactionPorts, request: ApiRequest): Promise<StatusReply> {
   const { resource, call, notes } = request;
   const { kind } = resource;
   const plan = deletePlan(call, core.registry);
@@ -28,7 +28,7 @@ export async function deleteCollection(core: Core, request: ApiRequest): Promise
   return success({ ...(kind.group ? { group: kind.group } : {}), kind: kind.plural });
 }
 
-async function removeUnlessGone(core: Core, request: ApiRequest, mutation: Delete): Promise<void> {
+async function removeUnlessGone(core: TransactionPorts, request: ApiRequest, mutation: Delete): Promise<void> {
   try {
     await transact(core, request, mutation);
   } catch (error) {

@@ -1,14 +1,17 @@
-import type { StatusReply } from '../../../api/call.ts';
+import type { StatusReply } from '../../../api/reply.ts';
+import type { Access } from '../../access/ports.ts';
 import { deletePlan } from '../../objects/body/delete-options.ts';
 import { noteDeleteWarning } from '../../objects/body/warnings.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import type { Core } from '../core.ts';
 import { removeUnreadable } from './remove-unreadable.ts';
 import { success } from './reply.ts';
 
+type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
+
 /** Deletes one object. */
-export async function remove(core: Core, request: ApiRequest): Promise<StatusReply> {
+export async function remove(core: Ports, request: ApiRequest): Promise<StatusReply> {
   const { resource, call, notes } = request;
   const { kind } = resource;
   const plan = deletePlan(call, core.registry);

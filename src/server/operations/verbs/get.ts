@@ -1,14 +1,17 @@
-import type { ObjectReply } from '../../../api/call.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
 import { notFound } from '../../../api/errors.ts';
 import { exportedObject } from '../../objects/body/export.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
 import { prepare } from '../../objects/cache/prepare.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import { parseRevision, waitForRevision } from '../../objects/reads/freshness.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
-import type { Core } from '../core.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Writer, 'admission'>;
 
 /** Returns one object; with `export`, without the fields that clients cannot set. */
-export async function get(core: Core, { resource, call }: ApiRequest): Promise<ObjectReply> {
+export async function get(core: Ports, { resource, call }: ApiRequest): Promise<ObjectReply> {
   const { kind } = resource;
   const { namespace = '', name = '', options } = call;
   const asked = parseRevision(options?.resourceVersion);

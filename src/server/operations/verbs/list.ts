@@ -1,9 +1,11 @@
-import type { Call, ListReply } from '../../../api/call.ts';
+import type { Call } from '../../../api/call.ts';
+import type { ListReply } from '../../../api/reply.ts';
 import { selfLinkOf } from '../../objects/cache/encoding.ts';
 import type { Entry } from '../../objects/cache/entry.ts';
 import { prepare } from '../../objects/cache/prepare.ts';
 import { UnreadableObject, unreadableList } from '../../objects/cache/unreadable.ts';
 import type { View } from '../../objects/cache/view.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import { encodeToken } from '../../objects/reads/continue-token.ts';
 import { listJson } from '../../objects/reads/list-bodies.ts';
 import { isLimited, type ListRange, listRange, pageOf } from '../../objects/reads/list-range.ts';
@@ -11,10 +13,12 @@ import { readInTurns } from '../../objects/reads/read-in-turns.ts';
 import type { Selection } from '../../objects/reads/selection.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
-import type { Core } from '../core.ts';
+import type { Streams } from '../ports.ts';
+
+type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'clock'> & Pick<Streams, 'lists'>;
 
 /** Lists the objects that match, or a page of them. All pages of one list show the same revision. */
-export async function list(core: Core, request: ApiRequest): Promise<ListReply> {
+export async function list(core: Ports, request: ApiRequest): Promise<ListReply> {
   try {
     return await listed(core, request);
   } catch (error) {
@@ -24,7 +28,7 @@ export async function list(core: Core, request: ApiRequest): Promise<ListReply> 
   }
 }
 
-async function listed(core: Core, request: ApiRequest): Promise<ListReply> {
+async function listed(core: Ports, request: ApiRequest): Promise<ListReply> {
   const { resource, call } = request;
   const range = await listRange(core, request);
   // What is converted asynchronously is not kept as a whole: it would be out of date when it is ready.
@@ -33,7 +37,7 @@ async function listed(core: Core, request: ApiRequest): Promise<ListReply> {
 }
 
 /** The current state, all of it. Its bytes are cached and shared between equal requests. */
-async function wholeList(core: Core, resource: Resource, call: Call, selection: Selection): Promise<ListReply> {
+async function wholeList(core: Ports, resource: Resource, call: Call, selection: Selection): Promise<ListReply> {
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
   const key = { resource, table, text: `${namespace}\n${selection.text}` };
@@ -61,7 +65,7 @@ async function wholeList(core: Core, resource: Resource, call: Call, selection: 
   });
 }
 
-async function page(core: Core, request: ApiRequest, range: ListRange): Promise<ListReply> {
+async function page(core: Ports, request: ApiRequest, range: ListRange): Promise<ListReply> {
   const { resource, call } = request;
   const { revision, entries, left } = await pageOf(core, request, range);
   const last = entries.at(-1);
@@ -93,7 +97,7 @@ interface ListContent extends Pick<ListReply, 'metadata' | 'json' | 'gzip' | 'pr
   readonly isKnown: () => boolean;
 }
 
-function replyOf(core: Core, { kind, version }: Resource, content: ListContent): ListReply {
+function replyOf(core: Ports, { kind, version }: Resource, content: ListContent): ListReply {
   const { metadata, views, encoded, isKnown, json, gzip, protobuf } = content;
   return {
     type: 'list',

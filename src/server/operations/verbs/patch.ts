@@ -1,4 +1,5 @@
-import type { Call, ObjectReply } from '../../../api/call.ts';
+import type { Call } from '../../../api/call.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
 import { ApiError, badRequest } from '../../../api/errors.ts';
 import { type DividedWork, inTurns, type Pace } from '../../../base/event-loop/in-turns.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
@@ -8,17 +9,20 @@ import { applyMergePatch } from '../../../schema/patch/merge-patch.ts';
 import { PatchError } from '../../../schema/patch/patch-error.ts';
 import { applyStrategicMergePatch } from '../../../schema/patch/strategic-merge.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
+import type { Access } from '../../access/ports.ts';
 import { cannotHandle } from '../../objects/body/body.ts';
 import { reportPatchFaults, validatesFields } from '../../objects/body/field-validation.ts';
 import { type MaybeAsync, toHub, whenReady } from '../../objects/conversion/convert.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import type { Core } from '../core.ts';
 import { apply } from './apply.ts';
 import { replyOf } from './reply.ts';
 
+type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
+
 /** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts. */
-export async function patch(core: Core, request: ApiRequest): Promise<ObjectReply> {
+export async function patch(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   if (request.call.patchType === 'apply') return apply(core, request);
   const { resource } = request;
   const { kind, version } = resource;
@@ -43,11 +47,7 @@ interface Patched {
 }
 
 /** Applies the patch of a call to a tree. Neither is changed. */
-export function applyPatch(
-  { turns }: Pick<Core, 'turns'>,
-  { call, resource }: ApiRequest,
-  patched: Patched,
-): MaybeAsync<any> {
+export function applyPatch({ turns }: Ports, { call, resource }: ApiRequest, patched: Patched): MaybeAsync<any> {
   return inTurns(turns, patchWork(patched, call, resource.kind.confidential === true, turns), call);
 }
 

@@ -1,9 +1,13 @@
 import { StoreConflict } from '../../../store/store.ts';
 import { forbiddenError } from '../../access/authz/forbidden-error.ts';
+import type { Access } from '../../access/ports.ts';
 import { keyOf } from '../../objects/cache/keys.ts';
+import type { Reader } from '../../objects/ports.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
 import { catchUp } from '../../objects/transaction/retry.ts';
-import type { Core } from '../core.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Access, 'authorizer'>;
 
 /** Kubernetes' verb for this delete, besides the right to delete. */
 const VERB = 'unsafe-delete-ignore-read-errors';
@@ -13,7 +17,7 @@ const VERB = 'unsafe-delete-ignore-read-errors';
  * preconditions, and there is nothing that admission could be asked about. Returns false, and does nothing, when the object
  * can be read or does not exist.
  */
-export async function removeUnreadable(core: Core, request: ApiRequest): Promise<boolean> {
+export async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boolean> {
   const { cache, commits } = core;
   const { resource, call } = request;
   const key = keyOf(resource.kind, call.namespace ?? '', call.name ?? '');
@@ -33,7 +37,7 @@ export async function removeUnreadable(core: Core, request: ApiRequest): Promise
   }
 }
 
-async function checkPermission({ authorizer }: Core, { resource, call }: ApiRequest): Promise<void> {
+async function checkPermission({ authorizer }: Ports, { resource, call }: ApiRequest): Promise<void> {
   const { kind, version } = resource;
   const attributes = {
     user: call.user,

@@ -1,4 +1,4 @@
-import type { ObjectReply, StatusReply } from '../../../api/call.ts';
+import type { ObjectReply, StatusReply } from '../../../api/reply.ts';
 import { unstored } from '../../objects/body/unstored.ts';
 import { prepare } from '../../objects/cache/prepare.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';

@@ -1,17 +1,20 @@
-import type { ObjectReply } from '../../../api/call.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
 import { badRequest } from '../../../api/errors.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
+import type { Access } from '../../access/ports.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { toHub } from '../../objects/conversion/convert.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import type { Core } from '../core.ts';
 import { createObject } from './create.ts';
 import { checkMayCreate } from './may-create.ts';
 import { replyOf } from './reply.ts';
 
+type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
+
 /** Replaces an object, or the part of it that the subresource of the request updates. */
-export async function update(core: Core, request: ApiRequest): Promise<ObjectReply> {
+export async function update(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   const { resource, call } = request;
   const read = () => readBody(request, core.registry, () => currentObject(core, request));
   const sent = read();
@@ -32,7 +35,7 @@ export async function update(core: Core, request: ApiRequest): Promise<ObjectRep
 }
 
 /** The object that is replaced, in the version of the request; undefined where that would have to be waited for. */
-function currentObject(core: Core, { resource, call }: ApiRequest): KubeObject | undefined {
+function currentObject(core: Ports, { resource, call }: ApiRequest): KubeObject | undefined {
   const entry = core.cache.table(resource.kind).get(call.namespace ?? '', call.name ?? '');
   return entry?.isReady(resource) ? entry.view(resource).object : undefined;
 }
@@ -46,7 +49,7 @@ function checkName({ metadata: { name } }: KubeObject, asked: string | undefined
 }
 
 /** Whether a replace creates the object, which some kinds allow. */
-async function createsInstead(core: Core, { resource: { kind }, call }: ApiRequest): Promise<boolean> {
+async function createsInstead(core: Ports, { resource: { kind }, call }: ApiRequest): Promise<boolean> {
   if (!kind.createOnUpdate || call.subresource) return false;
   await core.cache.fresh();
   return !core.cache.table(kind).get(call.namespace ?? '', call.name ?? '');

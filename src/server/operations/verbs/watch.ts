@@ -1,8 +1,10 @@
-import type { Call, WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../../../api/call.ts';
+import type { Call } from '../../../api/call.ts';
+import type { WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../../../api/reply.ts';
 import { ApiError, isApiError, type Status } from '../../../api/errors.ts';
 import { type FieldError, forbidden, notSupported } from '../../../schema/field-error.ts';
 import { invalidObject } from '../../objects/body/check.ts';
 import type { MaybeAsync } from '../../objects/conversion/convert.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import { channelOf } from '../../objects/reads/async-watch-channel.ts';
 import { parseRevision, waitForRevision } from '../../objects/reads/freshness.ts';
 import { mayTakeTurns, readInTurns } from '../../objects/reads/read-in-turns.ts';
@@ -11,10 +13,14 @@ import { batchOf } from '../../objects/reads/watch-channel.ts';
 import { WatchOutput } from '../../objects/reads/watch-output.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
-import type { Core } from '../core.ts';
+import type { Streams } from '../ports.ts';
+
+type Ports = Pick<Reader, 'cache' | 'turns'> &
+  Pick<Tools, 'clock' | 'random'> &
+  Pick<Streams, 'watches' | 'minWatchMs'>;
 
 /** Watches an object or a list: from now on, from a revision, or with the current objects first. */
-export async function watch(core: Core, { resource, call }: ApiRequest): Promise<WatchReply> {
+export async function watch(core: Ports, { resource, call }: ApiRequest): Promise<WatchReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;
@@ -31,7 +37,7 @@ export async function watch(core: Core, { resource, call }: ApiRequest): Promise
 const isSelective = ({ options = {} }: Call) => Boolean(options.labelSelector || options.fieldSelector);
 
 /** What a selector has to read of many or large objects is kept with them, so that they are selected quickly below. */
-async function readSelected(core: Core, { kind }: Resource, call: Call, selection: Selection): Promise<void> {
+async function readSelected(core: Ports, { kind }: Resource, call: Call, selection: Selection): Promise<void> {
   const entries = core.cache.table(kind).entries(call.namespace ?? '');
   // What is converted asynchronously is read where the watch waits for it.
   if (kind.conversion || !mayTakeTurns(entries)) return;
@@ -65,7 +71,7 @@ class RunningWatch implements WatchReply {
   #sending: Promise<void> | undefined;
 
   constructor(
-    readonly core: Core,
+    readonly core: Ports,
     readonly resource: Resource,
     readonly call: Call,
     readonly start: Start,

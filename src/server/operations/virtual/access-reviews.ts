@@ -1,6 +1,6 @@
 /** Reviews of access, decided by the server's authorizer. */
 
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { badRequest } from '../../../api/errors.ts';
 import { LocalSubjectAccessReview } from '../../../kinds/groups/authorization/local-subject-access-review.ts';
 import { SelfSubjectAccessReview } from '../../../kinds/groups/authorization/self-subject-access-review.ts';
@@ -9,8 +9,10 @@ import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject
 import { SelectorError } from '../../../schema/selector/selector.ts';
 import { fieldRequirements, labelRequirements } from '../../access/authz/attributes.ts';
 import type { Attributes, SelectorRequirement } from '../../access/authz/authorizer.ts';
-import type { Core } from '../core.ts';
+import type { Access } from '../../access/ports.ts';
 import { review } from './review.ts';
+
+type Ports = Pick<Access, 'authorizer'>;
 
 export const subjectAccessReview = review(SubjectAccessReview, decideForUserInSpec);
 export const localSubjectAccessReview = review(LocalSubjectAccessReview, decideForUserInSpec);
@@ -30,11 +32,11 @@ function copyOf(rules: object) {
   return structuredClone(rules) as SelfSubjectRulesReview['status'];
 }
 
-function decideForUserInSpec(object: SubjectAccessReview | LocalSubjectAccessReview, core: Core): Promise<void> {
+function decideForUserInSpec(object: SubjectAccessReview | LocalSubjectAccessReview, core: Ports): Promise<void> {
   return decide(core, object, userIn(object.spec));
 }
 
-async function decide(core: Core, object: AccessReview, user: User): Promise<void> {
+async function decide(core: Ports, object: AccessReview, user: User): Promise<void> {
   const { attributes, parseErrors } = attributesIn(object.spec, user);
   const { verdict, reason, error } = await core.authorizer.authorize(attributes);
   const evaluationError = [parseErrors, error].filter((text) => text).join(', ');

@@ -1,4 +1,4 @@
-import type { ListReply, ObjectReply } from '../../../api/call.ts';
+import type { ListReply, ObjectReply } from '../../../api/reply.ts';
 import { notFound } from '../../../api/errors.ts';
 import type { Kind, KubeObject, ObjectOf } from '../../../kinds/kind.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
@@ -6,7 +6,7 @@ import { selfLinkOf } from '../../objects/cache/encoding.ts';
 import { readInTurns } from '../../objects/reads/read-in-turns.ts';
 import { checkOf } from '../../objects/reads/selection.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';
-import type { Core } from '../core.ts';
+import type { OperationPorts } from '../ports.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
 /** Which objects a get or a list is for. */
@@ -18,28 +18,28 @@ export interface ObjectQuery {
 }
 
 /** Computes the objects for a get or a list. Those that do not match may be left out. */
-type Compute<T> = (core: Core, query: ObjectQuery) => Promise<readonly T[]>;
+type Compute<T> = (core: OperationPorts, query: ObjectQuery) => Promise<readonly T[]>;
 
 /** A kind that can only be read and whose objects are computed for each request. */
 export function computed<K extends Kind>(kind: K, compute: Compute<ObjectOf<K>>): VirtualResource {
-  async function find(core: Core, { resource, call }: ApiRequest): Promise<readonly KubeObject[]> {
+  async function find(core: OperationPorts, { resource, call }: ApiRequest): Promise<readonly KubeObject[]> {
     const matches = checkOf(resource, call);
     const objects = (await compute(core, { namespace: call.namespace ?? '', matches })) as readonly KubeObject[];
     return objects.filter(matches);
   }
 
-  async function get(core: Core, request: ApiRequest): Promise<ObjectReply> {
+  async function get(core: OperationPorts, request: ApiRequest): Promise<ObjectReply> {
     const [object] = await find(core, request);
     if (!object) throw notFound(kind, request.call.name ?? '');
     return { type: 'object', item: plainItem(object) };
   }
 
-  const list = async (core: Core, request: ApiRequest) => listReply(core, request, await find(core, request));
+  const list = async (core: OperationPorts, request: ApiRequest) => listReply(core, request, await find(core, request));
   return { kind, operations: { get, list } };
 }
 
 function listReply(
-  { turns }: Core,
+  { turns }: OperationPorts,
   { resource: { kind, version }, call }: ApiRequest,
   objects: readonly KubeObject[],
 ): ListReply {

@@ -1,6 +1,6 @@
 /** Reviews of identities, answered by the server's authenticators. */
 
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { badRequest } from '../../../api/errors.ts';
 import { SelfSubjectReview } from '../../../kinds/groups/authentication/self-subject-review.ts';
 import { TokenReview } from '../../../kinds/groups/authentication/token-review.ts';

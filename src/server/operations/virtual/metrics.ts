@@ -7,9 +7,12 @@ import { NodeMetrics } from '../../../kinds/groups/metrics/node-metrics.ts';
 import { PodMetrics } from '../../../kinds/groups/metrics/pod-metrics.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { selfLinkOf } from '../../objects/cache/encoding.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import type { NodeUsage, Usage } from '../../outbound/nodes/connection.ts';
-import type { Core } from '../core.ts';
+import type { Outbound } from '../../outbound/ports.ts';
 import { computed, type ObjectQuery } from './computed.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
 
 export const nodeMetrics = computed(NodeMetrics, async (core, query) => {
   const nodes = await storedObjects(core, Node, query);
@@ -38,7 +41,7 @@ export const podMetrics = computed(PodMetrics, async (core, query) => {
 });
 
 async function storedObjects<T extends KubeObject>(
-  core: Core,
+  core: Ports,
   kind: Kind<T>,
   { namespace, matches }: ObjectQuery,
 ): Promise<readonly T[]> {
@@ -48,7 +51,7 @@ async function storedObjects<T extends KubeObject>(
 }
 
 /** Has the labels of the measured object, so that the same label selectors find both. */
-function head(core: Core, kind: Kind, { metadata }: KubeObject, { time, window }: NodeUsage) {
+function head(core: Ports, kind: Kind, { metadata }: KubeObject, { time, window }: NodeUsage) {
   const { name = '', namespace = '', labels } = metadata;
   return {
     kind: kind.kind,

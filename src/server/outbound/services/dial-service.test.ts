@@ -4,13 +4,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { DialGuard } from '../../../base/dial/dial-guard.ts';
 import { allKinds } from '../../../kinds/all.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../operations/admission/plugin.ts';
-import type { Core } from '../../operations/core.ts';
+import type { Outbound } from '../ports.ts';
 import { dialService } from './dial-service.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 let api: TestServer;
 /** As a plugin of the server sees it. */
-let core: Core;
+let core: Ports;
 let listener: Server;
 let port: number;
 let connections = 0;

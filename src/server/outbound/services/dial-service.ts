@@ -3,9 +3,12 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
-import type { Core } from '../../operations/core.ts';
 import { type ServiceEndpoint, serviceEndpoints } from '../nodes/service-endpoints.ts';
+import type { Outbound } from '../ports.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 export interface ServicePort {
   readonly namespace: string;
@@ -17,7 +20,7 @@ export interface ServicePort {
  * Connects to one of the ready endpoints, chosen at random, or to the host that an ExternalName Service names. Users of a namespace
  * write both: neither may lead to this machine.
  */
-export async function dialService(core: Core, to: ServicePort, signal?: AbortSignal): Promise<Duplex> {
+export async function dialService(core: Ports, to: ServicePort, signal?: AbortSignal): Promise<Duplex> {
   const { namespace, name, port } = to;
   const service = objectNamed(core, Service, namespace, name);
   if (!service) throw new ApiError('NotFound', `service ${JSON.stringify(name)} not found`);
@@ -37,7 +40,7 @@ export async function dialService(core: Core, to: ServicePort, signal?: AbortSig
 
 /** The ready endpoints of a port; undefined when the Service does not have it. */
 export function endpointsOf(
-  core: Core,
+  core: Ports,
   { namespace, name, port }: ServicePort,
 ): readonly ServiceEndpoint[] | undefined {
   const wanted = objectNamed(core, Service, namespace, name)?.spec.ports?.find((each) => each.port === port);
@@ -47,7 +50,7 @@ export function endpointsOf(
 }
 
 /** An endpoint that is no pod of a node is reached from here. */
-async function dial(core: Core, endpoint: ServiceEndpoint, signal: AbortSignal | undefined): Promise<Duplex> {
+async function dial(core: Ports, endpoint: ServiceEndpoint, signal: AbortSignal | undefined): Promise<Duplex> {
   const { node, address, port } = endpoint;
   if (!node) return core.dialGuard.connect({ host: address, port, signal });
   // The node connects to its own pods only, which may have its network.

@@ -2,7 +2,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { ClientConnection } from '../../../api/call.ts';
+import type { ClientConnection } from '../../../api/reply.ts';
 import { bodyFraming } from '../../../base/body-framing.ts';
 import { forwardedHeaders } from './headers.ts';
 

@@ -9,7 +9,7 @@ import { type RunningServer, startServer, startWithFrontThread, TOKEN } from '..
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { testAuthority } from '../../../../test/support/tls.ts';
 import { allKinds } from '../../../kinds/all.ts';
-import type { ServeProxied } from '../backends/backend.ts';
+import type { ServeProxied } from '../backend.ts';
 
 const NAME = 'v1.gauges.example.com';
 const ROOT = '/apis/gauges.example.com/v1';

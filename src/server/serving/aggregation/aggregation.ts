@@ -3,15 +3,18 @@
 import type { Handle } from '../../../api/call.ts';
 import { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
 import { splitApiVersion } from '../../../kinds/kind.ts';
-import type { Core } from '../../operations/core.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
+import type { Outbound } from '../../outbound/ports.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import { Aggregator } from './aggregator.ts';
 import { AuthenticationConfig } from './authentication-config.ts';
 import type { FrontProxy } from './front-proxy.ts';
 import { LocalServices, REPLACEABLE_GROUP } from './local-services.ts';
 
+type Ports = TransactionPorts & Outbound;
+
 export interface AggregationOptions {
-  readonly core: Core;
+  readonly core: Ports;
   readonly handle: Handle;
   readonly backends: BackendRegistry;
   /** The groups and versions of built-in kinds. */
@@ -30,7 +33,7 @@ export class Aggregation {
   }
 
   /** Whether a server has what aggregation needs. */
-  static isServed({ registry }: Core): boolean {
+  static isServed({ registry }: Ports): boolean {
     return registry.resource(APIService.hub.apiVersion, APIService.plural) !== undefined;
   }
 

@@ -12,9 +12,10 @@ import { APIService, LOCAL_CONDITION } from '../../../kinds/groups/apiregistrati
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Entry } from '../../objects/cache/entry.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
 import { SERVER_USER } from '../../objects/server-user.ts';
-import type { Core } from '../../operations/core.ts';
+import type { Outbound } from '../../outbound/ports.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import {
   AVAILABLE,
@@ -30,6 +31,8 @@ import { MANAGED_LABEL } from './local-services.ts';
 import { ProxiedApi } from './proxied-api.ts';
 import { type Reach, Transport } from './transport.ts';
 
+type Ports = Pick<Reader, 'cache' | 'turns'> & Tools & Outbound;
+
 const CHECK_INTERVAL_MS = 30_000;
 const CHECK_TIMEOUT_MS = 5000;
 const MIN_RETRY_MS = 500;
@@ -40,7 +43,7 @@ const CHECK_ATTEMPTS = 5;
 const SCHEMAS_INTERVAL_MS = 60_000;
 
 export interface AggregatorOptions {
-  readonly core: Core;
+  readonly core: Ports;
   readonly handle: Handle;
   readonly backends: BackendRegistry;
   /** Groups that this server never leaves to another one. */
@@ -92,7 +95,7 @@ export class Aggregator {
   }
 
   #listen(
-    kind: Parameters<Core['cache']['table']>[0],
+    kind: Parameters<Ports['cache']['table']>[0],
     listener: (change: { readonly entry: Entry | undefined; readonly at: { namespace: string; name: string } }) => void,
   ): void {
     const { listeners } = this.#options.core.cache.table(kind);

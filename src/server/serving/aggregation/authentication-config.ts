@@ -7,23 +7,25 @@ import type { Handle } from '../../../api/call.ts';
 import { soon } from '../../../base/event-loop/soon.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
-import type { Core } from '../../operations/core.ts';
 import { put } from '../../upkeep/own-objects.ts';
 import { FRONT_PROXY_NAME, type FrontProxy } from './front-proxy.ts';
 import { STANDARD_HEADERS, UID_HEADER } from './user-headers.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'log'>;
 
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
 
 export class AuthenticationConfig {
-  readonly #core: Core;
+  readonly #core: Ports;
   readonly #handle: Handle;
   #wanted: Record<string, string> | undefined;
   readonly #plan = soon(() => void this.#keep());
   readonly #unfollow: () => void;
 
-  constructor(core: Core, handle: Handle) {
+  constructor(core: Ports, handle: Handle) {
     this.#core = core;
     this.#handle = handle;
     const { listeners } = core.cache.table(ConfigMap);

@@ -2,10 +2,12 @@
 import type { APIServiceCondition } from '../../../kinds/groups/apiregistration/api-service.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
+import type { Reader } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
-import type { Core } from '../../operations/core.ts';
 import { serviceEndpoints } from '../../outbound/nodes/service-endpoints.ts';
 import type { ServicePort } from '../../outbound/services/dial-service.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 export type Finding = Pick<APIServiceCondition, 'type' | 'status' | 'reason' | 'message'>;
 
@@ -20,7 +22,7 @@ const unavailable = (reason: string, message: string): Finding => ({
 });
 
 /** What the objects of the Service say against asking the server; undefined when it can be asked. */
-export function findingOfService(core: Core, { namespace, name, port }: ServicePort): Finding | undefined {
+export function findingOfService(core: Ports, { namespace, name, port }: ServicePort): Finding | undefined {
   const of = `service/${name} in ${JSON.stringify(namespace)}`;
   const service = objectNamed(core, Service, namespace, name);
   if (!service) return unavailable('ServiceNotFound', `${of} is not present`);

@@ -1,6 +1,6 @@
 /** Reads the list of resources that another server publishes for a group and version. */
 import { isTree } from '../../../base/json/tree.ts';
-import type { DiscoveredResource, DiscoveredSubresource } from '../backends/backend.ts';
+import type { DiscoveredResource, DiscoveredSubresource } from '../backend.ts';
 import { boundedJson } from './bounded-json.ts';
 
 const MAX_RESOURCES = 1000;

@@ -1,9 +1,9 @@
 /** Passes the request of a component in this process on to the server behind an APIService. */
 import { Readable } from 'node:stream';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { ApiError } from '../../../api/errors.ts';
 import type { ForwardedAnswer } from '../../outbound/services/send.ts';
-import type { ForwardedRequest, ForwardedResponse } from '../backends/backend.ts';
+import type { ForwardedRequest, ForwardedResponse } from '../backend.ts';
 import { checkPath, problemOf, send, unreachableMessage } from './send.ts';
 import type { Transport } from './transport.ts';
 

@@ -10,7 +10,7 @@ import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { objectsIn } from '../../objects/reads/lookup.ts';
 import type { Mutation } from '../../objects/transaction/mutation.ts';
 import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
-import type { Core } from '../../operations/core.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { priorityOf } from '../backends/priorities.ts';
 
 /** Says who keeps an APIService in order, and when. */
@@ -37,14 +37,14 @@ const DELETE_PLAN = {
 } as const;
 
 export class LocalServices {
-  readonly #core: Core;
+  readonly #core: TransactionPorts;
   readonly #builtIn: ReadonlySet<string>;
   readonly #plan = soon(() => void this.#follow());
   #stop: (() => void)[] = [];
   #working: Promise<void> = Promise.resolve();
 
   /** `builtIn`: the groups and versions of built-in kinds. */
-  constructor(core: Core, builtIn: ReadonlySet<string>) {
+  constructor(core: TransactionPorts, builtIn: ReadonlySet<string>) {
     this.#core = core;
     this.#builtIn = builtIn;
   }

@@ -2,7 +2,7 @@
 import { inTurns } from '../../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { isTree } from '../../../base/json/tree.ts';
-import type { BackendSchemas } from '../backends/backend.ts';
+import type { BackendSchemas } from '../backend.ts';
 import { boundedJsonInTurns } from './bounded-json.ts';
 import type { Fetched, Transport } from './transport.ts';
 

@@ -1,7 +1,7 @@
 /** What is published of the schemas of another server. Its documents are cleaned: they become part of our own. */
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { isTree } from '../../../base/json/tree.ts';
-import type { Json, OpenApiV2Part } from '../backends/backend.ts';
+import type { Json, OpenApiV2Part } from '../backend.ts';
 import { encodeDocument } from '../openapi/proto.ts';
 import { boundedJsonInTurns } from './bounded-json.ts';
 

@@ -7,7 +7,7 @@ import type {
   ForwardedResponse,
   ForwardProxied,
   ProxiedRequest,
-} from '../backends/backend.ts';
+} from '../backend.ts';
 import type { Exchange } from '../exchange.ts';
 import { discoveredRows } from './discovery-rows.ts';
 import { forward, unavailable } from './forward.ts';

@@ -5,7 +5,7 @@ import { ApiError } from '../../../api/errors.ts';
 import { joined } from '../../../api/remote-command/joined.ts';
 import { forwardedResponse } from '../../outbound/services/headers.ts';
 import type { ForwardedAnswer } from '../../outbound/services/send.ts';
-import type { ProxiedRequest } from '../backends/backend.ts';
+import type { ProxiedRequest } from '../backend.ts';
 import type { Exchange } from '../exchange.ts';
 import { checkPath, problemOf, send, unreachableMessage } from './send.ts';
 import type { Transport } from './transport.ts';

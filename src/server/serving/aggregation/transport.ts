@@ -1,14 +1,17 @@
 /** Connections to the server behind an APIService. */
 import { type Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
 import type { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
-import type { Core } from '../../operations/core.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
+import type { Outbound } from '../../outbound/ports.ts';
 import { dialService, endpointsOf, type ServicePort } from '../../outbound/services/dial-service.ts';
 import { tlsAgent } from '../../outbound/services/tls-agent.ts';
 import type { FrontProxy } from './front-proxy.ts';
 import { namesUsers, STANDARD_HEADERS, type UserHeaderNames, userHeaders } from './user-headers.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 
 const DIAL_TIMEOUT_MS = 10_000;
 /** Shorter than what servers allow, so that a connection is seldom closed at the moment of its next use. */
@@ -44,10 +47,10 @@ export class Transport {
   readonly fresh: Agent;
   /** Whether a header of a client is removed because the server would believe it. */
   readonly isWithheld: (header: string) => boolean;
-  readonly #core: Core;
+  readonly #core: Ports;
   readonly #headers: UserHeaderNames;
 
-  constructor(core: Core, reach: Reach, identity: FrontProxy | undefined) {
+  constructor(core: Ports, reach: Reach, identity: FrontProxy | undefined) {
     const { namespace = '', name = '', port = 443 } = reach.service ?? {};
     this.#core = core;
     this.#headers = identity?.others?.headers ?? STANDARD_HEADERS;

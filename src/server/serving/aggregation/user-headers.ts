@@ -1,6 +1,6 @@
 /** The headers that tell another server who the user is. */
 
-import type { User } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
 import { ApiError } from '../../../api/errors.ts';
 
 export const USER_HEADER = 'X-Remote-User';

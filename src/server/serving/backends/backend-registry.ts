@@ -1,7 +1,7 @@
 /** Which groups and versions are served, now, and by what. Backends come and go while the server runs. */
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { Registry } from '../../objects/registry/registry.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from '../backend.ts';
 import { KindBackends } from './kind-backends.ts';
 import { compareVersions } from './versions.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Registry, ServedResource } from '../../objects/registry/registry.ts';
 import type { ServedSubresource } from '../../objects/registry/served.ts';
+import type { Backend, DiscoveredResource, DiscoveredSubresource } from '../backend.ts';
 import type { KindSchemas } from '../openapi/kind-schemas.ts';
-import type { Backend, DiscoveredResource, DiscoveredSubresource } from './backend.ts';
 import { priorityOf } from './priorities.ts';
 import { storageVersionHash } from './storage-version-hash.ts';
 

@@ -1,6 +1,6 @@
 /** Where the groups and versions that this server serves itself stand in discovery: as in Kubernetes. */
 import { splitApiVersion } from '../../../kinds/kind.ts';
-import type { BackendPriority } from './backend.ts';
+import type { BackendPriority } from '../backend.ts';
 
 const GROUPS: Readonly<Record<string, number>> = {
   'apiregistration.k8s.io': 20_000,

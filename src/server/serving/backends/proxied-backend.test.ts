@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, smallRegistry, startServer, TOKEN } from '../../../../test/support/http-server.ts';
 import { ApiError } from '../../../api/errors.ts';
+import type { Backend, ProxiedRequest } from '../backend.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Backend, ProxiedRequest } from './backend.ts';
 import { BackendRegistry } from './backend-registry.ts';
 
 const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };

@@ -1,7 +1,7 @@
 /** Aggregated discovery: every group with its versions, resources and subresources in one document. */
 
 import { splitApiVersion } from '../../../kinds/kind.ts';
-import type { Backend, DiscoveredResource } from '../backends/backend.ts';
+import type { Backend, DiscoveredResource } from '../backend.ts';
 
 /** The forms in which a client can request `/api` and `/apis`. They differ in name only. */
 export const aggregatedForms = ['v2', 'v2beta1'].map((version) =>

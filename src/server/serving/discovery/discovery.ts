@@ -4,7 +4,7 @@
  */
 
 import { splitApiVersion } from '../../../kinds/kind.ts';
-import type { Backend, DiscoveredResource } from '../backends/backend.ts';
+import type { Backend, DiscoveredResource } from '../backend.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import { aggregatedDocument } from './aggregated.ts';
 

@@ -1,6 +1,6 @@
 /** Watches whose events are late, or that end early. */
 
-import type { WatchConsumer, WatchReply } from '../../../api/call.ts';
+import type { WatchConsumer, WatchReply } from '../../../api/reply.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 
 /** Delivers everything `delayMs` later, its end included. */

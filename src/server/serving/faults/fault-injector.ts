@@ -1,4 +1,6 @@
-import type { Call, Handle, User, WatchReply } from '../../../api/call.ts';
+import type { Call, Handle } from '../../../api/call.ts';
+import type { User } from '../../../api/user.ts';
+import type { WatchReply } from '../../../api/reply.ts';
 import { ApiError, type Reason } from '../../../api/errors.ts';
 import type { Random } from '../../../base/random.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';

@@ -1,6 +1,7 @@
 /** The API over HTTP: listeners and the pipeline put together. */
 import type { AddressInfo } from 'node:net';
 import type { Handle } from '../../../api/call.ts';
+import type { JsonDocument } from '../../../api/json-document.ts';
 import { unmonitored, type WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -13,7 +14,6 @@ import type { BackendRegistry } from '../backends/backend-registry.ts';
 import type { DecodeYaml } from '../codec/yaml.ts';
 import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
 import { Metrics } from '../metrics/metrics.ts';
-import type { JsonDocument } from './documents/documents.ts';
 import type { HealthCheck } from './documents/health.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { type Listeners, type ListenersOptions, openListeners, type Tls } from './listen/listeners.ts';

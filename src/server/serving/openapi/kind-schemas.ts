@@ -1,7 +1,7 @@
 /** The published schemas of kinds, by group and version. */
 
 import type { Registry } from '../../objects/registry/registry.ts';
-import type { BackendSchemas } from '../backends/backend.ts';
+import type { BackendSchemas } from '../backend.ts';
 import { Definitions } from './definitions.ts';
 import { resourcesEndpoint } from './discovery.ts';
 import { type Endpoint, endpointsOf } from './operations.ts';

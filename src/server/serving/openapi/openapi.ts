@@ -5,8 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { Registry } from '../../objects/registry/registry.ts';
-import type { Backend, BackendSchemas, Json } from '../backends/backend.ts';
-import type { BackendRegistry } from '../backends/backend-registry.ts';
+import type { Backend, BackendSchemas, Backends, Json } from '../backend.ts';
 import { Definitions } from './definitions.ts';
 import { groupEndpoints } from './discovery.ts';
 import { chooseType, JSON_TYPE, PROTOBUF_TYPE } from './media.ts';
@@ -29,11 +28,11 @@ const OLD_V2: ReadonlyMap<string, string> = new Map([
 ]);
 
 export class OpenApi {
-  readonly #backends: BackendRegistry;
+  readonly #backends: Backends;
   #documents = new Map<string, Promise<PublishedDocument | undefined>>();
   #generation = -1;
 
-  constructor(backends: BackendRegistry) {
+  constructor(backends: Backends) {
     this.#backends = backends;
   }
 

@@ -3,7 +3,7 @@
  * `openapi.v2`, as far as documents of this server use them.
  */
 import { ProtoWriter } from '../../../protocols/protobuf/writer.ts';
-import type { Json } from '../backends/backend.ts';
+import type { Json } from '../backend.ts';
 
 /** Writes the fields of a message, the last one first: the writer goes backwards. */
 type Message = (value: any, out: ProtoWriter) => void;

@@ -1,6 +1,6 @@
 /** Shapes as JSON Schema, in the dialects of OpenAPI 2 and OpenAPI 3. */
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../../schema/schema.ts';
-import type { Json } from '../backends/backend.ts';
+import type { Json } from '../backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
 import { SCALARS } from './names.ts';
 import { requiredFields } from './required.ts';

@@ -1,6 +1,6 @@
 /** Swagger 1.2 documents by group and version, which clients of Kubernetes 1.7 validate objects with. */
 import type { Schema } from '../../../schema/schema.ts';
-import type { Json } from '../backends/backend.ts';
+import type { Json } from '../backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
 import { type Endpoint, type Operation, rootOf } from './operations.ts';
 import type { Parameter } from './parameters.ts';

@@ -1,5 +1,5 @@
 /** The whole API as one OpenAPI 2 document, put together from the parts of the backends. */
-import type { Json, OpenApiV2Part } from '../backends/backend.ts';
+import type { Json, OpenApiV2Part } from '../backend.ts';
 import type { Definitions } from './definitions.ts';
 import type { Endpoint, Operation } from './operations.ts';
 import { INLINE_PARAMETERS, type Parameter } from './parameters.ts';

@@ -1,5 +1,5 @@
 /** One group and version as an OpenAPI 3 document, with all the definitions that it uses and no others. */
-import type { Json } from '../backends/backend.ts';
+import type { Json } from '../backend.ts';
 import type { Definitions } from './definitions.ts';
 import type { Endpoint, Operation } from './operations.ts';
 import type { Parameter } from './parameters.ts';

@@ -1,6 +1,6 @@
 /** What is around the bytes of an object: the envelope (runtime.Unknown) that names its kind, and the frame of a watch event. */
 
-import type { WatchEvent } from '../../../api/call.ts';
+import type { WatchEvent } from '../../../api/reply.ts';
 import { allocateSharable } from '../../../base/bytes/shared-buffer.ts';
 
 /** The first bytes of every envelope. */

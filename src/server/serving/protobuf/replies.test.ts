@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../../test/support/http-server.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import type { ObjectReply, WatchBatch, WatchConsumer } from '../../../api/call.ts';
+import type { ObjectReply, WatchBatch, WatchConsumer } from '../../../api/reply.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';

@@ -3,16 +3,7 @@
  * events are assembled from them. Writers are built when the first client asks for protobuf.
  */
 
-import type {
-  Item,
-  ListBody,
-  ListReply,
-  ObjectReply,
-  StatusReply,
-  WatchBatch,
-  WatchEvent,
-  WatchReply,
-} from '../../../api/call.ts';
+import type { Item, ListBody, ListReply, ObjectReply, StatusReply, WatchBatch, WatchEvent, WatchReply } from '../../../api/reply.ts';
 import type { Status } from '../../../api/errors.ts';
 import { allocateForSending, makeMovable } from '../../../base/bytes/shared-buffer.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import type { ListReply, Reply } from '../../../api/call.ts';
+import type { ListReply, Reply } from '../../../api/reply.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';

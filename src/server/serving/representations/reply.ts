@@ -1,4 +1,4 @@
-import type { Item, ListReply, ObjectReply, Reply } from '../../../api/call.ts';
+import type { Item, ListReply, ObjectReply, Reply } from '../../../api/reply.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import type { Shaping } from './forms.ts';
 import { PartialListWriter, partialJson } from './metadata.ts';

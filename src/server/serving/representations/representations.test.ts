@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { FakeWatch, startServer } from '../../../../test/support/http-server.ts';
 import { exampleOf } from '../../../../test/support/kinds/examples.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import type { WatchBatch, WatchEvent } from '../../../api/call.ts';
+import type { WatchBatch, WatchEvent } from '../../../api/reply.ts';
 import { ApiError } from '../../../api/errors.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';

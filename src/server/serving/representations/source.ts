@@ -1,4 +1,4 @@
-import type { Item, WatchEvent } from '../../../api/call.ts';
+import type { Item, WatchEvent } from '../../../api/reply.ts';
 import { clone } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { ObjectEvent } from '../../objects/cache/change-record.ts';

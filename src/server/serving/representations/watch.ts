@@ -1,4 +1,4 @@
-import type { WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../../../api/call.ts';
+import type { WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 import type { Shaping } from './forms.ts';

@@ -3,7 +3,7 @@
  * older releases print it with every object, and `kubectl diff` as a change.
  */
 
-import type { ListedItem, ListReply, Reply, WatchEvent, WatchReply } from '../../../api/call.ts';
+import type { ListedItem, ListReply, Reply, WatchEvent, WatchReply } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';

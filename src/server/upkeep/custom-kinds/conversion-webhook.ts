@@ -4,9 +4,13 @@ import { isTree, type Tree } from '../../../base/json/tree.ts';
 import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/definition-fields.ts';
 import type { AsyncConversion, KubeObject, Version } from '../../../kinds/kind.ts';
 import { DecodeError, decodeUnlimited } from '../../../schema/decode.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
 import { connectionTo, type WebhookConnection } from '../../operations/admission/webhooks/connection.ts';
-import type { Core } from '../../operations/core.ts';
+import type { Outbound } from '../../outbound/ports.ts';
 import { parseAnswer } from '../../outbound/webhooks/parse-answer.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 
 type Conversion = CustomResourceDefinition['spec']['conversion'];
 
@@ -22,7 +26,7 @@ const MAX_PARTS = 600_000;
 const MAX_MESSAGE_LENGTH = 10_000;
 
 /** `core` is read when an object is converted: it does not exist when the first kinds are made. */
-export function webhookConversion(core: () => Core, { webhook }: Conversion): AsyncConversion {
+export function webhookConversion(core: () => Ports, { webhook }: Conversion): AsyncConversion {
   const accepted = webhook?.conversionReviewVersions ?? [];
   const review = accepted.find((version) => REVIEW_VERSIONS.includes(version));
   let connection: WebhookConnection | undefined;
@@ -67,7 +71,7 @@ interface Batch {
   readonly json: string;
 }
 
-async function nextBatch({ stages }: Core, objects: readonly KubeObject[], start: number): Promise<Batch> {
+async function nextBatch({ stages }: Ports, objects: readonly KubeObject[], start: number): Promise<Batch> {
   const texts: string[] = [];
   for (let length = 0; texts.length < Math.min(MAX_OBJECTS_PER_REVIEW, objects.length - start); ) {
     const text = JSON.stringify(withoutLink(objects[start + texts.length]!));
@@ -88,7 +92,7 @@ function withoutLink({ metadata, ...object }: KubeObject): object {
   return { ...object, metadata: own };
 }
 
-async function send(core: Core, { url, post }: WebhookConnection, review: string, what: string): Promise<string> {
+async function send(core: Ports, { url, post }: WebhookConnection, review: string, what: string): Promise<string> {
   const timeout = new AbortController();
   const late = new Error('context deadline exceeded');
   const timer = core.clock.timer(TIMEOUT_SECONDS * 1000, () => timeout.abort(late));

@@ -13,20 +13,24 @@ import type { Kind } from '../../../kinds/kind.ts';
 import type { Cache } from '../../objects/cache/cache.ts';
 import type { Entry } from '../../objects/cache/entry.ts';
 import { parseStored } from '../../objects/cache/stored-object.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
 import type { Registry } from '../../objects/registry/registry.ts';
 import { SERVER_USER } from '../../objects/server-user.ts';
-import type { Core } from '../../operations/core.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
+import type { Outbound } from '../../outbound/ports.ts';
 import { deleteObjects, markedInProgress, needsCleanup, released } from './cleanup.ts';
 import { webhookConversion } from './conversion-webhook.ts';
 import type { Names, TakenNames } from './names.ts';
 import { decideStatus, isServed, isSettled } from './status.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 
 export interface CustomKindsOptions {
   readonly cache: Cache;
   readonly registry: Registry;
   readonly handle: Handle;
   /** For what reaches webhooks. */
-  readonly core: () => Core;
+  readonly core: () => Ports;
   readonly clock: Clock;
   readonly log: Logger;
 }

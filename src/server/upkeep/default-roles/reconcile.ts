@@ -21,7 +21,10 @@ import {
 import { readMarker } from '../../objects/cache/markers.ts';
 import type { Mutation } from '../../objects/transaction/mutation.ts';
 import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
-import type { Core } from '../../operations/core.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
+import type { Storage } from '../../operations/ports.ts';
+
+type Ports = TransactionPorts & Storage;
 
 type Default = DefaultRole | DefaultBinding;
 type Stored = KubeObject & {
@@ -35,7 +38,7 @@ type Stored = KubeObject & {
 const MARKER_KEY = '/quarterdeck/default-roles';
 
 /** Resolves when everything is in order and can be read. */
-export async function reconcilePolicy(core: Core): Promise<void> {
+export async function reconcilePolicy(core: Ports): Promise<void> {
   const policy = defaultPolicy();
   const digest = createHash('sha256').update(JSON.stringify(policy)).digest();
   const marker = await readMarker(core.store, MARKER_KEY);
@@ -48,7 +51,7 @@ export async function reconcilePolicy(core: Core): Promise<void> {
   });
 }
 
-function writesOf({ cache }: Core, policy: Policy, since: number): OwnWrite[] {
+function writesOf({ cache }: Ports, policy: Policy, since: number): OwnWrite[] {
   const of = (kind: Kind, defaults: readonly Default[]) =>
     defaults.flatMap((wanted): OwnWrite[] => {
       const { name, namespace = '' } = wanted.metadata;

@@ -4,7 +4,7 @@ import { PriorityLevelConfiguration } from '../../../kinds/groups/flowcontrol/pr
 import type { FlowControl } from '../../access/fairness/flow-control.ts';
 import { MaxInFlight } from '../../access/fairness/max-in-flight.ts';
 import { PriorityAndFairness } from '../../access/fairness/priority-and-fairness.ts';
-import type { Core } from '../../operations/core.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { ensureDefaultObjects } from './default-objects.ts';
 
 export interface FlowControlSettings {
@@ -18,7 +18,7 @@ export interface FlowControlSettings {
 }
 
 /** Resolves when the default FlowSchemas and PriorityLevelConfigurations are up to date; they are kept so from then on. */
-export async function createFlowControl(core: Core, settings: FlowControlSettings): Promise<FlowControl> {
+export async function createFlowControl(core: TransactionPorts, settings: FlowControlSettings): Promise<FlowControl> {
   const { priorityAndFairness, maxReading, maxMutating, requestTimeoutMs } = settings;
   if (!priorityAndFairness) return new MaxInFlight({ maxReading, maxMutating });
   const { cache, clock } = core;
@@ -30,7 +30,7 @@ export async function createFlowControl(core: Core, settings: FlowControlSetting
   });
 }
 
-function reconcileDefaults(core: Core): void {
+function reconcileDefaults(core: TransactionPorts): void {
   const { cache, log } = core;
   const reconcile = soon(() => {
     ensureDefaultObjects(core).catch((error: unknown) => {

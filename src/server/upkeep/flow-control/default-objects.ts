@@ -11,7 +11,7 @@ import { PriorityLevelConfiguration } from '../../../kinds/groups/flowcontrol/pr
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { defaultLevels, defaultSchemas } from '../../access/fairness/defaults.ts';
 import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
-import type { Core } from '../../operations/core.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 
 const AUTOUPDATE_ANNOTATION = 'apf.kubernetes.io/autoupdate-spec';
 
@@ -19,7 +19,7 @@ type Configuration = KubeObject & { spec: object };
 type Condition = NonNullable<FlowSchema['status']['conditions']>[number];
 
 /** Resolves when the default objects are up to date and can be read. */
-export function ensureDefaultObjects(core: Core): Promise<void> {
+export function ensureDefaultObjects(core: TransactionPorts): Promise<void> {
   return writeOwn(core, {
     withoutAdmission: 'the server keeps its default flow schemas and priority levels',
     plan: () => [
@@ -30,7 +30,7 @@ export function ensureDefaultObjects(core: Core): Promise<void> {
   });
 }
 
-function specWrites(core: Core, kind: Kind, defaults: ReadonlyMap<string, object>): OwnWrite[] {
+function specWrites(core: TransactionPorts, kind: Kind, defaults: ReadonlyMap<string, object>): OwnWrite[] {
   return [...defaults].flatMap(([name, spec]): OwnWrite[] => {
     const entry = core.cache.table(kind).get('', name);
     if (!entry) return [createOf(kind, name, spec)];
@@ -72,7 +72,7 @@ function followsDefaults({ metadata }: KubeObject): boolean {
   return autoupdate === undefined ? metadata.generation === 1 : autoupdate === 'true';
 }
 
-function statusWrites(core: Core): OwnWrite[] {
+function statusWrites(core: TransactionPorts): OwnWrite[] {
   return core.cache
     .table(FlowSchema)
     .entries('')
@@ -101,7 +101,7 @@ function statusUpdateOf(name: string, condition: Condition): OwnWrite {
 }
 
 /** Whether the priority level that a schema names is missing. */
-function danglingCondition({ cache, clock }: Core, { spec }: FlowSchema): Condition {
+function danglingCondition({ cache, clock }: TransactionPorts, { spec }: FlowSchema): Condition {
   const { name } = spec.priorityLevelConfiguration;
   const exists = cache.table(PriorityLevelConfiguration).get('', name) !== undefined;
   const named = `This FlowSchema references the PriorityLevelConfiguration object named "${name}"`;

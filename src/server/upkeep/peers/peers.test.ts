@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Call, ObjectReply } from '../../../api/call.ts';
+import type { Call } from '../../../api/call.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { MemoryStore } from '../../../store/memory/memory-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import type { Attributes, Authorizer } from '../authorizer.ts';
 import { constraintOn, Impersonation } from './impersonation.ts';
 import { requestedUser } from './requested-user.ts';

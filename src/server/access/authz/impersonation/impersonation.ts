@@ -1,6 +1,6 @@
 /** Impersonation: decides whether a sender may act as another user, and by which permission. */
 
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { ApiError } from '../../../../api/errors.ts';
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { head, labelsOf } from '../../../../base/metrics/text.ts';

@@ -3,7 +3,7 @@
  * and then allows whatever that user may do. The constrained modes also check whether the sender may perform the request
  * while impersonating a user of that sort, and reject some users altogether.
  */
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { accountOf, hasOnlyName, nodeOf, type RequestedUser } from './requested-user.ts';
 
 type ModeName = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info' | 'legacy';

@@ -1,6 +1,6 @@
 /** The permissions that impersonating a user needs, and what a constrained mode rejects altogether. */
 
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import type { ApiError } from '../../../../api/errors.ts';
 import { domainPrefixedPath } from '../../../../schema/names.ts';
 import type { ResourceAttributes } from '../authorizer.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 
 const NODE_USER_PREFIX = 'system:node:';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { allKinds } from '../../../../kinds/all.ts';
 import type { Decision, ResourceAttributes } from '../authorizer.ts';
 

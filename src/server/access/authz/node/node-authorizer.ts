@@ -1,6 +1,6 @@
 /** What a node may do: report on itself and its pods, and read what those pods need. It has no opinion on anything else. */
 
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { PersistentVolume } from '../../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';

@@ -3,7 +3,7 @@
  * so a binding takes effect as soon as it can be read.
  */
 
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { ClusterRoleBinding } from '../../../../kinds/groups/rbac/cluster-role-binding.ts';
 import { RoleBinding } from '../../../../kinds/groups/rbac/role-binding.ts';
 import type { RoleRef } from '../../../../kinds/groups/rbac/role-ref.ts';

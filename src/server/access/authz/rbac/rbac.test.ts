@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { heapUsed } from '../../../../../test/support/heap.ts';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
 import { ClusterRole } from '../../../../kinds/groups/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../../../kinds/groups/rbac/cluster-role-binding.ts';

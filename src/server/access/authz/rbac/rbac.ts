@@ -1,6 +1,6 @@
 /** Role-based access control: permissions from roles and bindings in the store. */
 
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { notFound } from '../../../../api/errors.ts';
 import { ByteBudget } from '../../../../base/bytes/byte-budget.ts';
 import { textBytes } from '../../../../base/collections/bounded-map.ts';

@@ -7,16 +7,19 @@ import type { Value } from '../../../../cel/values/value.ts';
 import type { NamedExpression } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
+import type { Access } from '../../../access/ports.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { objectNamed } from '../../../objects/reads/lookup.ts';
-import type { Core } from '../../core.ts';
 import { describeRequest } from '../describe-request.ts';
 import type { AdmittedForm } from '../form.ts';
 import { type AuthorizerVariables, authorizerOf } from './authorizer.ts';
 
+type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Access, 'authorizer'>;
+
 /** What expressions know about one request. Whatever takes time to find is found when it is first read. */
 export interface RequestContext {
-  readonly core: Core;
+  readonly core: Ports;
   readonly request: AdmissionRequest;
   readonly form: AdmittedForm;
 }

@@ -1,6 +1,6 @@
 /** The variables `authorizer` and `authorizer.requestResource`: they ask the authorizer of the server. */
 
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { type AuthorizationUser, type Authorize, AuthorizerValue } from '../../../../cel-kubernetes/authorizer.ts';
 import { SelectorError } from '../../../../schema/selector/selector.ts';
 import { fieldRequirements, labelRequirements } from '../../../access/authz/attributes.ts';

@@ -3,10 +3,13 @@ import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../../kinds/shapes/meta/object-meta.ts';
 import type { ResourceAttributes } from '../../../access/authz/authorizer.ts';
+import type { Access } from '../../../access/ports.ts';
 import { refused } from '../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
-import type { Core } from '../../core.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
+
+type Ports = Pick<Reader, 'registry'> & Pick<Access, 'authorizer'>;
 
 type Owner = NonNullable<ObjectMeta['ownerReferences']>[number];
 
@@ -31,7 +34,7 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
 
 const ownersOf = (object: KubeObject | undefined): readonly Owner[] => object?.metadata.ownerReferences ?? [];
 
-async function check(core: Core, request: AdmissionRequest, owners: readonly Owner[]): Promise<void> {
+async function check(core: Ports, request: AdmissionRequest, owners: readonly Owner[]): Promise<void> {
   const { version, kind } = request.resource;
   if (request.old) {
     const reason = await denialOf(core, {
@@ -55,7 +58,7 @@ async function check(core: Core, request: AdmissionRequest, owners: readonly Own
   }
 }
 
-function finalizersOf(core: Core, request: AdmissionRequest, owner: Owner): ResourceAttributes {
+function finalizersOf(core: Ports, request: AdmissionRequest, owner: Owner): ResourceAttributes {
   const { apiVersion, kind: name } = owner;
   const found = core.registry.resourcesOf(apiVersion).find(({ kind }) => kind.kind === name);
   if (!found) {
@@ -72,7 +75,7 @@ function finalizersOf(core: Core, request: AdmissionRequest, owner: Owner): Reso
 }
 
 /** Why the user is not allowed to; undefined when they are. */
-async function denialOf({ authorizer }: Core, attributes: ResourceAttributes): Promise<string | undefined> {
+async function denialOf({ authorizer }: Ports, attributes: ResourceAttributes): Promise<string | undefined> {
   const { verdict, reason, error } = await authorizer.authorize(attributes);
   return verdict === 'allow' ? undefined : `${reason}, ${error ?? '<nil>'}`;
 }

@@ -3,9 +3,11 @@ import { PersistentVolumeClaim } from '../../../../kinds/groups/core/persistent-
 import { StorageClass } from '../../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf } from '../../../../kinds/volumes/binding.ts';
 import { refused } from '../../../objects/admission/refusal.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { objectNamed } from '../../../objects/reads/lookup.ts';
-import type { Core } from '../../core.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 /** Lets a claim grow only when it is bound and its StorageClass allows expansion. */
 export const persistentVolumeClaimResize: AdmissionPlugin = {
@@ -28,7 +30,7 @@ export const persistentVolumeClaimResize: AdmissionPlugin = {
 
 const sizeOf = ({ spec }: PersistentVolumeClaim) => parseQuantity(spec.resources.requests?.storage ?? '0');
 
-function mayGrow(core: Core, claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
+function mayGrow(core: Ports, claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   const name = classNameOf(claim);
   if (!name || name !== classNameOf(old)) return false;
   return objectNamed(core, StorageClass, '', name)?.allowVolumeExpansion ?? false;

@@ -2,9 +2,11 @@ import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { PriorityClass } from '../../../../kinds/groups/scheduling/priority-class.ts';
 import { refused } from '../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { derivedFrom, objectNamed } from '../../../objects/reads/lookup.ts';
-import type { Core } from '../../core.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 /** Of several default classes the one with the lowest value counts. */
 const theDefault = derivedFrom(PriorityClass, (classes) => {
@@ -57,7 +59,7 @@ function keep(pod: Pod, old: Pod): void {
   }
 }
 
-function assign(core: Core, request: AdmissionRequest, { spec }: Pod): void {
+function assign(core: Ports, request: AdmissionRequest, { spec }: Pod): void {
   const chosen = classOf(core, request, spec.priorityClassName);
   if ('metadata' in chosen && chosen.metadata.name) spec.priorityClassName = chosen.metadata.name;
   const { value, preemptionPolicy } = chosen;
@@ -77,7 +79,7 @@ function assign(core: Core, request: AdmissionRequest, { spec }: Pod): void {
   if (preemptionPolicy !== undefined) spec.preemptionPolicy = preemptionPolicy;
 }
 
-function classOf(core: Core, request: AdmissionRequest, name: string | undefined): PriorityClass | typeof NONE {
+function classOf(core: Ports, request: AdmissionRequest, name: string | undefined): PriorityClass | typeof NONE {
   if (!name) return theDefault(core) ?? NONE;
   const found = objectNamed(core, PriorityClass, '', name);
   if (!found) throw refused(request, `no PriorityClass with name ${name} was found`);

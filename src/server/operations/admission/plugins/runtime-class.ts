@@ -5,9 +5,11 @@ import type { ResourceList } from '../../../../kinds/shapes/container/resources.
 import type { Toleration } from '../../../../kinds/shapes/pod/toleration.ts';
 import { refused } from '../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { freshObjectNamed, objectNamed } from '../../../objects/reads/lookup.ts';
-import type { Core } from '../../core.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 /** Gives a pod the overhead, node selector and tolerations of its RuntimeClass. */
 export const runtimeClass: AdmissionPlugin = {
@@ -40,7 +42,7 @@ export const runtimeClass: AdmissionPlugin = {
   },
 };
 
-async function applyFresh(core: Core, request: AdmissionRequest, name: string): Promise<void> {
+async function applyFresh(core: Ports, request: AdmissionRequest, name: string): Promise<void> {
   const found = await freshObjectNamed(core, RuntimeClass, '', name);
   if (!found) throw refused(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
   apply(request, found);

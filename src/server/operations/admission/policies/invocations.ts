@@ -2,7 +2,7 @@
 import type { KubeObject, Version } from '../../../../kinds/kind.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
-import type { Core } from '../../core.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import type { Denial } from './denial.ts';
 import { Misconfigured, type Params, paramResource, paramsFor, WITHOUT_PARAMS } from './params.ts';
 import type { Binding, Policy, RegisteredBinding, RegisteredPolicy } from './registered.ts';
@@ -15,7 +15,7 @@ export interface MatchedPolicy<P extends Policy, B extends Binding, C> {
 
 /** The policies that apply to a request. */
 export function matchedPolicies<P extends Policy, B extends Binding, C>(
-  core: Core,
+  core: Reader,
   request: AdmissionRequest,
   policies: readonly RegisteredPolicy<P, B, C>[],
 ): readonly MatchedPolicy<P, B, C>[] {
@@ -40,7 +40,7 @@ interface Invocations<B extends Binding> {
 
 /** The bindings of a policy that apply to a request. Reports those that cannot be used. */
 export function invocationsOf<P extends Policy, B extends Binding, C>(
-  core: Core,
+  core: Reader,
   request: AdmissionRequest,
   registered: RegisteredPolicy<P, B, C>,
 ): MaybeAsync<Invocations<B>> {
@@ -51,7 +51,7 @@ export function invocationsOf<P extends Policy, B extends Binding, C>(
 }
 
 async function parameterized<P extends Policy, B extends Binding, C>(
-  core: Core,
+  core: Reader,
   request: AdmissionRequest,
   { policy, name, bindings }: RegisteredPolicy<P, B, C>,
 ): Promise<Invocations<B>> {

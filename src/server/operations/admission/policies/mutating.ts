@@ -4,8 +4,9 @@ import { MutatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissi
 import { scaleShapeOf } from '../../../../kinds/groups/autoscaling/scale.ts';
 import type { KubeObject, Version } from '../../../../kinds/kind.ts';
 import type { ObjectSchema } from '../../../../schema/schema.ts';
+import type { Access } from '../../../access/ports.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
-import type { Core } from '../../core.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { Activation, RequestValues } from '../expressions/activation.ts';
 import { ExpressionFailed } from '../expressions/evaluation.ts';
 import { matchesConditions } from '../expressions/match-conditions.ts';
@@ -17,6 +18,8 @@ import { isExempt } from './exempt.ts';
 import { invocationsOf, type MatchedPolicy, matchedPolicies, paramName } from './invocations.ts';
 import { type CompiledMutations, compileMutations, type Mutator } from './mutation.ts';
 import { registeredPolicies } from './registered.ts';
+
+type Ports = Reader & Pick<Access, 'authorizer'>;
 
 type Matched = MatchedPolicy<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, CompiledMutations>;
 
@@ -43,7 +46,7 @@ export const mutatingAdmissionPolicy: AdmissionPlugin = {
   },
 };
 
-async function mutateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
+async function mutateAll(core: Ports, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
   const denials: Denial[] = [];
   const round = rounds.of(request);
   for (const { registered, version } of policies) {
@@ -76,7 +79,7 @@ interface Turn {
 
 /** Applies the mutations of a policy with one parameter. Returns whether the policy took part in this round. */
 async function mutate(
-  core: Core,
+  core: Ports,
   request: AdmissionRequest,
   { compiled, version, param, round, key }: Turn,
   failed: (message: string) => void,

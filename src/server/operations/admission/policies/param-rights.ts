@@ -3,7 +3,7 @@
  * all of its objects, and to name parameters those objects.
  */
 
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';
 import { MutatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
 import { MutatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy-binding.ts';
@@ -13,12 +13,15 @@ import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/admis
 import { type Kind, splitApiVersion } from '../../../../kinds/kind.ts';
 import { forbidden } from '../../../../schema/field-error.ts';
 import { isMaster } from '../../../access/authz/union.ts';
+import type { Access } from '../../../access/ports.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import { invalidObject } from '../../../objects/body/check.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { objectNamed } from '../../../objects/reads/lookup.ts';
-import type { Core } from '../../core.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import type { Binding, Policy } from './registered.ts';
+
+type Ports = Pick<Reader, 'cache' | 'registry'> & Pick<Access, 'authorizer'>;
 
 const POLICIES: readonly unknown[] = [ValidatingAdmissionPolicy, MutatingAdmissionPolicy];
 const POLICY_OF = new Map<unknown, Kind>([
@@ -41,7 +44,7 @@ export const paramRights: AdmissionPlugin = {
   },
 };
 
-async function checkPolicy(core: Core, request: AdmissionRequest): Promise<void> {
+async function checkPolicy(core: Ports, request: AdmissionRequest): Promise<void> {
   const { paramKind } = (request.object as Policy).spec;
   if (!paramKind || deepEqual(paramKind, (request.old as Policy | undefined)?.spec.paramKind)) return;
   if (await mayRead(core, request.user, { ...resourceOf(core, paramKind), verb: 'get', name: '*', namespace: '*' }))
@@ -51,7 +54,7 @@ async function checkPolicy(core: Core, request: AdmissionRequest): Promise<void>
   throw rejected(request, 'spec.paramKind', `user ${shown(request.user)} must have "get" permission on ${of}`);
 }
 
-async function checkBinding(core: Core, request: AdmissionRequest): Promise<void> {
+async function checkBinding(core: Ports, request: AdmissionRequest): Promise<void> {
   const { paramRef, policyName = '' } = (request.object as Binding).spec;
   const before = (request.old as Binding | undefined)?.spec;
   if (!paramRef || (deepEqual(paramRef, before?.paramRef) && policyName === before?.policyName)) return;
@@ -68,7 +71,7 @@ async function checkBinding(core: Core, request: AdmissionRequest): Promise<void
 }
 
 /** What is not known could be anything. */
-function resourceOf(core: Core, paramKind: ParamKind | undefined) {
+function resourceOf(core: Ports, paramKind: ParamKind | undefined) {
   if (!paramKind?.apiVersion) return { group: '*', version: '*', resource: '*' };
   const [group, version] = splitApiVersion(paramKind.apiVersion);
   const served = core.registry.resourcesOf(paramKind.apiVersion).find(({ kind }) => kind.kind === paramKind.kind);
@@ -84,7 +87,7 @@ interface Question {
   readonly namespace: string;
 }
 
-async function mayRead(core: Core, user: User, question: Question): Promise<boolean> {
+async function mayRead(core: Ports, user: User, question: Question): Promise<boolean> {
   return (await core.authorizer.authorize({ user, subresource: '', ...question })).verdict === 'allow';
 }
 

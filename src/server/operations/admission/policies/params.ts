@@ -5,9 +5,9 @@ import { fromLabelSelector } from '../../../../schema/selector/selector.ts';
 import type { Entry } from '../../../objects/cache/entry.ts';
 import { prepare } from '../../../objects/cache/prepare.ts';
 import { type MaybeAsync, whenReady } from '../../../objects/conversion/convert.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { readInTurns } from '../../../objects/reads/read-in-turns.ts';
 import type { Resource } from '../../../objects/registry/registry.ts';
-import type { Core } from '../../core.ts';
 
 /** A policy or binding that cannot be evaluated; the failure policy decides what that means. */
 export class Misconfigured extends Error {
@@ -20,7 +20,7 @@ export type Params = readonly (KubeObject | null)[];
 export const WITHOUT_PARAMS: Params = [null];
 
 /** The kind of a policy's parameters; undefined when it has none. Throws Misconfigured. */
-export function paramResource(core: Core, paramKind: ParamKind | undefined): Resource | undefined {
+export function paramResource(core: Reader, paramKind: ParamKind | undefined): Resource | undefined {
   if (!paramKind) return undefined;
   const { apiVersion = '', kind = '' } = paramKind;
   const resource = core.registry.resourcesOf(apiVersion).find((each) => each.kind.kind === kind);
@@ -31,7 +31,7 @@ export function paramResource(core: Core, paramKind: ParamKind | undefined): Res
 
 /** The parameters of a binding for requests in a namespace. Throws Misconfigured. */
 export function paramsFor(
-  core: Core,
+  core: Reader,
   resource: Resource | undefined,
   { paramRef, namespace }: { readonly paramRef: ParamRef | undefined; readonly namespace: string },
 ): MaybeAsync<Params> {
@@ -46,13 +46,13 @@ export function paramsFor(
 }
 
 /** There may be thousands of objects, and each may be large: they are decoded in turns of the event loop. */
-function objectsOf({ turns }: Core, entries: readonly Entry[], resource: Resource): MaybeAsync<Params> {
+function objectsOf({ turns }: Reader, entries: readonly Entry[], resource: Resource): MaybeAsync<Params> {
   const objects: KubeObject[] = [];
   const reading = readInTurns(turns, entries, (entry) => void objects.push(entry.view(resource).object));
   return whenReady(reading, () => objects);
 }
 
-function entriesOf(core: Core, { kind }: Resource, ref: ParamRef, requested: string): MaybeAsync<readonly Entry[]> {
+function entriesOf(core: Reader, { kind }: Resource, ref: ParamRef, requested: string): MaybeAsync<readonly Entry[]> {
   const table = core.cache.table(kind);
   const namespace = kind.scope === 'Namespaced' ? ref.namespace || requested : '';
   if (kind.scope === 'Namespaced' && !namespace) {

@@ -2,9 +2,11 @@
 import type { MatchResources } from '../../../../kinds/groups/admissionregistration/policies/match-resources.ts';
 import type { ParamKind, ParamRef } from '../../../../kinds/groups/admissionregistration/policies/params.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { derivedFrom } from '../../../objects/reads/lookup.ts';
-import type { Core } from '../../core.ts';
 import { RequestMatcher } from '../matching.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 /** What both kinds of policies have. */
 export interface Policy extends KubeObject {
@@ -57,10 +59,10 @@ interface State<P extends Policy, B extends Binding, C> {
 export function registeredPolicies<P extends Policy, B extends Binding, C>(
   kinds: Kinds<P, B>,
   compile: (policy: P) => C,
-): (core: Core) => readonly RegisteredPolicy<P, B, C>[] {
+): (core: Ports) => readonly RegisteredPolicy<P, B, C>[] {
   const bindingsOf = derivedFrom(kinds.bindings, byPolicy<B>);
   const policiesOf = derivedFrom(kinds.policies, (policies) => policies.toSorted(byName));
-  const states = new WeakMap<Core, State<P, B, C>>();
+  const states = new WeakMap<Ports, State<P, B, C>>();
   return (core) => {
     const bindings = bindingsOf(core);
     if (bindings.size === 0) return [];

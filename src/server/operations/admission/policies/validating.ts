@@ -2,9 +2,10 @@ import { MutatingAdmissionPolicy } from '../../../../kinds/groups/admissionregis
 import { ValidatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
 import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import type { Kind, Version } from '../../../../kinds/kind.ts';
+import type { Access } from '../../../access/ports.ts';
 import type { AdmissionOperation, AdmissionRequest } from '../../../objects/admission/request.ts';
 import { type MaybeAsync, whenReady } from '../../../objects/conversion/convert.ts';
-import type { Core } from '../../core.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import { warnOfOtherVersions } from '../exact-match.ts';
 import { RequestValues } from '../expressions/activation.ts';
 import { readOnlyForm } from '../form.ts';
@@ -15,6 +16,8 @@ import { isExempt } from './exempt.ts';
 import { type Invocation, invocationsOf, type MatchedPolicy, matchedPolicies } from './invocations.ts';
 import { registeredPolicies } from './registered.ts';
 import { compileValidation, type Decision, type Validation } from './validation.ts';
+
+type Ports = Reader & Pick<Access, 'authorizer'>;
 
 type Matched = MatchedPolicy<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validation>;
 type Bound = Invocation<ValidatingAdmissionPolicyBinding>;
@@ -46,14 +49,14 @@ function isWritten(kind: Kind, operation: AdmissionOperation, subresource: strin
   return isPolicy && !subresource && (operation === 'CREATE' || operation === 'UPDATE');
 }
 
-function noteMatchPolicy({ registry }: Core, request: AdmissionRequest): void {
+function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
   const { spec } = request.object as ValidatingAdmissionPolicy | MutatingAdmissionPolicy;
   const { matchPolicy, resourceRules } = spec.matchConstraints ?? {};
   warnOfOtherVersions(registry.kinds, [{ field: 'spec.matchConstraints', matchPolicy, rules: resourceRules }], request);
 }
 
 /** All policies are evaluated, because of their warnings and annotations; the first rejection counts. */
-async function validateAll(core: Core, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
+async function validateAll(core: Ports, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
   const denials: Denial[] = [];
   const values = new Map<Version, RequestValues>();
   for (const matched of policies) {
@@ -76,7 +79,7 @@ async function validateAll(core: Core, request: AdmissionRequest, policies: read
   if (denials.length > 0) throw validationDenied(request, denials[0]!);
 }
 
-function valuesIn(core: Core, request: AdmissionRequest, version: Version): MaybeAsync<RequestValues> {
+function valuesIn(core: Ports, request: AdmissionRequest, version: Version): MaybeAsync<RequestValues> {
   return whenReady(readOnlyForm(request, version, false), (form) => new RequestValues({ core, request, form }));
 }
 
@@ -88,7 +91,7 @@ interface Evaluation {
 }
 
 async function evaluateBinding(
-  core: Core,
+  core: Ports,
   request: AdmissionRequest,
   { matched, invocation, values, annotations }: Evaluation,
 ): Promise<readonly Denial[]> {

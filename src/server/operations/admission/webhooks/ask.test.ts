@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../../../../base/time/clock.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
-import type { Core } from '../../core.ts';
+import type { PluginPorts } from '../../ports.ts';
 import type { AdmittedForm } from '../form.ts';
 import { ask } from './ask.ts';
 import type { RegisteredWebhook } from './webhooks.ts';
@@ -19,7 +19,11 @@ it('reads an answer in a turn of the event loop that has time for it', async () 
     webhook: { name: 'w', admissionReviewVersions: ['v1'], timeoutSeconds: 1 },
     connection: () => ({ url: 'https://w', post: async () => JSON.stringify(answer) }),
   } as unknown as RegisteredWebhook;
-  const core = { clock: new ControlledClock(), random: { uuid: () => 'u' }, stages: { pause } } as unknown as Core;
+  const core = {
+    clock: new ControlledClock(),
+    random: { uuid: () => 'u' },
+    stages: { pause },
+  } as unknown as PluginPorts;
   const warnings: string[] = [];
   const request = {
     ...{ operation: 'DELETE', kind: {}, resource: { kind: {}, version: {} }, user: { name: 'u' }, call: {} },

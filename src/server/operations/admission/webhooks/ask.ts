@@ -1,10 +1,14 @@
 /** Asks one webhook about one request. */
 import { ApiError, type Status } from '../../../../api/errors.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
-import type { Core } from '../../core.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
+import type { Writer } from '../../../objects/transaction/ports.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import type { AdmittedForm } from '../form.ts';
 import { type RejectionStatus, reviewOf, reviewVersion, shortened, type Verdict, verdictOf } from './review.ts';
 import type { RegisteredWebhook } from './webhooks.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 
 /** A webhook that could not be called, or whose response is no answer: its failure policy decides what that means. */
 export class CallFailed extends Error {
@@ -23,7 +27,7 @@ export interface Question {
 }
 
 /** Resolves when the request is allowed. Rejects with an ApiError when it is not, and with CallFailed. */
-export async function ask(core: Core, registered: RegisteredWebhook, question: Question): Promise<Verdict> {
+export async function ask(core: Ports, registered: RegisteredWebhook, question: Question): Promise<Verdict> {
   const { name, admissionReviewVersions } = registered.webhook;
   const { request, form, mayPatch } = question;
   const version = reviewVersion(admissionReviewVersions);
@@ -45,7 +49,7 @@ export async function ask(core: Core, registered: RegisteredWebhook, question: Q
   return verdict;
 }
 
-async function send(core: Core, registered: RegisteredWebhook, json: string): Promise<string> {
+async function send(core: Ports, registered: RegisteredWebhook, json: string): Promise<string> {
   const { name, timeoutSeconds } = registered.webhook;
   const { url, post } = registered.connection(core);
   const timeout = new AbortController();

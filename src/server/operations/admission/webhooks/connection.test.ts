@@ -4,8 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testAuthority } from '../../../../../test/support/tls.ts';
 import { DialGuard } from '../../../../base/dial/dial-guard.ts';
-import type { Core } from '../../core.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import { connectionTo } from './connection.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 let server: Server;
 let port: number;
@@ -29,7 +32,7 @@ const dialGuard = new DialGuard({
   resolve: (name, done) => done(null, [{ address: name === 'machine.example' ? '192.0.2.7' : '127.0.0.1', family: 4 }]),
 });
 const post = (host: string) => {
-  const { post: send } = connectionTo({ dialGuard } as Core, { url: `https://${host}:${port}/hook`, caBundle }, 5);
+  const { post: send } = connectionTo({ dialGuard } as Ports, { url: `https://${host}:${port}/hook`, caBundle }, 5);
   return send('{}', AbortSignal.timeout(10_000));
 };
 

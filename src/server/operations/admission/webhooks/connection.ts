@@ -2,9 +2,12 @@
 import { isIP } from 'node:net';
 import { type DialAllowance, type DialGuard, namesLoopback } from '../../../../base/dial/dial-guard.ts';
 import type { WebhookClientConfig } from '../../../../kinds/groups/admissionregistration/webhook-client.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import { dialService } from '../../../outbound/services/dial-service.ts';
 import { createPost, type Endpoint, type Post } from '../../../outbound/webhooks/post.ts';
-import type { Core } from '../../core.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 /** Large enough for a patch that replaces the largest object. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
@@ -15,7 +18,7 @@ export interface WebhookConnection {
   readonly post: Post;
 }
 
-export function connectionTo(core: Core, client: WebhookClientConfig, timeoutSeconds: number): WebhookConnection {
+export function connectionTo(core: Ports, client: WebhookClientConfig, timeoutSeconds: number): WebhookConnection {
   const { service, url: given = '', caBundle } = client;
   const query = `timeout=${timeoutSeconds}s`;
   const ca = caBundle ? { ca: Buffer.from(caBundle, 'base64').toString() } : {};

@@ -4,15 +4,20 @@ import type { MutatingWebhook } from '../../../../kinds/groups/admissionregistra
 import type { Version } from '../../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../../schema/patch/json-patch.ts';
 import { PatchError } from '../../../../schema/patch/patch-error.ts';
+import type { Access } from '../../../access/ports.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
+import type { Writer } from '../../../objects/transaction/ports.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import { parseAnswer } from '../../../outbound/webhooks/parse-answer.ts';
-import type { Core } from '../../core.ts';
 import { type AdmittedForm, formOf, fromForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { type FirstRound, Rounds } from '../reinvocation.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
 import { meetsConditions } from './conditions.ts';
 import { isExempt, mutatingWebhooks, type RegisteredWebhook } from './webhooks.ts';
+
+type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Writer, 'stages'> & Tools & Pick<Access, 'authorizer'> & Outbound;
 
 type Registered = RegisteredWebhook<MutatingWebhook>;
 
@@ -41,7 +46,7 @@ export const mutatingAdmissionWebhook: AdmissionPlugin = {
 
 /** The version in which to ask a webhook. The second round asks only those of the first that need to see more. */
 function wants(
-  core: Core,
+  core: Ports,
   request: AdmissionRequest,
   round: FirstRound<Registered>,
   registered: Registered,
@@ -55,7 +60,7 @@ interface Questions {
   readonly start: number;
 }
 
-async function askFrom(core: Core, request: AdmissionRequest, { webhooks, round, start }: Questions): Promise<void> {
+async function askFrom(core: Ports, request: AdmissionRequest, { webhooks, round, start }: Questions): Promise<void> {
   for (let index = start; index < webhooks.length; index++) {
     const registered = webhooks[index]!;
     const version = wants(core, request, round, registered);
@@ -74,7 +79,7 @@ interface Turn {
 }
 
 /** Whether the webhook changed the object. */
-async function askOne(core: Core, request: AdmissionRequest, { registered, version, index }: Turn): Promise<boolean> {
+async function askOne(core: Ports, request: AdmissionRequest, { registered, version, index }: Turn): Promise<boolean> {
   const { webhook, configuration } = registered;
   const place = `round_${request.isReinvocation ? 1 : 0}_index_${index}`;
   const form = await formOf(request, version, request.operation === 'CREATE');

@@ -1,14 +1,19 @@
 import { MutatingWebhookConfiguration } from '../../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
 import { ValidatingWebhookConfiguration } from '../../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
 import type { Kind, Version } from '../../../../kinds/kind.ts';
+import type { Access } from '../../../access/ports.ts';
 import type { AdmissionOperation, AdmissionRequest } from '../../../objects/admission/request.ts';
-import type { Core } from '../../core.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
+import type { Writer } from '../../../objects/transaction/ports.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import { warnOfOtherVersions } from '../exact-match.ts';
 import { type AdmittedForm, formOf } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
 import { meetsConditions } from './conditions.ts';
 import { isExempt, type RegisteredWebhook, validatingWebhooks } from './webhooks.ts';
+
+type Ports = Reader & Pick<Writer, 'stages'> & Tools & Pick<Access, 'authorizer'> & Outbound;
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io';
 
@@ -40,7 +45,7 @@ function isWritten(kind: Kind, operation: AdmissionOperation, subresource: strin
   return isConfiguration && !subresource && (operation === 'CREATE' || operation === 'UPDATE');
 }
 
-function noteMatchPolicy({ registry }: Core, request: AdmissionRequest): void {
+function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
   const { webhooks = [] } = request.object as ValidatingWebhookConfiguration | MutatingWebhookConfiguration;
   const criteria = webhooks.map(({ matchPolicy, rules }, index) => ({
     ...{ field: `webhooks[${index}]`, matchPolicy, rules },
@@ -49,7 +54,7 @@ function noteMatchPolicy({ registry }: Core, request: AdmissionRequest): void {
 }
 
 /** Waits for all of them; the error of the first in their order counts. */
-async function askAll(core: Core, request: AdmissionRequest, matches: readonly Match[]): Promise<void> {
+async function askAll(core: Ports, request: AdmissionRequest, matches: readonly Match[]): Promise<void> {
   const forms = new Map<Version, Promise<AdmittedForm>>();
   const formIn = (version: Version) => {
     const form = forms.get(version) ?? formOf(request, version, false);

@@ -10,10 +10,13 @@ import {
   ValidatingWebhookConfiguration,
 } from '../../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
 import { derivedFrom } from '../../../objects/reads/lookup.ts';
-import type { Core } from '../../core.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import { RequestMatcher } from '../matching.ts';
 import { connectionTo, type WebhookConnection } from './connection.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 /** One webhook of a configuration. */
 export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebhook> {
@@ -24,7 +27,7 @@ export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebho
   /** The match conditions, compiled when they are first needed. */
   conditions(): readonly Compiled[];
   /** Made when the webhook is called for the first time, and kept. */
-  connection(core: Core): WebhookConnection;
+  connection(core: Ports): WebhookConnection;
 }
 
 const byName = (a: KubeObject, b: KubeObject) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);

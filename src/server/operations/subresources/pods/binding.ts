@@ -1,4 +1,4 @@
-import type { StatusReply } from '../../../../api/call.ts';
+import type { StatusReply } from '../../../../api/reply.ts';
 import { badRequest, conflict } from '../../../../api/errors.ts';
 import { extended } from '../../../../base/json/tree.ts';
 import { timestamp } from '../../../../base/time/timestamp.ts';
@@ -11,8 +11,8 @@ import type { Entry } from '../../../objects/cache/entry.ts';
 import { type ApiRequest, updatedPart } from '../../../objects/registry/api-request.ts';
 import { bodyTypeOf } from '../../../objects/registry/descriptor.ts';
 import { type AdmittedBody, withAdmittedBody } from '../../../objects/transaction/admitted-body.ts';
+import type { TransactionPorts } from '../../../objects/transaction/ports.ts';
 import { transact } from '../../../objects/transaction/transaction.ts';
-import type { Core } from '../../core.ts';
 import { success } from '../../verbs/reply.ts';
 import type { Subresource } from '../subresource.ts';
 
@@ -26,7 +26,7 @@ export const binding: Subresource<'binding'> = {
   updates: 'any',
 };
 
-export async function bind(core: Core, request: ApiRequest): Promise<StatusReply> {
+export async function bind(core: TransactionPorts, request: ApiRequest): Promise<StatusReply> {
   const { resource, call } = request;
   const { name = '', apiVersion } = call;
   const body: AdmittedBody<Binding> = {

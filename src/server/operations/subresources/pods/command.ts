@@ -1,16 +1,19 @@
 /** What exec and attach share: a process of a container, connected with the client. */
 
-import type { ConnectionReply } from '../../../../api/call.ts';
+import type { ConnectionReply } from '../../../../api/reply.ts';
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import type { CommandStreams } from '../../../../api/remote-command/command-channels.ts';
 import { serveCommand } from '../../../../api/remote-command/serve-command.ts';
 import { commandUpgrade } from '../../../../api/remote-command/upgrade.ts';
 import type { ProcessStreams } from '../../../../base/programs/process-streams.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
-import type { Core } from '../../core.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import { containerNamed } from './container-name.ts';
 import { nodeFor, podFor } from './pod-stream.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
 
 export const COMMAND_PARAMETERS = {
   container: { type: 'string', description: 'Container to connect to. Optional if the pod has only one.' },
@@ -39,7 +42,7 @@ interface CommandOptions {
 
 /** Checks the request, and connects the client with the process once it can be spoken with. */
 export async function commandReply(
-  core: Core,
+  core: Ports,
   request: ApiRequest,
   { action, failure, open }: CommandOptions,
 ): Promise<ConnectionReply> {

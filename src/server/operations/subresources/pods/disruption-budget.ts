@@ -9,8 +9,8 @@ import { PodDisruptionBudget } from '../../../../kinds/groups/policy/pod-disrupt
 import { fromLabelSelector } from '../../../../schema/selector/selector.ts';
 import type { Entry } from '../../../objects/cache/entry.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { TransactionPorts } from '../../../objects/transaction/ports.ts';
 import { transact } from '../../../objects/transaction/transaction.ts';
-import type { Core } from '../../core.ts';
 
 /** How many evicted pods may wait for the disruption controller to count them. */
 const MAX_DISRUPTED_PODS = 2000;
@@ -18,7 +18,7 @@ const ALLOWED = 'DisruptionAllowed';
 const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 /** The budget that selects the pod. Throws when several do, as Kubernetes does. */
-export function budgetOf(core: Core, { metadata }: Pod): PodDisruptionBudget | undefined {
+export function budgetOf(core: TransactionPorts, { metadata }: Pod): PodDisruptionBudget | undefined {
   const found = core.cache
     .table(PodDisruptionBudget)
     .entries(metadata.namespace ?? '')
@@ -40,7 +40,7 @@ export function countsAgainst(pod: Pod, { spec, status }: PodDisruptionBudget): 
 
 /** Takes one disruption from what the budget allows. Throws TooManyRequests when it allows none. */
 export async function chargeBudget(
-  core: Core,
+  core: TransactionPorts,
   budget: PodDisruptionBudget,
   { call, notes }: ApiRequest,
 ): Promise<void> {

@@ -14,8 +14,8 @@ import type { ApiRequest } from '../../../objects/registry/api-request.ts';
 import { bodyTypeOf } from '../../../objects/registry/descriptor.ts';
 import { type AdmittedBody, withAdmittedBody } from '../../../objects/transaction/admitted-body.ts';
 import { checkDeletePreconditions } from '../../../objects/transaction/delete.ts';
+import type { TransactionPorts } from '../../../objects/transaction/ports.ts';
 import { transact } from '../../../objects/transaction/transaction.ts';
-import type { Core } from '../../core.ts';
 import { success } from '../../verbs/reply.ts';
 import type { Subresource } from '../subresource.ts';
 import { budgetNotProcessed, budgetOf, chargeBudget, checkBudget, countsAgainst } from './disruption-budget.ts';
@@ -50,7 +50,7 @@ export const eviction: Subresource<'eviction'> = {
 };
 
 /** Reads the body in either version of the kind, which have the same schema. */
-function readEviction(core: Core, { call, notes }: ApiRequest): Eviction {
+function readEviction(core: TransactionPorts, { call, notes }: ApiRequest): Eviction {
   const named = (call.body as { apiVersion?: unknown } | undefined)?.apiVersion;
   const apiVersion = named === OLDER_VERSION ? OLDER_VERSION : BODY.apiVersion;
   const sent = decodeBody({ ...BODY, apiVersion }, { call, notes }, core.registry) as Eviction;
@@ -66,7 +66,11 @@ interface Step {
   readonly chargeOnce: (budget: PodDisruptionBudget) => Promise<void>;
 }
 
-async function evict(core: Core, request: ApiRequest, { plan: requested, admitted, chargeOnce }: Step): Promise<void> {
+async function evict(
+  core: TransactionPorts,
+  request: ApiRequest,
+  { plan: requested, admitted, chargeOnce }: Step,
+): Promise<void> {
   const { resource, call } = request;
   const { namespace = '', name = '' } = call;
   await core.cache.fresh();
@@ -98,7 +102,7 @@ function isUncounted({ metadata, status }: Pod): boolean {
 }
 
 /** Adds a condition to the pod that says why it is deleted. Returns the plan for the pod with that condition. */
-async function markAsTarget(core: Core, request: ApiRequest, plan: DeletePlan): Promise<DeletePlan> {
+async function markAsTarget(core: TransactionPorts, request: ApiRequest, plan: DeletePlan): Promise<DeletePlan> {
   if (plan.dryRun) return plan;
   const { resource, call, notes } = request;
   const now = timestamp(core.clock.now());

@@ -1,10 +1,13 @@
-import type { ConnectionReply } from '../../../../api/call.ts';
+import type { ConnectionReply } from '../../../../api/reply.ts';
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
-import type { Core } from '../../core.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
 import { COMMAND_PARAMETERS, commandReply } from './command.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
 
 const PARAMETERS = {
   ...COMMAND_PARAMETERS,
@@ -19,7 +22,7 @@ export const exec: Subresource<'exec'> = {
   parameters: PARAMETERS,
 };
 
-async function open(core: Core, request: ApiRequest): Promise<ConnectionReply> {
+async function open(core: Ports, request: ApiRequest): Promise<ConnectionReply> {
   const { command = [] } = (request.call.parameters ?? {}) as ParameterValues<typeof PARAMETERS>;
   return commandReply(core, request, {
     action: 'exec',

@@ -1,13 +1,16 @@
-import type { StreamReply } from '../../../../api/call.ts';
+import type { StreamReply } from '../../../../api/reply.ts';
 import { badRequest, notFound } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../../schema/field-error.ts';
 import { invalidObject } from '../../../objects/body/check.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
-import type { Core } from '../../core.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
 import { containerNamed } from './container-name.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
 
 const PARAMETERS = {
   container: { type: 'string', description: 'Container to read the log of. Optional if the pod has only one.' },
@@ -46,7 +49,7 @@ export const log: Subresource<'log'> = {
 const ONE_STREAM = ['Stderr', 'Stdout'] as const;
 const STREAMS: readonly string[] = ['All', ...ONE_STREAM];
 
-async function read(core: Core, { resource, call }: ApiRequest): Promise<StreamReply> {
+async function read(core: Ports, { resource, call }: ApiRequest): Promise<StreamReply> {
   const { name = '', namespace = '' } = call;
   const options: LogOptions = call.parameters ?? {};
   const errors = validate(options);

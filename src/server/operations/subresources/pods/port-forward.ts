@@ -1,12 +1,15 @@
-import type { ConnectionReply } from '../../../../api/call.ts';
+import type { ConnectionReply } from '../../../../api/reply.ts';
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import { isPort } from '../../../../api/remote-command/spdy-ports.ts';
 import { portUpgrade } from '../../../../api/remote-command/upgrade.ts';
+import type { Reader } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
-import type { Core } from '../../core.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
 import { nodeFor, podFor } from './pod-stream.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Outbound, 'nodes'>;
 
 const PARAMETERS = {
   ports: { type: 'strings', description: 'Ports to connect to. Required with a WebSocket.' },
@@ -20,7 +23,7 @@ export const portForward: Subresource<'portforward'> = {
   parameters: PARAMETERS,
 };
 
-async function open(core: Core, request: ApiRequest): Promise<ConnectionReply> {
+async function open(core: Ports, request: ApiRequest): Promise<ConnectionReply> {
   const { call } = request;
   const { ports = [] } = (call.parameters ?? {}) as ParameterValues<typeof PARAMETERS>;
   const requested = portsOf(ports);

@@ -3,7 +3,7 @@ import type { Duplex, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connect as connectTls } from 'node:tls';
 import { createDeflate, createGunzip, createGzip, createInflate } from 'node:zlib';
-import type { ClientConnection } from '../../../../api/call.ts';
+import type { ClientConnection } from '../../../../api/reply.ts';
 import { ApiError } from '../../../../api/errors.ts';
 import { joined } from '../../../../api/remote-command/joined.ts';
 import { forwardedResponse } from '../../../outbound/services/headers.ts';

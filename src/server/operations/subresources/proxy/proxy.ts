@@ -1,10 +1,13 @@
-import type { ConnectionReply } from '../../../../api/call.ts';
+import type { ConnectionReply } from '../../../../api/reply.ts';
 import type { QueryParameters } from '../../../../api/parameters.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
-import type { Core } from '../../core.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
 import { forward } from './forward.ts';
 import { targetOf } from './target.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 const PARAMETERS = {
   path: { type: 'string', description: 'Path of the request that is passed on, if none follows in the URL.' },
@@ -18,7 +21,7 @@ export const proxy: Subresource<'proxy'> = {
   parameters: PARAMETERS,
 };
 
-async function open(core: Core, request: ApiRequest): Promise<ConnectionReply> {
+async function open(core: Ports, request: ApiRequest): Promise<ConnectionReply> {
   const target = await targetOf(core, request);
   const { path = '', parameters } = request.call;
   const queried = parameters?.path;

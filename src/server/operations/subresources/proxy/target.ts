@@ -6,10 +6,13 @@ import { Node } from '../../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../../kinds/groups/core/service/service.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
 import { type EndpointAddress, serviceEndpoints } from '../../../outbound/nodes/service-endpoints.ts';
-import type { Core } from '../../core.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
 import { nodeFor } from '../pods/pod-stream.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 /** Where a request is passed on to. */
 export interface ProxyTarget {
@@ -27,7 +30,7 @@ interface ProxyName {
 }
 
 /** Finds what `[scheme:]name[:port]` stands for. Throws an ApiError. */
-export async function targetOf(core: Core, { resource: { kind }, call }: ApiRequest): Promise<ProxyTarget> {
+export async function targetOf(core: Ports, { resource: { kind }, call }: ApiRequest): Promise<ProxyTarget> {
   const named = parseName(call.name ?? '');
   if (!named) throw badRequest(`invalid ${kind.kind.toLowerCase()} request ${JSON.stringify(call.name)}`);
   await core.cache.fresh();
@@ -45,13 +48,13 @@ function parseName(text: string): ProxyName | undefined {
   return { scheme: scheme === 'https' ? 'https' : 'http', name, port };
 }
 
-function found<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: string, name: string): T {
+function found<T extends KubeObject>(core: Ports, kind: Kind<T>, namespace: string, name: string): T {
   const object = core.cache.table(kind).get(namespace, name)?.hub(kind) as T | undefined;
   if (!object) throw notFound(kind, name);
   return object;
 }
 
-function podTarget(core: Core, pod: Pod, { scheme, port }: ProxyName): ProxyTarget {
+function podTarget(core: Ports, pod: Pod, { scheme, port }: ProxyName): ProxyTarget {
   const node = nodeFor(core, pod, 'proxy');
   const address = pod.status.podIP;
   if (!address) throw badRequest(NOT_ALLOWED);
@@ -66,7 +69,7 @@ function podTarget(core: Core, pod: Pod, { scheme, port }: ProxyName): ProxyTarg
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /** One of the ready endpoints, chosen at random. `id` is the name as the client wrote it. */
-function serviceTarget(core: Core, service: Service, { scheme, name, port }: ProxyName, id: string): ProxyTarget {
+function serviceTarget(core: Ports, service: Service, { scheme, name, port }: ProxyName, id: string): ProxyTarget {
   const namespace = service.metadata.namespace ?? '';
   const portName = servicePortName(service, port);
   const endpoints = found(core, Endpoints, namespace, name);
@@ -101,7 +104,7 @@ function servicePortName({ metadata, spec: { ports = [] } }: Service, port: stri
 const SYSTEM_NAMESPACE = 'kube-system';
 
 /** Whether an address is one of a pod: with any other, writing Endpoints would give access to whatever the node reaches. */
-function isProxied(core: Core, namespace: string, { ip, targetRef }: EndpointAddress): boolean {
+function isProxied(core: Ports, namespace: string, { ip, targetRef }: EndpointAddress): boolean {
   if (!targetRef) return namespace === SYSTEM_NAMESPACE;
   if (targetRef.kind !== 'Pod' || targetRef.namespace !== namespace) return false;
   const pod = core.cache
@@ -116,7 +119,7 @@ function isProxied(core: Core, namespace: string, { ip, targetRef }: EndpointAdd
 const KUBELET_PORT = 10_250;
 
 /** The agent's own endpoint, or another port of its machine. */
-function nodeTarget(core: Core, { metadata, status }: Node, { scheme, port }: ProxyName): ProxyTarget {
+function nodeTarget(core: Ports, { metadata, status }: Node, { scheme, port }: ProxyName): ProxyTarget {
   const node = metadata.name ?? '';
   const why = core.nodes.refusal(node, 'proxy');
   if (why !== undefined) throw badRequest(why);
@@ -131,7 +134,7 @@ function nodeTarget(core: Core, { metadata, status }: Node, { scheme, port }: Pr
 }
 
 function dialled(
-  core: Core,
+  core: Ports,
   scheme: ProxyTarget['scheme'],
   target: { readonly node: string; readonly address: string; readonly port: number },
 ): ProxyTarget {
@@ -142,7 +145,7 @@ function dialled(
 const NOT_ALLOWED = 'address not allowed';
 
 /** Pods may have the network of their node, and that may be this machine. Their agent connects to its own addresses only. */
-function checkAddress(core: Core, address: string): void {
+function checkAddress(core: Ports, address: string): void {
   if (core.dialGuard.refusalOf(address, { own: true })) throw badRequest(NOT_ALLOWED);
 }
 

@@ -1,4 +1,5 @@
 import { methodNotAllowed, noSuchPath } from '../../../../api/errors.ts';
+import type { JsonDocument } from '../../../../api/json-document.ts';
 import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import { aggregatedForms } from '../../discovery/aggregated.ts';
 import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
@@ -11,13 +12,6 @@ import { splitPath } from '../route/path-segments.ts';
 import type { HealthResults } from './health-results.ts';
 import { published, sendPublished } from './published.ts';
 import { SchemaDocuments } from './schema-documents.ts';
-
-/** A document that never changes while the server runs. */
-export interface JsonDocument {
-  readonly path: string;
-  readonly type: string;
-  readonly content: object;
-}
 
 export interface DocumentsOptions {
   readonly backends: BackendRegistry;

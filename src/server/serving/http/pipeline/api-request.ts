@@ -1,4 +1,4 @@
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import type { Exchange } from '../../exchange.ts';
 import type { RequestLifecycle } from './request-lifecycle.ts';
 import type { RequestTarget } from './request-target.ts';

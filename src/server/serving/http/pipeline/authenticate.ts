@@ -1,4 +1,4 @@
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { ANONYMOUS, type Authenticate } from '../../../access/authn/authenticator.ts';
 import { unsecuredUser } from '../../../access/authn/unsecured.ts';
 import type { Exchange } from '../../exchange.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { ApiError } from '../../../../api/errors.ts';
 import { attributesOfPath, RequestAttributes } from '../../../access/authz/attributes.ts';
 import type { Attributes } from '../../../access/authz/authorizer.ts';

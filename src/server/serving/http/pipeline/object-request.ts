@@ -1,4 +1,4 @@
-import type { User } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import type { ParameterValues } from '../../../../api/parameters.ts';
 import { RequestNotes } from '../../../../api/request-notes.ts';
 import type { Clock } from '../../../../base/time/clock.ts';

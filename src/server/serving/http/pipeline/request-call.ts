@@ -1,4 +1,5 @@
-import type { Call, CallOptions, PatchType, User } from '../../../../api/call.ts';
+import type { Call, CallOptions, PatchType } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import type { ParameterValues } from '../../../../api/parameters.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
 import type { Exchange } from '../../exchange.ts';

@@ -1,4 +1,5 @@
-import type { CallOptions, User } from '../../../../api/call.ts';
+import type { CallOptions } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import { ApiError, type Status } from '../../../../api/errors.ts';
 import type { Work } from '../../../../base/event-loop/watchdog.ts';
 import type { LogFields } from '../../../../base/log.ts';

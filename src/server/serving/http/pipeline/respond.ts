@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../../../api/call.ts';
+import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../../../api/reply.ts';
 import { textUpgrade } from '../../../../api/remote-command/upgrade.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import type { Outcome } from '../../../access/audit/event.ts';

@@ -1,5 +1,5 @@
 import type { Attributes } from '../../../access/authz/authorizer.ts';
-import type { ServeProxied } from '../../backends/backend.ts';
+import type { ServeProxied } from '../../backend.ts';
 import type { Documents } from '../documents/documents.ts';
 import type { Health, HealthPath } from '../documents/health.ts';
 import { isPretty } from '../respond/respond.ts';

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { ListBody, ListReply, ObjectReply, StatusReply } from '../../../../api/call.ts';
+import type { ListBody, ListReply, ObjectReply, StatusReply } from '../../../../api/reply.ts';
 import { type ApiError, isApiError, type Status } from '../../../../api/errors.ts';
 import { makeMovable } from '../../../../base/bytes/shared-buffer.ts';
 import { prettyJson } from '../../codec/pretty-json.ts';

@@ -4,7 +4,7 @@ import { isNamespaceSubresource } from '../../../../kinds/groups/core/namespace.
 import type { Verb } from '../../../../kinds/kind.ts';
 import type { ServedResource } from '../../../objects/registry/registry.ts';
 import { type ServedSubresource, takesPath } from '../../../objects/registry/served.ts';
-import type { ProxiedServing, ServeProxied } from '../../backends/backend.ts';
+import type { ProxiedServing, ServeProxied } from '../../backend.ts';
 import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import { PathSegments } from './path-segments.ts';
 

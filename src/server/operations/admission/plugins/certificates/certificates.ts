@@ -4,11 +4,13 @@ import { CertificateSigningRequest } from '../../../../../kinds/groups/certifica
 import { ClusterTrustBundle } from '../../../../../kinds/groups/certificates/cluster-trust-bundle.ts';
 import { DerError } from '../../../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../../protocols/x509/request.ts';
+import type { Access } from '../../../../access/ports.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
-import type { Core } from '../../../core.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 import { mayActForSigner } from './signer-permissions.ts';
+
+type Ports = Pick<Access, 'authorizer'>;
 
 type Request = CertificateSigningRequest;
 
@@ -72,7 +74,7 @@ export const clusterTrustBundleAttest: AdmissionPlugin = {
   },
 };
 
-function require(core: Core, request: AdmissionRequest, verb: 'approve' | 'sign'): void | Promise<void> {
+function require(core: Ports, request: AdmissionRequest, verb: 'approve' | 'sign'): void | Promise<void> {
   const { signerName } = (request.old as Request).spec;
   const text = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`;
   return requireFor(core, request, { verb, signerName, text });
@@ -85,7 +87,7 @@ interface SignerRight {
   readonly text: string;
 }
 
-function requireFor(core: Core, request: AdmissionRequest, { verb, signerName, text }: SignerRight) {
+function requireFor(core: Ports, request: AdmissionRequest, { verb, signerName, text }: SignerRight) {
   const allowed = mayActForSigner(core, request.user, verb, signerName);
   if (allowed instanceof Promise) {
     return allowed.then((is) => {

@@ -1,9 +1,11 @@
-import type { User } from '../../../../../api/call.ts';
+import type { User } from '../../../../../api/user.ts';
 import type { Decision } from '../../../../access/authz/authorizer.ts';
-import type { Core } from '../../../core.ts';
+import type { Access } from '../../../../access/ports.ts';
+
+type Ports = Pick<Access, 'authorizer'>;
 
 /** Whether a user may approve or sign for a signer. The right to `example.com/*` covers all signers of the domain. */
-export function mayActForSigner(core: Core, user: User, verb: string, signer: string): boolean | Promise<boolean> {
+export function mayActForSigner(core: Ports, user: User, verb: string, signer: string): boolean | Promise<boolean> {
   const [domain = ''] = signer.split('/');
   const exact = ask(core, user, verb, signer);
   if (exact instanceof Promise) {
@@ -16,7 +18,7 @@ export function mayActForSigner(core: Core, user: User, verb: string, signer: st
 
 const isAllowed = ({ verdict }: Decision): boolean => verdict === 'allow';
 
-function ask({ authorizer }: Core, user: User, verb: string, name: string): Decision | Promise<Decision> {
+function ask({ authorizer }: Ports, user: User, verb: string, name: string): Decision | Promise<Decision> {
   const signers = { group: 'certificates.k8s.io', version: '*', resource: 'signers', subresource: '', namespace: '' };
   return authorizer.authorize({ user, verb, name, ...signers });
 }

@@ -4,8 +4,10 @@ import { Namespace } from '../../../../../kinds/groups/core/namespace.ts';
 import { nameOf, refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Entry } from '../../../../objects/cache/entry.ts';
-import type { Core } from '../../../core.ts';
+import type { Reader } from '../../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 const PROTECTED_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public'];
 
@@ -31,12 +33,12 @@ function checkDeletable(request: AdmissionRequest): void {
   if (PROTECTED_NAMESPACES.includes(request.name)) throw refused(request, 'this namespace may not be deleted');
 }
 
-function find(core: Core, name: string): Entry | undefined {
+function find(core: Ports, name: string): Entry | undefined {
   return core.cache.table(Namespace).get('', name);
 }
 
 /** Looks again after the cache has caught up: another server may just have created the namespace. */
-async function checkFresh(core: Core, request: AdmissionRequest): Promise<void> {
+async function checkFresh(core: Ports, request: AdmissionRequest): Promise<void> {
   await core.cache.fresh();
   const namespace = find(core, request.namespace);
   if (!namespace) throw notFound(Namespace, request.namespace);

@@ -5,15 +5,17 @@ import { Node } from '../../../../../kinds/groups/core/node/node.ts';
 import type { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { ServiceCIDR } from '../../../../../kinds/groups/networking/service-cidr.ts';
 import { cidrProblems, ipProblems } from '../../../../../kinds/shapes/meta/ip-address.ts';
+import type { Reader } from '../../../../objects/ports.ts';
 import { objectsIn } from '../../../../objects/reads/lookup.ts';
-import type { Core } from '../../../core.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 /** On a Node: its pods get their addresses from a network that is not the cluster's, and so not from `podCIDR`. */
 const NETWORK_ANNOTATION = 'node.kubernetes.io/pod-network';
 const EXTERNAL = 'external';
 
 /** Why a node cannot report an address of one of its pods; undefined if it can. Addresses that were known before are left alone. */
-export function podAddressProblem(core: Core, pod: Pod, old: Pod, nodeName: string): string | undefined {
+export function podAddressProblem(core: Ports, pod: Pod, old: Pod, nodeName: string): string | undefined {
   const known = new Set(ipsOf(old));
   const added = ipsOf(pod).filter((ip) => !known.has(ip));
   if (added.length === 0) return undefined;
@@ -32,7 +34,7 @@ interface Reporter {
   readonly isOnNodeNetwork: boolean;
 }
 
-function problemOf(core: Core, ip: string, { node, isOnNodeNetwork }: Reporter): string | undefined {
+function problemOf(core: Ports, ip: string, { node, isOnNodeNetwork }: Reporter): string | undefined {
   const kind = classOf(ip);
   // Validation has a message for what is no address.
   if (kind === undefined) return undefined;
@@ -48,7 +50,7 @@ function problemOf(core: Core, ip: string, { node, isOnNodeNetwork }: Reporter):
 }
 
 /** What else in the cluster has the address. */
-function takenBy(core: Core, ip: string, node: Node | undefined): string | undefined {
+function takenBy(core: Ports, ip: string, node: Node | undefined): string | undefined {
   for (const other of objectsIn(core, Node, '')) {
     if (other.metadata.name === node?.metadata.name) continue;
     const name = JSON.stringify(other.metadata.name);

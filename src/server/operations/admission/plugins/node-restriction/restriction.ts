@@ -16,15 +16,18 @@ import { parseRequest } from '../../../../../protocols/x509/request.ts';
 import { nodeOf } from '../../../../access/authz/node/identity.ts';
 import { MIRROR_ANNOTATION } from '../../../../access/authz/node/node-pods.ts';
 import { referencesOf } from '../../../../access/authz/node/references.ts';
+import type { Access } from '../../../../access/ports.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
-import type { Core } from '../../../core.ts';
+import type { Reader } from '../../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 import { checkLabels } from './node-labels.ts';
 import { podAddressProblem } from './pod-addresses.ts';
 import { checkAudience } from './token-audience.ts';
 
-type Check = (core: Core, request: AdmissionRequest, node: string) => void | Promise<void>;
+type Ports = Pick<Reader, 'cache'> & Pick<Access, 'authorizer' | 'tokenIssuer'>;
+
+type Check = (core: Ports, request: AdmissionRequest, node: string) => void | Promise<void>;
 
 const SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
@@ -62,7 +65,7 @@ export const nodeRestriction: AdmissionPlugin = {
   },
 };
 
-function checkPod(core: Core, request: AdmissionRequest, node: string): void {
+function checkPod(core: Ports, request: AdmissionRequest, node: string): void {
   switch (request.subresource ?? '') {
     case '':
       checkWholePod(core, request, node);
@@ -81,7 +84,7 @@ function checkPod(core: Core, request: AdmissionRequest, node: string): void {
   }
 }
 
-function checkWholePod(core: Core, request: AdmissionRequest, node: string): void {
+function checkWholePod(core: Ports, request: AdmissionRequest, node: string): void {
   const { operation, namespace, name, old } = request;
   switch (operation) {
     case 'CREATE':
@@ -101,7 +104,7 @@ function checkWholePod(core: Core, request: AdmissionRequest, node: string): voi
 }
 
 /** A mirror pod shows a static pod of the node to the cluster: it is owned by the node and refers to nothing. */
-function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): void {
+function checkMirrorPod(core: Ports, request: AdmissionRequest, node: string): void {
   const pod = request.object as Pod;
   const refuse = (why: string) => refused(request, why);
   const { annotations, ownerReferences = [] } = pod.metadata;
@@ -126,7 +129,7 @@ function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): vo
   if (reference) throw refuse(`node "${node}" can not create pods that reference ${reference.kind}`);
 }
 
-function checkPodStatus(core: Core, request: AdmissionRequest, node: string): void {
+function checkPodStatus(core: Ports, request: AdmissionRequest, node: string): void {
   const object = request.object as Pod;
   const old = request.old as Pod;
   if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
@@ -146,7 +149,7 @@ function checkPodStatus(core: Core, request: AdmissionRequest, node: string): vo
   if (problem !== undefined) throw refused(request, `node "${node}" cannot report the pod IP ${problem}`);
 }
 
-function checkNode(_core: Core, request: AdmissionRequest, node: string): void {
+function checkNode(_core: Ports, request: AdmissionRequest, node: string): void {
   const { operation, name } = request;
   const target = name || (request.object?.metadata.name ?? '');
   if (target !== node) throw refused(request, `node "${node}" is not allowed to modify node "${target}"`);
@@ -172,7 +175,7 @@ function checkNode(_core: Core, request: AdmissionRequest, node: string): void {
 const RESIZE_STATUS_FIELDS = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses'];
 
 /** A node may only report the progress of resizing a volume. */
-function checkClaim(_core: Core, request: AdmissionRequest, node: string): void {
+function checkClaim(_core: Ports, request: AdmissionRequest, node: string): void {
   if (request.subresource !== 'status') throw refused(request, 'may only update PVC status');
   if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
   const rest = (claim: PersistentVolumeClaim) => {
@@ -193,7 +196,7 @@ const REMOVAL_STATUS_FIELDS = ['phase', 'message', 'reason'];
  * For a volume that is a directory on the node, the node reports whether its data was deleted: by removing the finalizer, or by
  * a failure in the status. Other volumes are not checked here, since the node authorizer does not let a node write them.
  */
-function checkDirectory(_core: Core, request: AdmissionRequest, node: string): void {
+function checkDirectory(_core: Ports, request: AdmissionRequest, node: string): void {
   const object = request.object as PersistentVolume;
   const old = request.old as PersistentVolume;
   if (request.operation !== 'UPDATE' || nodeDirectory(old)?.node !== node) return;
@@ -217,7 +220,7 @@ function checkDirectory(_core: Core, request: AdmissionRequest, node: string): v
 const hasRemovalFinalizer = ({ metadata }: KubeObject) => metadata.finalizers?.includes(REMOVAL) ?? false;
 
 /** A node may request tokens only for its own pods, bound to them. */
-async function checkToken(core: Core, request: AdmissionRequest, node: string): Promise<void> {
+async function checkToken(core: Ports, request: AdmissionRequest, node: string): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return;
   const { spec } = request.object as TokenRequest;
   const bound = spec.boundObjectRef;
@@ -238,7 +241,7 @@ async function checkToken(core: Core, request: AdmissionRequest, node: string): 
   await checkAudience(core, request, pod);
 }
 
-function checkLease(_core: Core, request: AdmissionRequest, node: string): void {
+function checkLease(_core: Ports, request: AdmissionRequest, node: string): void {
   if (request.namespace !== NODE_LEASE_NAMESPACE) {
     throw refused(request, `can only access leases in the "${NODE_LEASE_NAMESPACE}" system namespace`);
   }
@@ -250,7 +253,7 @@ function checkOwnName(request: AdmissionRequest, node: string, why: string): voi
   if ((name || object?.metadata.name) !== node) throw refused(request, why);
 }
 
-function checkSlice(_core: Core, request: AdmissionRequest, node: string): void {
+function checkSlice(_core: Ports, request: AdmissionRequest, node: string): void {
   const { operation } = request;
   if (operation !== 'CREATE' && operation !== 'DELETE') return;
   const slice = (operation === 'CREATE' ? request.object : request.old) as ResourceSlice | undefined;
@@ -261,7 +264,7 @@ function checkSlice(_core: Core, request: AdmissionRequest, node: string): void 
   );
 }
 
-function checkCertificateRequest(_core: Core, request: AdmissionRequest, node: string): void {
+function checkCertificateRequest(_core: Ports, request: AdmissionRequest, node: string): void {
   if (request.operation !== 'CREATE') return;
   const { spec } = request.object as KubeObject & { spec: { signerName?: string; request?: string } };
   if (spec.signerName !== SERVING_SIGNER && spec.signerName !== CLIENT_SIGNER) return;
@@ -279,7 +282,7 @@ function commonNameOf(request: AdmissionRequest, encoded: string): string {
   }
 }
 
-function podNamed(core: Core, namespace: string, name: string): Pod {
+function podNamed(core: Ports, namespace: string, name: string): Pod {
   const entry = core.cache.table(Pod).get(namespace, name);
   if (!entry) throw notFound(Pod, name);
   return entry.hub(Pod);

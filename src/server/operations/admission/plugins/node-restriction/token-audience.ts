@@ -5,11 +5,14 @@ import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persiste
 import type { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { CSIDriver } from '../../../../../kinds/groups/storage/csi-driver.ts';
 import type { Kind, KubeObject } from '../../../../../kinds/kind.ts';
+import type { Access } from '../../../../access/ports.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
-import type { Core } from '../../../core.ts';
+import type { Reader } from '../../../../objects/ports.ts';
 
-export async function checkAudience(core: Core, request: AdmissionRequest, pod: Pod): Promise<void> {
+type Ports = Pick<Reader, 'cache'> & Pick<Access, 'authorizer' | 'tokenIssuer'>;
+
+export async function checkAudience(core: Ports, request: AdmissionRequest, pod: Pod): Promise<void> {
   const { user, namespace, name } = request;
   const requested: readonly string[] = (request.object as TokenRequest).spec.audiences ?? [];
   const own = core.tokenIssuer?.audiences ?? [];
@@ -31,7 +34,7 @@ export async function checkAudience(core: Core, request: AdmissionRequest, pod: 
 }
 
 /** The audiences that volumes of the pod name; the empty one stands for the server. */
-function audiencesOf(core: Core, pod: Pod): string[] {
+function audiencesOf(core: Ports, pod: Pod): string[] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const projected = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) =>
       serviceAccountToken ? [serviceAccountToken.audience ?? ''] : [],
@@ -44,7 +47,7 @@ function audiencesOf(core: Core, pod: Pod): string[] {
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 
-function driverOf(core: Core, { name, namespace = '' }: Pod['metadata'], volume: Volume): string | undefined {
+function driverOf(core: Ports, { name, namespace = '' }: Pod['metadata'], volume: Volume): string | undefined {
   if (volume.csi) return volume.csi.driver;
   const claim = volume.ephemeral ? `${name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
   if (!claim) return undefined;
@@ -52,6 +55,6 @@ function driverOf(core: Core, { name, namespace = '' }: Pod['metadata'], volume:
   return bound ? read(core, PersistentVolume, '', bound)?.spec?.csi?.driver : undefined;
 }
 
-function read<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: string, name: string): T | undefined {
+function read<T extends KubeObject>(core: Ports, kind: Kind<T>, namespace: string, name: string): T | undefined {
   return core.cache.table(kind).get(namespace, name)?.hub(kind);
 }

@@ -1,14 +1,16 @@
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
+import type { Reader } from '../../../../objects/ports.ts';
 import { objectsIn } from '../../../../objects/reads/lookup.ts';
-import type { Core } from '../../../core.ts';
 import { violations } from './evaluate.ts';
 import { type LevelVersion, levelText } from './policy.ts';
+
+type Ports = Pick<Reader, 'cache'>;
 
 /** Further pods are not checked: it is only a warning, and the client waits for it. */
 const MAX_CHECKED_PODS = 3000;
 
 /** Warnings about running pods that violate the stricter level that their namespace enforces from now on. */
-export function existingPods(core: Core, namespace: string, enforce: LevelVersion): string[] {
+export function existingPods(core: Ports, namespace: string, enforce: LevelVersion): string[] {
   const pods = differentFirst(objectsIn(core, Pod, namespace));
   const names = new Map<string, string[]>();
   for (const pod of pods.slice(0, MAX_CHECKED_PODS)) {

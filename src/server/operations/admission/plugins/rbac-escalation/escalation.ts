@@ -3,7 +3,7 @@
  * to bind a role likewise, or the permission to `bind` it. Members of `system:masters` may do both.
  */
 
-import type { User } from '../../../../../api/call.ts';
+import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { isAggregated } from '../../../../../kinds/groups/rbac/aggregation.ts';
 import { ClusterRole } from '../../../../../kinds/groups/rbac/cluster-role.ts';
@@ -16,10 +16,12 @@ import type { KubeObject } from '../../../../../kinds/kind.ts';
 import { describeRules, quoted, uncovered } from '../../../../access/authz/rbac/covers.ts';
 import { joinErrors } from '../../../../access/authz/rbac/user-permissions.ts';
 import { isMaster } from '../../../../access/authz/union.ts';
+import type { Access } from '../../../../access/ports.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
-import type { Core } from '../../../core.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
+
+type Ports = Pick<Access, 'authorizer' | 'rbac'>;
 
 type AnyRole = KubeObject & { readonly rules?: readonly PolicyRule[] };
 
@@ -57,7 +59,7 @@ function isGarbageCollection({ object, old }: AdmissionRequest): boolean {
   return deepEqual(comparable(object), comparable(old));
 }
 
-async function checkRole(core: Core, request: AdmissionRequest): Promise<void> {
+async function checkRole(core: Ports, request: AdmissionRequest): Promise<void> {
   const { user, kind, namespace, name } = request;
   const attributes = { user, group: kind.group, version: '*', resource: kind.plural, subresource: '', namespace, name };
   const decision = await core.authorizer.authorize({ ...attributes, verb: 'escalate' });
@@ -72,7 +74,7 @@ async function checkRole(core: Core, request: AdmissionRequest): Promise<void> {
   }
 }
 
-async function checkBinding(core: Core, request: AdmissionRequest): Promise<void> {
+async function checkBinding(core: Ports, request: AdmissionRequest): Promise<void> {
   const { user, namespace } = request;
   const { roleRef } = request.object as KubeObject & { readonly roleRef: RoleRef };
   if (await mayBind(core, user, { roleRef, namespace })) return;
@@ -82,7 +84,7 @@ async function checkBinding(core: Core, request: AdmissionRequest): Promise<void
 }
 
 async function mayBind(
-  core: Core,
+  core: Ports,
   user: User,
   { roleRef, namespace }: { roleRef: RoleRef; namespace: string },
 ): Promise<boolean> {
@@ -94,7 +96,7 @@ async function mayBind(
 }
 
 /** An error message with every permission that the user lacks; undefined if there is none. */
-function missingPermissions(core: Core, request: AdmissionRequest, wanted: readonly PolicyRule[]): string | undefined {
+function missingPermissions(core: Ports, request: AdmissionRequest, wanted: readonly PolicyRule[]): string | undefined {
   const { user, namespace } = request;
   const { rules, errors } = core.rbac.policyFor(user, namespace);
   const { rules: missing, isExact } = uncovered(rules, wanted);

@@ -11,11 +11,14 @@ import type { Amounts } from '../../../../../kinds/shapes/pod/pod-resources.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Entry } from '../../../../objects/cache/entry.ts';
-import type { Core } from '../../../core.ts';
+import type { Reader, Tools } from '../../../../objects/ports.ts';
+import type { Writer } from '../../../../objects/transaction/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 
-const mutexes = new WeakMap<Core, KeyedMutex>();
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Tools, 'clock'>;
+
+const mutexes = new WeakMap<Ports, KeyedMutex>();
 
 /**
  * Keeps a namespace within its quotas. What an object uses is added to the quota's status in the same commit as the object,
@@ -58,7 +61,7 @@ function mayRaiseUsage({ kind, subresource, object, old }: AdmissionRequest): bo
 }
 
 /** The quotas of the namespace that cover the object and limit something that it uses. */
-function quotasFor(core: Core, { namespace, object }: AdmissionRequest, evaluator: QuotaEvaluator): readonly Entry[] {
+function quotasFor(core: Ports, { namespace, object }: AdmissionRequest, evaluator: QuotaEvaluator): readonly Entry[] {
   return core.cache
     .table(ResourceQuota)
     .entries(namespace)
@@ -69,7 +72,7 @@ function quotasFor(core: Core, { namespace, object }: AdmissionRequest, evaluato
 }
 
 /** Charges all quotas. Writers of one namespace take turns, since they would conflict with each other otherwise. */
-async function reserve(core: Core, request: AdmissionRequest, evaluator: QuotaEvaluator): Promise<void> {
+async function reserve(core: Ports, request: AdmissionRequest, evaluator: QuotaEvaluator): Promise<void> {
   const release = await lockNamespace(core, request.namespace);
   request.onSettled(release);
   for (const { at } of quotasFor(core, request, evaluator)) {
@@ -78,7 +81,7 @@ async function reserve(core: Core, request: AdmissionRequest, evaluator: QuotaEv
   for (const entry of quotasFor(core, request, evaluator)) charge(core, request, { evaluator, entry });
 }
 
-function lockNamespace(core: Core, namespace: string): Promise<() => void> {
+function lockNamespace(core: Ports, namespace: string): Promise<() => void> {
   let mutex = mutexes.get(core);
   if (!mutex) {
     mutex = new KeyedMutex();
@@ -92,7 +95,7 @@ interface Charge {
   readonly entry: Entry;
 }
 
-function charge(core: Core, request: AdmissionRequest, { evaluator, entry }: Charge): void {
+function charge(core: Ports, request: AdmissionRequest, { evaluator, entry }: Charge): void {
   const quota = entry.hub(ResourceQuota) as ResourceQuota;
   const { name = '' } = quota.metadata;
   const hard = amountsOf(quota.status.hard);
@@ -119,7 +122,7 @@ function charge(core: Core, request: AdmissionRequest, { evaluator, entry }: Cha
 
 /** What the object uses beyond what the quota has counted for it already. */
 function additionalUsage(
-  core: Core,
+  core: Ports,
   request: AdmissionRequest,
   { quota, evaluator }: { quota: ResourceQuota; evaluator: QuotaEvaluator },
 ): Amounts {

@@ -6,10 +6,12 @@ import { MIRROR } from '../../../../../kinds/shapes/pod/pod-annotations.ts';
 import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import type { Reader, Tools } from '../../../../objects/ports.ts';
 import { freshObjectNamed, objectNamed } from '../../../../objects/reads/lookup.ts';
-import type { Core } from '../../../core.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 import { mountableSecretsProblem, referencesSecrets } from './pod-secrets.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock' | 'random'>;
 
 const DEFAULT_ACCOUNT = 'default';
 const ENFORCE_MOUNTABLE = 'kubernetes.io/enforce-mountable-secrets';
@@ -91,7 +93,7 @@ function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
   if (isProjected) throw refused(request, 'a mirror pod may not use ServiceAccountToken volume projections');
 }
 
-async function waitFor(core: Core, request: AdmissionRequest, spec: PodSpec): Promise<void> {
+async function waitFor(core: Ports, request: AdmissionRequest, spec: PodSpec): Promise<void> {
   const { namespace } = request;
   const name = spec.serviceAccountName ?? '';
   let account = await freshObjectNamed(core, ServiceAccount, namespace, name);
@@ -101,7 +103,7 @@ async function waitFor(core: Core, request: AdmissionRequest, spec: PodSpec): Pr
   equip(core, spec, account);
 }
 
-function appearing(core: Core, namespace: string): Promise<ServiceAccount | undefined> {
+function appearing(core: Ports, namespace: string): Promise<ServiceAccount | undefined> {
   const { listeners } = core.cache.table(ServiceAccount);
   return new Promise((resolve) => {
     const done = () => {
@@ -122,7 +124,7 @@ function noAccount(request: AdmissionRequest, name: string): Error {
   return refused(request, `error looking up service account ${request.namespace}/${name}: ${why}`);
 }
 
-function equip(core: Core, spec: PodSpec, account: ServiceAccount): void {
+function equip(core: Ports, spec: PodSpec, account: ServiceAccount): void {
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
     mountToken(spec, volumeNameOf(core, account));
   }
@@ -135,7 +137,7 @@ function equip(core: Core, spec: PodSpec, account: ServiceAccount): void {
 const volumeNames = new WeakMap<object, WeakMap<ServiceAccount, string>>();
 
 /** The same for all pods of an account, so that pods of one template can share their spec. */
-function volumeNameOf({ cache, random }: Core, account: ServiceAccount): string {
+function volumeNameOf({ cache, random }: Ports, account: ServiceAccount): string {
   let known = volumeNames.get(cache);
   if (!known) {
     known = new WeakMap();

@@ -3,9 +3,9 @@
  * and nothing of what is behind them.
  */
 import type { Readable } from 'node:stream';
-import type { User } from '../../../api/call.ts';
-import type { ServedResource } from '../../objects/registry/registry.ts';
-import type { Exchange } from '../exchange.ts';
+import type { User } from '../../api/user.ts';
+import type { ServedResource } from '../objects/registry/registry.ts';
+import type { Exchange } from './exchange.ts';
 
 export interface Backend {
   /** The group and version, such as `apps/v1`; of the core group the version alone. */
@@ -118,4 +118,14 @@ export interface OpenApiV2Part {
   readonly paths: Json;
   readonly definitions: Json;
   readonly parameters: Json;
+}
+
+/** All groups and versions that are served, as published documents need them. */
+export interface Backends {
+  /** Grows with every change. */
+  readonly generation: number;
+  all(): readonly Backend[];
+  /** The groups, without the core one, in the order in which discovery lists them. */
+  groups(): readonly string[];
+  hasGroup(group: string): boolean;
 }
