@@ -4,13 +4,13 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameBytes } from '../src/base/dns-message/name.ts';
 import { silent } from '../src/base/log.ts';
 import { systemRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/time/clock.ts';
 import { AttachedDaemon } from '../src/network/daemon/attached-daemon.ts';
 import { runningDaemons } from '../src/network/daemon/running.ts';
 import { serviceRecords } from '../src/network/dns/zone/records.ts';
+import { nameBytes } from '../src/protocols/dns-message/name.ts';
 import { memoryOf } from './programs.ts';
 import type { Figure } from './report.ts';
 

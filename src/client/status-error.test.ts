@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ApiError, type Reason, reasons } from '../base/errors.ts';
+import { ApiError, type Reason, reasons } from '../api/errors.ts';
 import { errorOfCode, errorOfStatus } from './status-error.ts';
 
 const CODES = Array.from({ length: 600 }, (_, code) => code);

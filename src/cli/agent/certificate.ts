@@ -7,10 +7,10 @@ import type { Logger } from '../../base/log.ts';
 import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
-import { newKey } from '../../base/x509/certificate.ts';
-import { newRequest } from '../../base/x509/new-request.ts';
 import type { Client } from '../../client/client.ts';
 import { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
+import { newKey } from '../../protocols/x509/certificate.ts';
+import { newRequest } from '../../protocols/x509/new-request.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** What a certificate is for: to act as the node at the server, or to serve the endpoint of its agent. */

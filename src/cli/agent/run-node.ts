@@ -1,8 +1,8 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
 import type { Duplex } from 'node:stream';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { rejectsOn } from '../../base/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { isAddressOf } from '../../node/endpoint/node-addresses.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';

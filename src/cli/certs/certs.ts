@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { pemBlocks } from '../../base/x509/pem.ts';
+import { pemBlocks } from '../../protocols/x509/pem.ts';
 import { directoryOf } from '../clusters/choice.ts';
 import { keyFileOf } from '../encryption/encryption.ts';
 import type { KeysFlags } from '../encryption/flags.ts';

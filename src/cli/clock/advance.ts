@@ -1,4 +1,4 @@
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import { createClient } from '../../client/client.ts';
 import type { Resource } from '../../client/resource.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';

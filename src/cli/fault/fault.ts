@@ -1,4 +1,4 @@
-import { type ApiError, isApiError } from '../../base/errors.ts';
+import { type ApiError, isApiError } from '../../api/errors.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Fault } from '../../kinds/groups/testing/fault.ts';

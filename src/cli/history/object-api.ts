@@ -1,8 +1,10 @@
 /** Objects of any kind that the server has, custom ones included, now and as they were. */
-import { type ApiError, isApiError } from '../../base/errors.ts';
+
+import type { CallOptions } from '../../api/call.ts';
+import { type ApiError, isApiError } from '../../api/errors.ts';
 import { type HttpsTransport, httpsTransport } from '../../client/transport/https-transport.ts';
 import { pathOf } from '../../client/transport/request-path.ts';
-import type { Request, RequestOptions } from '../../client/transport/transport.ts';
+import type { Request } from '../../client/transport/transport.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { connectionFor } from '../clusters/choice.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
@@ -125,7 +127,7 @@ export class ObjectApi {
           resourceVersion: since,
           resourceVersionMatch: undefined,
           timeoutSeconds: 1,
-        } as RequestOptions,
+        } as CallOptions,
       }),
     );
     const timer = setTimeout(() => stream.close(), MAX_REPLAY_MS);
@@ -213,7 +215,7 @@ function whereOf({ found, namespace }: Selection) {
   return { apiVersion: found.apiVersion, plural: found.plural, ...(namespace ? { namespace } : {}) };
 }
 
-const written = (isDryRun: boolean): RequestOptions => ({
+const written = (isDryRun: boolean): CallOptions => ({
   fieldManager: 'qd-undo',
   ...(isDryRun ? { dryRun: ['All'] } : {}),
 });

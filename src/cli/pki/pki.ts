@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { Identity, Subject } from '../../base/x509/certificate.ts';
-import { FRONT_PROXY_NAME } from '../../server/aggregation/front-proxy.ts';
+import type { Identity, Subject } from '../../protocols/x509/certificate.ts';
+import { FRONT_PROXY_NAME } from '../../server/serving/aggregation/front-proxy.ts';
 import { CliError } from '../output/cli-error.ts';
 import { readIfThere, writeWhole } from '../process/files.ts';
 
@@ -153,7 +153,7 @@ async function openAuthority(
   const { directory, clock, random } = options;
   const found = file === CLUSTER_AUTHORITY.file ? await readAuthority(directory) : await readIdentity(directory, file);
   if (found) return found;
-  const { issue, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
+  const { issue, newIssuer, newKey } = await import('../../protocols/x509/certificate.ts');
   const { privateKey: key, publicKey } = await newKey();
   const now = clock.now();
   const validity = { notBefore: now - BACKDATED_MS, notAfter: now + AUTHORITY_LIFETIME_MS };
@@ -183,7 +183,7 @@ async function openLeaf(options: LeafOptions, created: string[]): Promise<KeyPai
   if (found && isValid(found.certificate, options)) {
     return { certificate: found.certificate, key: pemOf(found.key) };
   }
-  const { issue, issuerOf, newKey } = await import('../../base/x509/certificate.ts');
+  const { issue, issuerOf, newKey } = await import('../../protocols/x509/certificate.ts');
   const { privateKey, publicKey } = await newKey();
   const now = clock.now();
   const request = {
@@ -217,7 +217,7 @@ async function openServiceAccountKey(directory: string, created: string[]): Prom
   const file = join(directory, 'sa.key');
   const found = await readIfThere(file);
   if (found) return pemOf(parsed(file, () => createPrivateKey(found)));
-  const { newKey } = await import('../../base/x509/certificate.ts');
+  const { newKey } = await import('../../protocols/x509/certificate.ts');
   const pem = pemOf((await newKey()).privateKey);
   await writeWhole(file, pem);
   created.push('service account key');

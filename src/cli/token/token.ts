@@ -1,12 +1,12 @@
 /** `qd token`: bootstrap tokens that machines join the cluster with, kept as Secrets in kube-system. */
 import { createHash, X509Certificate } from 'node:crypto';
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { type Random, systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';

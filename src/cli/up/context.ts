@@ -2,7 +2,7 @@ import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
+import type { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import type { Steps } from '../output/steps.ts';
 import type { Cleanup } from '../process/cleanup.ts';
 import type { Settings } from './flags.ts';

@@ -1,7 +1,7 @@
 /** The start of a cluster, step by step. What a step opens is added to the clean-up, which closes it in reverse order. */
-import { answering, logCheck } from '../../server/http/documents/health.ts';
-import { Metrics } from '../../server/metrics/metrics.ts';
-import { ObjectMetrics } from '../../server/metrics/objects.ts';
+import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
+import { Metrics } from '../../server/serving/metrics/metrics.ts';
+import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
 import { storeDriver } from '../../store/drivers.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';

@@ -4,7 +4,7 @@ import { monitoredClock, Watchdog } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
+import { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import { createLogger } from '../output/logger.ts';
 import { oneLine } from '../output/one-line.ts';
 import { createSteps } from '../output/steps.ts';

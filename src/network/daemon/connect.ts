@@ -1,11 +1,12 @@
 /** Finds the daemon of a directory, or starts one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Caller } from '../../base/keyed-socket/calls.ts';
 import { connectWithKey, type KeyedSocketNames } from '../../base/keyed-socket/keyed-socket.ts';
 import type { Logger } from '../../base/log.ts';
+import { makeDirectoriesSync } from '../../base/own-files/make-directories.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { type DaemonCalls, type DaemonEvent, type DaemonFacts, daemonSocket, HANDOVER_VERSION } from './calls.ts';
 import { endDaemons } from './running.ts';
@@ -27,7 +28,7 @@ const LOG_FILE = 'daemon.log';
 /** Resolves with a daemon of this release: the one that runs, its heir, or a new one. */
 export async function connectDaemon(options: ConnectOptions, onClose: () => void): Promise<Caller<DaemonCalls>> {
   const { directory, command, release, clock, log } = options;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectoriesSync(directory, 0o700);
   const found = await greet(daemonSocket(directory), options, onClose);
   if (found?.facts.release === release) return found.caller;
   if (found?.facts.handover === HANDOVER_VERSION) {

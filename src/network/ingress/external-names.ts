@@ -3,7 +3,7 @@
  * reaches. Pure.
  */
 import { isIP } from 'node:net';
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 
 /** Why a Service cannot be a backend; undefined if it can. */

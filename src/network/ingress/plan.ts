@@ -2,8 +2,9 @@
  * Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be hundreds of thousands of
  * paths: a plan goes on from the one before, and what did not change stays the same object.
  */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';

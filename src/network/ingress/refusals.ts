@@ -1,6 +1,7 @@
 /** Finds the backends that cannot be served, whatever their pods do, and the Ingresses that lead to them. Pure. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import { externalNameRefusal } from './external-names.ts';
 import type { IngressProblem } from './problem.ts';

@@ -1,5 +1,5 @@
 /** The addresses of a pod, as its status shows them. */
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import { formatIp } from '../../kinds/shapes/meta/canonical-ip.ts';
 import { parseIp } from '../../kinds/shapes/meta/ip-address.ts';

@@ -1,7 +1,8 @@
 /** Computes which pods of a node are isolated, and from what. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Namespace as NamespaceObject } from '../../kinds/groups/core/namespace.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import type { NetworkPolicy as NetworkPolicyObject } from '../../kinds/groups/networking/network-policy.ts';

@@ -1,6 +1,7 @@
 /** Keeps services from taking ports of the node that something else listens on. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { NetworkPort } from '../kernel/listening-sockets.ts';
 import { familyOf } from '../rules/addresses.ts';

@@ -1,12 +1,12 @@
 /** Keeps the rules of a node up to date with the API. */
 import type { Server } from 'node:net';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { sleep } from '../../base/time/clock.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { type Change, keyOf, type Lister } from '../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { portsInUse } from '../../kinds/groups/core/node/ports-in-use.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';

@@ -1,4 +1,4 @@
-import type { Decoded } from '../../base/protobuf/message.ts';
+import type { Decoded } from '../../protocols/protobuf/message.ts';
 import { openCgroups } from '../cgroups/cgroups.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Images, Runtime, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.ts';

@@ -1,7 +1,7 @@
 /** What a test holds in its hands: the contract, on the parts of a cluster. */
-import { isApiError } from '../../base/errors.ts';
-import { ChangeCounter } from '../../server/change-counter.ts';
-import type { DirectHandle } from '../../server/direct.ts';
+import { isApiError } from '../../api/errors.ts';
+import { ChangeCounter } from '../../server/objects/cache/change-counter.ts';
+import type { DirectHandle } from '../../server/serving/direct.ts';
 import type {
   ActiveFault,
   Client,

@@ -1,5 +1,5 @@
 /** Registers a node before its runtime is open, and reports it until its agent does. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { GATEWAY_ANNOTATION } from '../../../network/routes/routing-of.ts';
 import type { NodeSettings } from '../../../node/agent/node/node-object.ts';

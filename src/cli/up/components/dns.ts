@@ -1,5 +1,5 @@
 /** Runs the cluster's DNS server beside nodes with real pods, and keeps the Service `kube-dns` that stands for it. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import { soon } from '../../../base/event-loop/soon.ts';
 import { type Client, createClient } from '../../../client/client.ts';
 import { CLUSTER_DNS } from '../../../client/component-users.ts';

@@ -2,7 +2,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Server } from '../../../server/index.ts';
-import type { NodeConnection } from '../../../server/nodes/connection.ts';
+import type { NodeConnection } from '../../../server/outbound/nodes/connection.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import type { Settings } from '../flags.ts';
 

@@ -1,7 +1,8 @@
 /** Waits until the nodes with real pods in the process of the cluster can run pods, and are Ready for clients of the API. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 
 /** A node that comes up in this process. */

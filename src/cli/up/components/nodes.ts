@@ -1,14 +1,14 @@
 /** The nodes that run in the process of the cluster, and how the server reaches them. */
 import { basename } from 'node:path';
+import type { User } from '../../../api/user.ts';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { endDaemons } from '../../../network/daemon/running.ts';
 import { markLeftOutNodes } from '../../../node/simulated/left-out.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
-import type { User } from '../../../server/api.ts';
-import { connectionByNode } from '../../../server/nodes/by-node.ts';
-import { type NodeConnection, unreachable } from '../../../server/nodes/connection.ts';
+import { connectionByNode } from '../../../server/outbound/nodes/by-node.ts';
+import { type NodeConnection, unreachable } from '../../../server/outbound/nodes/connection.ts';
 import { type NodeFile, nodesIn } from '../../agent/node-file.ts';
 import { describePods } from '../../agent/pod-executor.ts';
 import type { Say } from '../../output/steps.ts';

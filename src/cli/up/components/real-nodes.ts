@@ -3,7 +3,7 @@ import { createClient } from '../../../client/client.ts';
 import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
-import { connectionByNode } from '../../../server/nodes/by-node.ts';
+import { connectionByNode } from '../../../server/outbound/nodes/by-node.ts';
 import { machineNetwork, nodeNetwork } from '../../agent/network-plan.ts';
 import type { OwnNetwork } from '../../agent/node/options.ts';
 import { nodeConfig } from '../../agent/node-config.ts';

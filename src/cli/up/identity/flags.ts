@@ -1,6 +1,6 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
-import { EXTRA_HEADER_PREFIX, GROUP_HEADER, USER_HEADER } from '../../../server/aggregation/user-headers.ts';
-import { algorithmNames } from '../../../server/authn/jwt.ts';
+import { algorithmNames } from '../../../server/access/authn/jwt.ts';
+import { EXTRA_HEADER_PREFIX, GROUP_HEADER, USER_HEADER } from '../../../server/serving/aggregation/user-headers.ts';
 import * as value from '../../flags/values.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,14 +1,14 @@
 /** The ports that the API is served on. */
 
+import type { JsonDocument } from '../../../api/json-document.ts';
 import { HISTORY_PATH } from '../../../client/history-path.ts';
-import type { FrontProxy } from '../../../server/aggregation/front-proxy.ts';
-import type { Audit } from '../../../server/audit/audit.ts';
-import { issuerDocuments, KEYS_PATH } from '../../../server/authn/issuer-documents.ts';
-import type { JsonDocument } from '../../../server/http/documents/documents.ts';
-import type { HealthCheck } from '../../../server/http/documents/health.ts';
-import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../server/http/server.ts';
+import type { Audit } from '../../../server/access/audit/audit.ts';
+import { issuerDocuments, KEYS_PATH } from '../../../server/access/authn/issuer-documents.ts';
 import type { Server } from '../../../server/index.ts';
-import type { Metrics } from '../../../server/metrics/metrics.ts';
+import type { FrontProxy } from '../../../server/serving/aggregation/front-proxy.ts';
+import type { HealthCheck } from '../../../server/serving/http/documents/health.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../server/serving/http/server.ts';
+import type { Metrics } from '../../../server/serving/metrics/metrics.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Pki } from '../../pki/pki.ts';
 import { explainListening } from '../../process/listen.ts';

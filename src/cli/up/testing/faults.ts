@@ -3,10 +3,10 @@ import { createClient } from '../../../client/client.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { Fault } from '../../../kinds/groups/testing/fault.ts';
-import type { ActiveFault, FaultInjector } from '../../../server/faults/fault-injector.ts';
-import { ruleOfSpec } from '../../../server/faults/rule-of-spec.ts';
 import type { Server } from '../../../server/index.ts';
-import { SERVER_USER } from '../../../server/server-user.ts';
+import { SERVER_USER } from '../../../server/objects/server-user.ts';
+import type { ActiveFault, FaultInjector } from '../../../server/serving/faults/fault-injector.ts';
+import { ruleOfSpec } from '../../../server/serving/faults/rule-of-spec.ts';
 import type { StartContext } from '../context.ts';
 
 export function followFaults(context: StartContext, server: Server, injector: FaultInjector): void {

@@ -2,7 +2,7 @@
  * Back-off before pods are created in the place of those that nodes rejected. The scheduler does not know everything that a node
  * rejects pods for, and would send the next one to the same node, without end.
  */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { isRejected } from '../../../kinds/shapes/pod/rejection.ts';
 

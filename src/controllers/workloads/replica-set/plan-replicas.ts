@@ -1,6 +1,7 @@
 /** Maintains a number of pods: what ReplicaSets and ReplicationControllers have in common. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';

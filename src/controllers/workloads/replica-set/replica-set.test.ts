@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
-import type { KindRef } from '../../../client/object-types.ts';
+import type { KindRef } from '../../../api/object-types.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DOMAIN, queryBytes, serviceChange, summary } from '../../../../test/support/network/dns.ts';
 import { dnsNames, startDns, type TestDnsServer } from '../../../../test/support/network/dns-server.ts';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
 import { systemRandom } from '../../../base/random.ts';
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
 
 function start(upstream: readonly { address: string; port: number }[] = []) {
   return startDns({ domain: DOMAIN, ranges: ['10.96.0.0/16'], serviceAddress: '10.96.0.10', clients: [], upstream });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
 import { silent } from '../../../base/log.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
 import { listenTcp } from './tcp.ts';
 
 const QUERIES = 200;

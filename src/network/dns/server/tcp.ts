@@ -1,11 +1,11 @@
 /** Answers queries on TCP connections. A client may send several without waiting; responses come when they are ready. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { HEADER_BYTES } from '../../../base/dns-message/codes.ts';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { type Listening, stopAccepting } from '../../../base/listening.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
+import { HEADER_BYTES } from '../../../protocols/dns-message/codes.ts';
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
 import type { ListenOptions } from './udp.ts';
 
 const MAX_CONNECTIONS = 512;

@@ -1,6 +1,6 @@
 /** Writes the status of one pod: one write at a time, with its newest state. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
