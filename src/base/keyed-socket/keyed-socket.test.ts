@@ -39,7 +39,12 @@ afterEach(async () => {
   await rm(names.directory, { recursive: true, force: true });
 });
 
-const open = async () => new Caller<Calls>(await connectWithKey(names, {}), () => undefined, () => undefined);
+const open = async () =>
+  new Caller<Calls>(
+    await connectWithKey(names, {}),
+    () => undefined,
+    () => undefined,
+  );
 
 async function untilClosed(socket: Socket): Promise<void> {
   socket.resume();
@@ -105,7 +110,11 @@ it('tells the calls that wait that the other end is gone', async () => {
   const lost = new Promise<void>((resolve) => {
     markLost = resolve;
   });
-  const caller = new Caller<Calls>(await connectWithKey(names, {}), () => undefined, () => markLost());
+  const caller = new Caller<Calls>(
+    await connectWithKey(names, {}),
+    () => undefined,
+    () => markLost(),
+  );
   await expect(caller.call('double', { value: 1 })).rejects.toThrow('lost');
   await lost;
 });
