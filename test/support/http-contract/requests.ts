@@ -220,6 +220,10 @@ export function requestsContract(startServer: StartServer): void {
         throw new ApiError('ServiceUnavailable', 'later');
       };
       expect((await send({ path: PODS })).headers['retry-after']).toBe('1');
+      running.core.answer = () => {
+        throw new ApiError('TooManyRequests', 'the budget denies it');
+      };
+      expect((await send({ path: PODS })).headers['retry-after']).toBeUndefined();
     });
 
     it('hides the message of an unexpected error', async () => {

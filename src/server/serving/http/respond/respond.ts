@@ -223,7 +223,8 @@ function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, ' ').replace(/["\\]/g, (char) => `\\${char}`);
 }
 
+/** An eviction that a budget denies says no time: its client is to decide, and not to repeat it at once. */
 function retryHeaders({ code, details }: Status): HeaderList {
   if (details?.retryAfterSeconds) return ['Retry-After', String(details.retryAfterSeconds)];
-  return code === 429 || code === 503 ? ['Retry-After', '1'] : NO_HEADERS;
+  return code === 503 ? ['Retry-After', '1'] : NO_HEADERS;
 }
