@@ -73,13 +73,15 @@ export function openDns({ settings, inputs, cleanup, clock, random, log }: Start
 
 /** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
 export async function startDns(
-  { settings: { clusterDomain, store }, cleanup, clock, random, log }: StartContext,
+  { settings: { clusterDomain, store }, cleanup, clock, random, log, openPorts }: StartContext,
   { opening, server }: { readonly opening: OpeningDns; readonly server: Server },
   say: Say,
 ): Promise<readonly string[]> {
   const { address, serviceAddress: wanted } = opening;
   const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
   const dns = await opening.server;
+  openPorts.push({ address, port: dns.port, what: 'DNS, for pods' });
+  openPorts.push({ address, port: dns.metricsPort, what: 'metrics of DNS' });
   const { shared: isShared } = storeDriver(store);
   const publish = async () => {
     const { port, metricsPort } = dns;

@@ -9,7 +9,8 @@ import { CliError } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
-import { addressForPods, advertisedAddress } from '../listeners/addresses.ts';
+import { reachableAddress } from '../listeners/addresses.ts';
+import type { OpenPort } from '../listeners/open-ports.ts';
 import { hasRealPods } from './plan-nodes.ts';
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
@@ -40,39 +41,40 @@ export function openIngress(context: StartContext): OpeningIngress | undefined {
   return opened;
 }
 
-async function open({ settings, clock, random, log }: StartContext): Promise<OpenIngress> {
+async function open({ settings, clock, random, log, openPorts }: StartContext): Promise<OpenIngress> {
   const { openIngressProxy } = await import('./ingress-thread.ts');
   const proxy = await openIngressProxy({ clock, random, log }, settings);
   try {
-    return { proxy, ...(await listen(proxy, settings)) };
+    return { proxy, ...(await listen(proxy, settings, openPorts)) };
   } catch (error) {
     await proxy.close();
     throw error;
   }
 }
 
-async function listen(proxy: RemoteIngressProxy, settings: Settings): Promise<Omit<OpenIngress, 'proxy'>> {
-  const { bindAddress } = settings;
-  const forPods = addressForPods(bindAddress);
-  const addresses = [bindAddress, ...(forPods === undefined ? [] : [forPods])];
+async function listen(
+  proxy: RemoteIngressProxy,
+  settings: Settings,
+  openPorts: OpenPort[],
+): Promise<Omit<OpenIngress, 'proxy'>> {
+  const { bindAddress: address } = settings;
   const urls: string[] = [];
   const movedPorts: MovedPort[] = [];
   for (const protocol of ['http', 'https'] as const) {
     const given = protocol === 'http' ? settings.ingressHttpPort : settings.ingressHttpsPort;
-    let port = given ?? DEFAULT_PORTS[protocol];
-    for (const address of addresses) {
-      port = await proxy.listen(protocol, address, port).catch((error: NodeJS.ErrnoException) => {
-        if (given !== undefined) {
-          throw new CliError(`--ingress-${protocol}-port: ${address}:${given} cannot be used: ${error.message}`);
-        }
-        // The usual port is taken by something else, or needs root.
-        return proxy.listen(protocol, address, 0);
-      });
-    }
+    const wanted = given ?? DEFAULT_PORTS[protocol];
+    const port = await proxy.listen(protocol, address, wanted).catch((error: NodeJS.ErrnoException) => {
+      if (given !== undefined) {
+        throw new CliError(`--ingress-${protocol}-port: ${address}:${given} cannot be used: ${error.message}`);
+      }
+      // The usual port is taken by something else, or needs root.
+      return proxy.listen(protocol, address, 0);
+    });
     if (given === undefined && port !== DEFAULT_PORTS[protocol]) {
       movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port });
     }
-    urls.push(`${protocol}://${addresses[0]}:${port}`);
+    urls.push(`${protocol}://${address}:${port}`);
+    openPorts.push({ address, port, what: `Ingress, ${protocol.toUpperCase()}` });
   }
   return { urls, movedPorts };
 }
@@ -85,7 +87,7 @@ export async function startIngress(
 ): Promise<void> {
   const { IngressController } = await import('../../../network/ingress/controller.ts');
   const { proxy, urls, movedPorts } = await opening;
-  const address = advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange);
+  const address = reachableAddress(settings.bindAddress, settings.serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
   const controller = new IngressController({
     ...{ client, clock, random, log, address, movedPorts },

@@ -5,6 +5,7 @@ import type { Server } from '../../../server/index.ts';
 import type { NodeConnection } from '../../../server/nodes/connection.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import type { Settings } from '../flags.ts';
+import type { OpenPort } from '../listeners/open-ports.ts';
 
 /** What nodes in the process of the cluster work with. */
 export interface NodeDependencies {
@@ -26,4 +27,6 @@ export interface NodeDependencies {
   readonly authority: () => string;
   /** Resolves when the cluster is ready. */
   readonly whenReady: Promise<void>;
+  /** The ports of agents on addresses of the machine are added. */
+  readonly openPorts: OpenPort[];
 }

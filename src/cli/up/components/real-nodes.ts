@@ -34,6 +34,7 @@ export async function startRealNodes(
     remote,
     authority,
     whenReady,
+    openPorts,
   }: NodeDependencies,
 ): Promise<readonly StartingNode[]> {
   if (names.length === 0) return [];
@@ -69,6 +70,7 @@ export async function startRealNodes(
       removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
     });
     running.set(name, node);
+    if (node.listensOn) openPorts.push({ ...node.listensOn, what: `agent of ${name}` });
     starting.push({ name, client, ready: node.ready });
     cleanup.add(() => node.stop());
   }

@@ -42,7 +42,7 @@ export async function listenHttps(
   dependencies: HttpsDependencies,
   say: Say,
 ): Promise<HttpServer> {
-  const { settings, inputs, cleanup, clock, machineClock, log, monitor, eventLoops } = context;
+  const { settings, inputs, cleanup, clock, machineClock, log, monitor, eventLoops, openPorts } = context;
   const { server, pki, tokens, metrics, audit, checks, isReady, openListeners } = dependencies;
   const { handle, registry, backends, authorizer, flowControl } = server;
   const { bindAddress, port } = settings;
@@ -70,7 +70,11 @@ export async function listenHttps(
   });
   cleanup.add(() => http.close());
   await explainListening({ host: bindAddress, port }, () => http.listen(port, bindAddress));
-  if (forPods !== undefined) await explainListening({ host: forPods, port }, () => http.listen(port, forPods));
+  openPorts.push({ address: bindAddress, port, what: 'API' });
+  if (forPods !== undefined) {
+    await explainListening({ host: forPods, port }, () => http.listen(port, forPods));
+    openPorts.push({ address: forPods, port, what: 'API, for pods' });
+  }
   say([bindAddress, ...(forPods === undefined ? [] : [forPods])].map((host) => serverUrl(host, port)).join(', '));
   return http;
 }
