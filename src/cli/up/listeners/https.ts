@@ -52,8 +52,9 @@ export async function listenHttps(
   });
   server.identifyBy(identify);
   const [issuer] = tokens.issuers;
-  const forPods = hasRealPods(inputs.nodes) ? addressForPods(bindAddress) : undefined;
-  const url = serverUrl(forPods ?? reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
+  const hasPods = hasRealPods(inputs.nodes);
+  const forPods = hasPods ? addressForPods(bindAddress) : undefined;
+  const url = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange, hasPods), port);
   const http = createHttpServer({
     ...{ handle, registry, backends, authorizer, log, version: apiVersion, metrics, checks, audit, flowControl },
     clock: machineClock,
