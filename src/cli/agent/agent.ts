@@ -13,14 +13,18 @@ import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { hasPinnedKey, pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
+import { rememberElsewhere } from '../clusters/elsewhere.ts';
+import { clustersHome } from '../flags/cluster.ts';
 import { certificates, fromFile } from '../flags/file-content.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
 import { startServices } from '../up/components/services.ts';
+import { takeLock } from '../up/directory/lock.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
-import { apiVersion } from '../version.ts';
+import { apiVersion, version } from '../version.ts';
+import { writeAgentFile } from './agent-file.ts';
 import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags } from './flags.ts';
@@ -43,6 +47,20 @@ export async function agent(flags: AgentFlags): Promise<void> {
   await checkWritableDirectory('--data-dir', directory);
   await makeDirectories(directory, 0o700);
   await checkNodeFlags(flags);
+  const lock = await takeLock(directory);
+  try {
+    await runAgent(flags, server, log);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function runAgent(flags: AgentFlags, server: string, log: Logger): Promise<void> {
+  const { nodeName: node, dataDir: directory } = flags;
+  await writeAgentFile(directory, { node, server, version });
+  await rememberElsewhere(clustersHome(), directory).catch((error: unknown) =>
+    log.debug('qd list will not show this agent', { error }),
+  );
   const runtime = await runtimeOf(flags);
   let membership = await joinCluster(flags, server);
   const stop = new AbortController();

@@ -12,7 +12,7 @@ import { NodeParts } from './node/node-parts.ts';
 import type { RunNodeOptions } from './node/options.ts';
 import { nodeSettings, Registration } from './node/registration.ts';
 import { nodeDirectory, readNodeFile } from './node-file.ts';
-import { openEndpoint } from './open-endpoint.ts';
+import { type ListensOn, openEndpoint } from './open-endpoint.ts';
 
 export interface RunningNode {
   /** Logs, exec, attach and ports of its pods. */
@@ -21,6 +21,8 @@ export interface RunningNode {
   hasAddress(address: string): boolean;
   /** Opens a connection to the endpoint of its agent, which may do everything. */
   connect(): Duplex;
+  /** Where the endpoint of its agent is reached on the machine; undefined: not there, or not yet. */
+  readonly listensOn: ListensOn | undefined;
   /** Resolves when pods can run. Stays pending when the node is stopped before. */
   readonly ready: Promise<void>;
   /** Undefined until it was measured. */
@@ -77,6 +79,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     streams: new PodStreams(endpoint.node),
     hasAddress: (address) => isAddressOf(endpoint.node, address),
     connect: () => endpoint.endpoint.connect(),
+    listensOn: endpoint.listensOn,
     ready,
     usage: async () => parts.housekeeping?.usage(),
     async stop() {

@@ -66,9 +66,9 @@ export async function connectionFor(flags: ClusterFlags): Promise<Connection> {
 async function directoryOfContext(choice: ContextChoice): Promise<string> {
   const { server, ca } = await contextConnection(choice);
   const clusters = await findClusters(clustersHome());
-  for (const { directory, url } of clusters) {
+  for (const { kind, directory, url } of clusters) {
     // A copied directory has the authority of the original, and a port of its own.
-    if (url === undefined || new URL(url).port !== new URL(server).port) continue;
+    if (kind === 'agent' || url === undefined || new URL(url).port !== new URL(server).port) continue;
     if (await sharesAuthority(directory, ca)) return directory;
   }
   const named = choice.context === undefined ? `--kubeconfig ${choice.kubeconfig}` : `--context ${choice.context}`;
@@ -77,7 +77,7 @@ async function directoryOfContext(choice: ContextChoice): Promise<string> {
 
 /** A hint for users who have named a cluster that is not there. */
 export async function knownClusters(): Promise<string> {
-  const clusters = await findClusters(clustersHome());
+  const clusters = (await findClusters(clustersHome())).filter(({ kind }) => kind === 'cluster');
   const names = clusters.map(({ name, state }) => (state === 'stopped' ? name : `${name} (${state})`)).join(', ');
   return `choose one with --name or --data-dir; ${names === '' ? 'qd list shows no clusters' : `qd list shows: ${names}`}`;
 }

@@ -10,7 +10,11 @@ import type { DownFlags } from './flags.ts';
 import { stopCluster } from './stop.ts';
 
 export async function down(flags: DownFlags): Promise<void> {
-  const { name, directory } = await chosenCluster(flags);
+  const { kind, name, directory, pid: agent } = await chosenCluster(flags);
+  if (kind === 'agent') {
+    const how = agent === undefined ? 'it does not run' : `stop it with kill ${agent}`;
+    throw new CliError(`${directory} is that of the agent of node "${name}", and no cluster: ${how}`);
+  }
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
   const line = pid === undefined ? `Cluster "${name}" is not running.` : `Stopped cluster "${name}" (process ${pid}).`;
   process.stdout.write(`${line}\n`);

@@ -13,9 +13,10 @@ export async function list({ json }: ListFlags): Promise<void> {
 
 const HEADER = ['NAME', 'STATUS', 'URL', 'NODES', 'VERSION', 'DIRECTORY'];
 
-function rowOf({ name, state, pid, networkPid, url, nodes, version, directory, problem }: Cluster): string[] {
+function rowOf({ kind, name, state, pid, networkPid, url, nodes, version, directory, problem }: Cluster): string[] {
+  const of = kind === 'agent' ? 'agent, ' : '';
   const network = networkPid === undefined ? '' : ` (its network goes on, process ${networkPid})`;
-  const status = pid === undefined ? `${state}${network}` : `${state} (process ${pid})`;
+  const status = `${of}${pid === undefined ? `${state}${network}` : `${state} (process ${pid})`}`;
   const where = problem === undefined ? directory : `${directory} (${problem})`;
   return [name, status, url ?? '-', String(nodes ?? '-'), version ?? '-', where];
 }

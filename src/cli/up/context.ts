@@ -7,6 +7,7 @@ import type { Steps } from '../output/steps.ts';
 import type { Cleanup } from '../process/cleanup.ts';
 import type { Settings } from './flags.ts';
 import type { Inputs } from './inputs.ts';
+import type { OpenPort } from './listeners/open-ports.ts';
 import type { ManualClock } from './testing/cluster-clock.ts';
 
 /** What the process gives to a start. */
@@ -35,4 +36,6 @@ export interface StartContext extends Environment {
   readonly inputs: Inputs;
   /** Path of the data directory. */
   readonly directory: string;
+  /** Each step adds what it listens on. */
+  readonly openPorts: OpenPort[];
 }

@@ -32,7 +32,7 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
     ...{ directory: directory.path, path: process.env.PATH ?? '', clock: environment.clock },
   });
   await checkNeighbours({ settings, inputs, path: directory.path, earlier });
-  return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
+  return { directory, context: { ...environment, settings, inputs, directory: directory.path, openPorts: [] } };
 }
 
 /** Finds the settings and reserves their port and ranges, until the cluster stops. */

@@ -19,6 +19,7 @@ import { startIngress } from './components/ingress.ts';
 import { hasRunningPods, openNetwork } from './components/network.ts';
 import { startNodes } from './components/nodes.ts';
 import { type UnreadyNode, untilNodesReady } from './components/nodes-ready.ts';
+import { hasRealPods } from './components/plan-nodes.ts';
 import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
@@ -26,8 +27,10 @@ import { describeCertificates, openCertificates } from './identity/certificates.
 import { type Published, publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
 import { renewCertificates } from './identity/renewal.ts';
 import { tokenSettings } from './identity/service-account-tokens.ts';
+import { reachableAddress } from './listeners/addresses.ts';
 import { startFront } from './listeners/front-thread.ts';
 import { frontProxyOf, listenHttps, listenInsecure, tlsOf } from './listeners/https.ts';
+import { reachProblem } from './listeners/self-check.ts';
 import { openAudit } from './observability/audit.ts';
 import { prepare } from './prepare.ts';
 import type { GivenFlags } from './settings/settle.ts';
@@ -111,6 +114,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const announceReady = (unready: readonly UnreadyNode[] = []) =>
     steps.line(announcement(context, { published, seconds: secondsSinceStart(), unready }));
   if (!waits) announceReady();
+  const checkReach = reachCheck(context, () => current);
   limitHeapGrowth();
   collectWithoutHelpers();
   setImmediate(() => http.prepare());
@@ -131,6 +135,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
       await publish(context, next, () => {});
     },
   });
+  await checkReach();
   if (!waits) return [];
   const unready = await steps.run('waiting', async (say) => {
     const [names, api] = [starting.map(({ name }) => name).join(', '), `the API is ready after ${seconds} s`];
@@ -143,7 +148,26 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     return found;
   });
   announceReady(unready);
+  await checkReach();
   return unready;
+}
+
+/** Says once what keeps clients from the server. Pods may have taken its port, those of an earlier start as well. */
+function reachCheck({ settings, inputs, steps }: StartContext, pki: () => Pki): () => Promise<void> {
+  const { bindAddress, port, serviceClusterIpRange } = settings;
+  const reached = reachableAddress(bindAddress, serviceClusterIpRange, hasRealPods(inputs.nodes));
+  const servers = new Set([serverUrl(bindAddress, port), serverUrl(reached, port)]);
+  const said = new Set<string>();
+  return async () => {
+    const { authority: ca, admin } = pki();
+    const credentials = { ca, cert: admin.certificate, key: admin.key };
+    const found = await Promise.all([...servers].map((server) => reachProblem(server, credentials)));
+    for (const problem of found) {
+      if (problem === undefined || said.has(problem)) continue;
+      said.add(problem);
+      steps.line(`\n${problem}`);
+    }
+  };
 }
 
 const secondsSinceStart = () => (performance.now() / 1_000).toFixed(2);

@@ -35,7 +35,7 @@ const SERVERS = {
 
 /** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
 export async function startDns(
-  { settings, cleanup, clock, random, log }: StartContext,
+  { settings, cleanup, clock, random, log, openPorts }: StartContext,
   { network, server }: { readonly network: OpeningNetwork; readonly server: Server },
   say: Say,
 ): Promise<readonly string[]> {
@@ -46,6 +46,8 @@ export async function startDns(
   const dns = await network.daemon;
   const port = await listenNear(dns, { kinds: ['dns-udp', 'dns-tcp'], address, port: DNS_PORT });
   const metricsPort = await listenNear(dns, { kinds: ['dns-metrics'], address, port: METRICS_PORT });
+  openPorts.push({ address, port, what: 'DNS, for pods' });
+  openPorts.push({ address, port: metricsPort, what: 'metrics of DNS' });
   const { shared: isShared } = storeDriver(store);
   const publish = async () => {
     const found = await ensureDnsService(client, wanted, { port, metricsPort });

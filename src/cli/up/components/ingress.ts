@@ -9,7 +9,8 @@ import { CliError } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
-import { addressForPods, advertisedAddress } from '../listeners/addresses.ts';
+import { reachableAddress } from '../listeners/addresses.ts';
+import type { OpenPort } from '../listeners/open-ports.ts';
 import type { OpeningNetwork } from './network.ts';
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
@@ -20,43 +21,39 @@ interface Listening {
   readonly movedPorts: readonly MovedPort[];
 }
 
-async function listen(daemon: AttachedDaemon, settings: Settings): Promise<Listening> {
-  const { bindAddress } = settings;
-  const forPods = addressForPods(bindAddress);
-  const addresses = [bindAddress, ...(forPods === undefined ? [] : [forPods])];
+async function listen(daemon: AttachedDaemon, settings: Settings, openPorts: OpenPort[]): Promise<Listening> {
+  const { bindAddress: address } = settings;
   const urls: string[] = [];
   const movedPorts: MovedPort[] = [];
   for (const protocol of ['http', 'https'] as const) {
     const given = protocol === 'http' ? settings.ingressHttpPort : settings.ingressHttpsPort;
-    let port = given ?? DEFAULT_PORTS[protocol];
-    for (const address of addresses) {
-      const claim = { kinds: [protocol], address, port };
-      port = await daemon.listen(claim).catch((error: NodeJS.ErrnoException) => {
-        if (given !== undefined) {
-          throw new CliError(`--ingress-${protocol}-port: ${address}:${given} cannot be used: ${error.message}`);
-        }
-        // The usual port is taken by something else, or needs root.
-        return daemon.listen({ ...claim, port: 0 });
-      });
-    }
+    const claim = { kinds: [protocol], address, port: given ?? DEFAULT_PORTS[protocol] };
+    const port = await daemon.listen(claim).catch((error: NodeJS.ErrnoException) => {
+      if (given !== undefined) {
+        throw new CliError(`--ingress-${protocol}-port: ${address}:${given} cannot be used: ${error.message}`);
+      }
+      // The usual port is taken by something else, or needs root.
+      return daemon.listen({ ...claim, port: 0 });
+    });
     if (given === undefined && port !== DEFAULT_PORTS[protocol]) {
       movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port });
     }
-    urls.push(`${protocol}://${addresses[0]}:${port}`);
+    urls.push(`${protocol}://${address}:${port}`);
+    openPorts.push({ address, port, what: `Ingress, ${protocol.toUpperCase()}` });
   }
   return { urls, movedPorts };
 }
 
 /** Resolves when it listens. Rules of Ingresses are followed a moment later. */
 export async function startIngress(
-  { settings, cleanup, clock, random, log }: StartContext,
+  { settings, cleanup, clock, random, log, openPorts }: StartContext,
   { network, server }: { readonly network: OpeningNetwork; readonly server: Server },
   say: Say,
 ): Promise<void> {
   const { IngressController } = await import('../../../network/ingress/controller.ts');
   const daemon = await network.daemon;
-  const { urls, movedPorts } = await listen(daemon, settings);
-  const address = advertisedAddress(settings.bindAddress, settings.serviceClusterIpRange);
+  const { urls, movedPorts } = await listen(daemon, settings, openPorts);
+  const address = reachableAddress(settings.bindAddress, settings.serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
   const controller = new IngressController({
     ...{ client, clock, random, log, address, movedPorts },

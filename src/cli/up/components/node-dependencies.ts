@@ -5,6 +5,7 @@ import type { Server } from '../../../server/index.ts';
 import type { NodeConnection } from '../../../server/outbound/nodes/connection.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import type { Settings } from '../flags.ts';
+import type { OpenPort } from '../listeners/open-ports.ts';
 
 /** What nodes in the process of the cluster work with. */
 export interface NodeDependencies {
@@ -28,4 +29,6 @@ export interface NodeDependencies {
   readonly outlives: () => Promise<boolean>;
   /** Resolves when the cluster is ready. */
   readonly whenReady: Promise<void>;
+  /** The ports of agents on addresses of the machine are added. */
+  readonly openPorts: OpenPort[];
 }

@@ -35,6 +35,7 @@ export async function startRealNodes(
     authority,
     whenReady,
     outlives,
+    openPorts,
   }: NodeDependencies,
 ): Promise<readonly StartingNode[]> {
   if (names.length === 0) return [];
@@ -73,6 +74,7 @@ export async function startRealNodes(
       },
     });
     running.set(name, node);
+    if (node.listensOn) openPorts.push({ ...node.listensOn, what: `agent of ${name}` });
     starting.push({ name, client, ready: node.ready });
     cleanup.add(() => node.stop());
   }

@@ -81,7 +81,7 @@ function controllersFor(
     signCertificate: signingAuthority({ ...pki.signing, maxLifetime: settings.clusterSigningDuration, clock, random }),
     reservedNames: servingNames(settings, hasRealPods(inputs.nodes)),
     serverPort: port,
-    server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
+    server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange, hasRealPods(inputs.nodes)), port),
   });
 }
 

@@ -23,7 +23,7 @@ export async function upDetached(flags: GivenFlags): Promise<void> {
   try {
     const child = startInBackground(log);
     const outcome = await untilReady(child);
-    if (typeof outcome === 'string') return showReady(child, log, await log.readNew());
+    if (typeof outcome === 'string') return showReady({ child, log, outcome, text: await log.readNew() });
     process.exitCode = outcome;
     await showFailure(log, await log.readNew());
   } finally {
@@ -58,13 +58,23 @@ async function untilReady(child: ChildProcess): Promise<string | number> {
   return outcome;
 }
 
+interface ReadyOptions {
+  readonly child: ChildProcess;
+  readonly log: LogFile;
+  readonly outcome: string;
+  /** What the log got since the command began. */
+  readonly text: string;
+}
+
 /** A cluster that lacks nodes goes on, and the command fails, as others do that wait in vain. */
-function showReady({ pid }: ChildProcess, { path }: LogFile, text: string): void {
+function showReady({ child: { pid }, log: { path }, outcome, text }: ReadyOptions): void {
   const { shown, errors } = splitOutput(text);
   process.stdout.write(`${shown.join('\n').trimEnd()}\n\n`);
   process.stdout.write(`Process ${pid} runs in the background, with its log in ${path}\n`);
+  // Another start, which failed because this one has the directory, has written to the log, too.
+  if (outcome !== NODES_NOT_READY) return;
   for (const line of errors) process.stderr.write(`${line}\n`);
-  if (errors.length > 0) process.exitCode = 1;
+  process.exitCode = 1;
 }
 
 /** Shows the error that the start has printed, or else the end of its log. */
