@@ -529,6 +529,7 @@ describe('an explanation', () => {
       plugin: 'NodeResourcesFit',
       result: 'Refused',
       reasons: ['Insufficient cpu'],
+      details: ['requests 2 CPUs, 1 of 1 free'],
       curable: false,
     });
     await addPod('huge', '9');

@@ -39,7 +39,7 @@ const PIN_TIMEOUT_MS = 10_000;
 const DNS_TIMEOUT_MS = 5_000;
 
 export async function agent(flags: AgentFlags): Promise<void> {
-  const { server, nodeName: node, dataDir: directory } = flags;
+  const { server, dataDir: directory } = flags;
   if (server === undefined) throw new CliError('--server is needed: qd token create prints the command');
   const log = createLogger('info');
   // Before anything is made.
