@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import { writeAgentFile } from '../agent/agent-file.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { describe as called, findCluster, findClusters } from './find.ts';
@@ -25,7 +26,7 @@ test('an agent is listed with its node and its server, and whether it runs', asy
 
 test('the directory of an agent of an earlier release is none of a cluster', async () => {
   const directory = join(home, 'old');
-  await mkdir(join(directory, 'nodes', 'rack-5'), { recursive: true });
+  await makeDirectories(join(directory, 'nodes', 'rack-5'), 0o700);
   await mkdir(join(directory, 'pki'));
   const found = await findCluster(directory, home);
   expect(found).toMatchObject({ kind: 'agent', name: 'rack-5', state: 'stopped' });
