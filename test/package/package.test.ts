@@ -43,7 +43,7 @@ test('the package holds the programs, and nothing that they do not need', () => 
     expect.arrayContaining([...Object.values<string>(bin), 'package.json', 'README.md', 'LICENSE']),
   );
   const known =
-    /^(package\.json|README\.md|LICENSE|(CHANGELOG|SECURITY)\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|testing\.(js|d\.ts)|qd\.(main|front|keeper|agent|dns|ingress|yaml|testing)-\w+\.js(\.map|\.code|\.image)?))$/;
+    /^(package\.json|README\.md|LICENSE|(CHANGELOG|SECURITY)\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|testing\.(js|d\.ts)|qd\.(main|front|keeper|agent|network|yaml|testing)-\w+\.js(\.map|\.code|\.image)?))$/;
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
 
