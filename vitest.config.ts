@@ -17,8 +17,8 @@ const WAITING = [
     'streams',
   ].map((folder) => `test/${folder}/**/*.test.ts`),
   'src/cli/process/helper-threads.test.ts',
-  'src/server/http/server.test.ts',
-  'src/server/http/front/front-thread.test.ts',
+  'src/server/serving/http/server.test.ts',
+  'src/server/serving/http/front/front-thread.test.ts',
   'src/store/etcd/etcd-store.test.ts',
 ];
 
@@ -26,23 +26,23 @@ const WAITING = [
 const MEASURING = [
   ...['linear', 'growth', 'crash'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/fuzz/linear-parsers.test.ts',
-  'src/server/subresources/proxy/html-links.test.ts',
+  'src/server/operations/subresources/proxy/html-links.test.ts',
 ];
 
 /** Replace a module, change the user of their process, measure its memory, watch its errors, or look into Node's own parts. */
 const ISOLATED = [
-  'src/server/http/node-internals.test.ts',
-  'src/server/http/listen/*.test.ts',
-  'src/server/http/front/batched-port.test.ts',
+  'src/server/serving/http/node-internals.test.ts',
+  'src/server/serving/http/listen/*.test.ts',
+  'src/server/serving/http/front/batched-port.test.ts',
   'src/store/embedded/reserve.test.ts',
   'src/store/embedded/full.test.ts',
   'src/base/collections/bounded-map.test.ts',
   'src/base/bytes/shared-buffer.test.ts',
   'test/fuzz/http.test.ts',
   'src/server/bounded-caches.test.ts',
-  'src/server/authz/rbac/rbac.test.ts',
-  'src/server/http/body/yaml.test.ts',
-  'src/server/http/respond/text-stream.test.ts',
+  'src/server/access/authz/rbac/rbac.test.ts',
+  'src/server/serving/codec/yaml.test.ts',
+  'src/server/serving/http/respond/text-stream.test.ts',
   'test/isolation/plain-user.test.ts',
   'test/runtimes/process-user.test.ts',
 ];

@@ -1,13 +1,16 @@
-/** Cluster DNS: the server of the built program in its thread, with the records of 5,000 services. */
+/** Cluster DNS: the server of the built program in its process, with the records of 5,000 services. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { nameBytes } from '../src/base/dns-message/name.ts';
-import { startInThread } from '../src/network/dns/server/thread.ts';
+import { silent } from '../src/base/log.ts';
+import { systemRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/time/clock.ts';
+import { AttachedDaemon } from '../src/network/daemon/attached-daemon.ts';
+import { runningDaemons } from '../src/network/daemon/running.ts';
 import { serviceRecords } from '../src/network/dns/zone/records.ts';
+import { nameBytes } from '../src/protocols/dns-message/name.ts';
 import { memoryOf } from './programs.ts';
 import type { Figure } from './report.ts';
 
@@ -36,22 +39,23 @@ export async function measureDns(figures: DnsFigures): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const file = join(directory, 'queries');
   writeFileSync(file, Array.from({ length: SERVICES }, (_, index) => `${nameOf(index)} A\n`).join(''));
-  const before = memoryOf(process.pid);
-  const built = readdirSync(join(root, 'dist')).find((name) => /^qd\.dns-.*\.js$/.test(name));
-  const worker = new Worker(join(root, 'dist', built ?? 'qd.dns.js'));
-  const settings = {
-    domain: DOMAIN,
-    ranges: ['10.96.0.0/12'],
-    serviceAddress: '10.96.0.10',
-    clients: [],
-    upstream: [],
-  };
-  const server = await startInThread(worker, { ...settings, listen: [{ address: '127.0.0.1', port: 0 }] });
-  const port = server.ports[0]!;
+  const daemon = await AttachedDaemon.open({
+    ...{ directory: join(directory, 'network'), command: builtDaemon(root, join(directory, 'network')), release: '' },
+    ...{ clock: systemClock, random: systemRandom, log: silent },
+    settings: {
+      dns: { domain: DOMAIN, ranges: ['10.96.0.0/12'], serviceAddress: '10.96.0.10', clients: [], upstream: [] },
+      allowedDialRanges: [],
+    },
+  });
+  const pid = (await runningDaemons(join(directory, 'network')))[0]!;
+  const before = memoryOf(pid);
+  const port = await daemon.listen({ kinds: ['dns-udp', 'dns-tcp'], address: '127.0.0.1', port: 0 });
   try {
-    server.apply(Array.from({ length: SERVICES }, (_, index) => ({ source: `${index}`, records: recordsOf(index) })));
-    await probe(port, 2_000, once(worker, 'exit'));
-    const memory = memoryOf(process.pid) - before;
+    const zone = Array.from({ length: SERVICES }, (_, index) => ({ source: `${index}`, records: recordsOf(index) }));
+    daemon.zone(zone, true);
+    await daemon.commit();
+    await probe(port, 2_000, new Promise(() => {}));
+    const memory = memoryOf(pid) - before;
     const answered = await load(file, port, seconds, []);
     if (wanted(NAMES[0]!)) record({ name: NAMES[0]!, unit: '/s', qd: answered, promise: 20_000 });
     const loaded = load(file, port, seconds, ['-Q', String(RATE)]);
@@ -60,8 +64,13 @@ export async function measureDns(figures: DnsFigures): Promise<void> {
     if (wanted(NAMES[1]!)) record({ name: NAMES[1]!, unit: 'ms', qd: p99, promise: 2 });
     if (wanted(NAMES[2]!)) record({ name: NAMES[2]!, unit: 'MB', qd: memory });
   } finally {
-    await worker.terminate();
+    await daemon.quit();
   }
+}
+
+function builtDaemon(root: string, directory: string): readonly string[] {
+  const built = readdirSync(join(root, 'dist')).find((name) => /^qd\.network-.*\.js$/.test(name));
+  return [process.execPath, join(root, 'dist', built ?? 'qd.network.js'), directory];
 }
 
 const nameOf = (index: number) => `svc-${index}.ns-${index % 50}.svc.${DOMAIN}`;

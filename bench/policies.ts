@@ -10,9 +10,9 @@ import { ValidatingAdmissionPolicy } from '../src/kinds/groups/admissionregistra
 import { ValidatingAdmissionPolicyBinding } from '../src/kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
 import { Namespace } from '../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../src/kinds/groups/core/pod/pod.ts';
-import { namespaceLifecycle } from '../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
-import { validatingAdmissionPolicy } from '../src/server/admission/policies/validating.ts';
 import { createServer } from '../src/server/index.ts';
+import { namespaceLifecycle } from '../src/server/operations/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { validatingAdmissionPolicy } from '../src/server/operations/admission/policies/validating.ts';
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
 import { smallPod } from './bodies.ts';
 import { median } from './documents.ts';

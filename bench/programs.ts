@@ -36,7 +36,16 @@ function startUp(script: string, directory: string, flags: readonly string[]): P
   const tokens = join(directory, '..', 'tokens.csv');
   const args = [
     ...['up', '--data-dir', directory, '--port', '0', '--token-auth-file', tokens],
-    ...['--kubeconfig', join(directory, '..', 'kubeconfig'), '--runtime', 'simulated', '--nodes', '0', ...flags],
+    ...[
+      '--kubeconfig',
+      join(directory, '..', 'kubeconfig'),
+      '--runtime',
+      'simulated',
+      '--nodes',
+      '0',
+      '--wait=false',
+      ...flags,
+    ],
   ];
   return start(script, args, /^Ready .*(https:\S+)/m);
 }

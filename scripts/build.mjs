@@ -21,16 +21,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const HASHED = [
-  'qd.main-',
-  'qd.agent-',
-  'qd.front-',
-  'qd.keeper-',
-  'qd.dns-',
-  'qd.ingress-',
-  'qd.yaml-',
-  'qd.testing-',
-];
+const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.network-', 'qd.yaml-', 'qd.testing-'];
 
 /** Makes a bundle a function, as src/base/programs/compiled-bundle.ts reads it. */
 const FUNCTION = {
@@ -45,20 +36,21 @@ export async function build() {
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
   const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
   const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
-  const dns = await hashed({ 'qd.dns': 'src/cli/dns.ts' });
-  const ingress = await hashed({ 'qd.ingress': 'src/cli/ingress.ts' });
+  const daemon = await hashed({ 'qd.network': 'src/cli/network-daemon.ts' });
   const yaml = await hashed({ 'qd.yaml': 'src/cli/yaml.ts' });
   const constants = {
     BUILD: JSON.stringify(provenance()),
     FRONT_NAME: JSON.stringify(front),
     KEEPER_NAME: JSON.stringify(keeper),
-    DNS_NAME: JSON.stringify(dns),
-    INGRESS_NAME: JSON.stringify(ingress),
+    DAEMON_NAME: JSON.stringify(daemon),
     YAML_NAME: JSON.stringify(yaml),
   };
   const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, { define: constants, ...FUNCTION });
   const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, { define: constants, ...FUNCTION });
-  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, FUNCTION);
+  // With line breaks and the names of source files: its traces, and the line that Node prints of an uncaught error, are for
+  // people who test their own programs, and Node uses no source maps for what is run with code that V8 compiled before.
+  const readable = { minifyWhitespace: false, sourcemap: false };
+  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, { ...FUNCTION, ...readable });
   const programs = {
     'qd.next': 'src/cli/launch.ts',
     'qdfed.next': 'src/cli/qdfed.ts',
@@ -79,7 +71,7 @@ export async function build() {
   keepTestingCompiled(testing);
   const isOld = (file) =>
     HASHED.some((name) => file.startsWith(name)) &&
-    ![main, agent, front, keeper, dns, ingress, yaml, testing].some((name) => file.startsWith(name));
+    ![main, agent, front, keeper, daemon, yaml, testing].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 

@@ -4,12 +4,12 @@
  */
 import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 
 const [bundle, part] = process.argv.slice(2);
 // As src/base/programs/compiled-bundle.ts reads it.
-const script = new Script(readFileSync(bundle, 'latin1'), { filename: bundle });
+const script = new Script(readFileSync(bundle, 'latin1'), { filename: `quarterdeck/dist/${basename(bundle)}` });
 const module = { exports: {} };
 script.runInThisContext()(createRequire(bundle), module, module.exports, bundle, dirname(bundle));
 if (part === 'image') {

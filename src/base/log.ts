@@ -6,6 +6,8 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   /** A logger that adds these fields to every line. */
   with(fields: LogFields): Logger;
+  /** Returns why lines are lost now; undefined: none are. */
+  problem?(): string | undefined;
 }
 
 export type LogFields = Readonly<Record<string, unknown>>;

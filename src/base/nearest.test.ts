@@ -31,3 +31,11 @@ test('the nearest word is the one with the fewest edits', () => {
   expect(nearest('prot', ['nodes', 'port', 'store'])).toBe('port');
   expect(nearest('x', [])).toBeUndefined();
 });
+
+test.each([
+  ['foo', ['up', 'proxy', 'token']],
+  ['history', ['list', 'encryption', 'diff']],
+  ['name', ['help', 'port', 'wait']],
+])('%s is near none of %j', (word, candidates) => {
+  expect(nearest(word, candidates)).toBeUndefined();
+});

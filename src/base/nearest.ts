@@ -1,10 +1,15 @@
-/** Returns the candidate with the fewest typing errors, the first of several; undefined when there are none. */
+/** Words that differ in more than this share of their characters are other words. */
+const MAX_ERROR_SHARE = 0.4;
+
+/**
+ * Returns the candidate with the fewest typing errors, the first of several; undefined when none is close enough to be meant.
+ */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let found: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     const distance = editDistance(word, candidate);
-    if (distance >= least) continue;
+    if (distance >= least || distance > MAX_ERROR_SHARE * Math.max(word.length, candidate.length)) continue;
     least = distance;
     found = candidate;
   }

@@ -1,7 +1,7 @@
 /** What both programs share: the version, one-line errors and exit codes. */
 import { Command, CommanderError } from 'commander';
 import { explain } from './output/cli-error.ts';
-import { usageError } from './usage-error.ts';
+import { UNKNOWN_COMMAND, usageError } from './usage-error.ts';
 import { version } from './version.ts';
 
 /** The longest delay of a timer in Node, in milliseconds. */
@@ -16,6 +16,7 @@ export async function runProgram(name: string, description: string, commands: re
     process.stdout.write(`${name} ${version}\n`);
   });
   for (const command of [...commands, versionCommand]) program.addCommand(command);
+  for (const command of withSubcommands(program)) if (command.commands.length > 0) replaceHelp(command);
   for (const command of withSubcommands(program)) {
     // Errors are printed below, each as one line; commander prints help itself.
     command
@@ -40,6 +41,21 @@ export async function runProgram(name: string, description: string, commands: re
   } finally {
     clearInterval(keepAlive);
   }
+}
+
+/** Commander's own shows the general help when there is no such command. */
+function replaceHelp(command: Command): void {
+  const help = new Command('help').argument('[command...]').description('display help for command');
+  help.action((names: readonly string[]) => {
+    let target = command;
+    for (const name of names) {
+      const found = target.commands.find((each) => each.name() === name);
+      if (!found) throw usageError(target, new CommanderError(1, UNKNOWN_COMMAND, `error: unknown command '${name}'`));
+      target = found;
+    }
+    target.help();
+  });
+  command.helpCommand(false).addCommand(help);
 }
 
 function withSubcommands(command: Command): Command[] {

@@ -1,42 +1,8 @@
-/** The program `qd`: all of its commands. The work of a command is loaded when the command runs. */
-import { agentCommand } from './agent/command.ts';
-import { certsCommand } from './certs/command.ts';
-import { clockCommand } from './clock/command.ts';
-import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
-import { encryptionCommand } from './encryption/command.ts';
-import { explainPodCommand } from './explain-pod/command.ts';
-import { faultCommand } from './fault/command.ts';
-import { federationServerCommand } from './federation/apiserver/command.ts';
-import { federationManagerCommand } from './federation/controller-manager/command.ts';
-import { diffCommand, getCommand, undoCommand } from './history/commands.ts';
-import { imageCommand } from './image/command.ts';
+/** The program `qd`. */
+import { commands } from './commands.ts';
 import { DESCRIPTION, runProgram } from './program.ts';
-import { proxyCommand } from './proxy/command.ts';
-import { snapshotCommand } from './snapshot/command.ts';
-import { tokenCommand } from './token/command.ts';
-import { upCommand } from './up/command.ts';
 
 // Objects are a few KB of JSON. Of Node's default pool of 8 KB, every third object would need a new one.
 Buffer.poolSize = 64 * 1024;
 
-void runProgram('qd', DESCRIPTION, [
-  upCommand(),
-  agentCommand(),
-  listCommand(),
-  downCommand(),
-  resetCommand(),
-  proxyCommand(),
-  tokenCommand(),
-  certsCommand(),
-  encryptionCommand(),
-  snapshotCommand(),
-  imageCommand(),
-  clockCommand(),
-  faultCommand(),
-  getCommand(),
-  diffCommand(),
-  undoCommand(),
-  explainPodCommand(),
-  federationServerCommand(),
-  federationManagerCommand(),
-]);
+void runProgram('qd', DESCRIPTION, commands());

@@ -3,6 +3,9 @@ import type { Command, CommanderError } from 'commander';
 import { nearest } from '../base/nearest.ts';
 import { CliError } from './output/cli-error.ts';
 
+/** Commander's code for a command that there is not. */
+export const UNKNOWN_COMMAND = 'commander.unknownCommand';
+
 /** Returns the error to print for one that commander found while it parsed the arguments of `command`. */
 export function usageError(command: Command, error: CommanderError): CliError {
   const message = error.message.replace(/^error: /, '');
@@ -30,7 +33,7 @@ function nearestFlag(command: Command, word: string): string | undefined {
 }
 
 function nearestCommand(command: Command, code: string, word: string): string | undefined {
-  if (code !== 'commander.unknownCommand') return undefined;
+  if (code !== UNKNOWN_COMMAND) return undefined;
   return nearest(
     word,
     command

@@ -1,9 +1,9 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { ScriptedApi, testKind } from '../../test/support/scripted-api.ts';
-import { ApiError, isApiError } from '../base/errors.ts';
+import { ApiError, isApiError } from '../api/errors.ts';
+import type { DeepReadonly, Draft } from '../api/object-types.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 import { createClient } from './client.ts';
-import type { DeepReadonly, Draft } from './object-types.ts';
 import type { Answer, Request, Transport } from './transport/transport.ts';
 
 interface Set extends KubeObject {

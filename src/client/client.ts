@@ -1,4 +1,4 @@
-import type { AnyObject, KindRef } from './object-types.ts';
+import type { AnyObject, KindRef } from '../api/object-types.ts';
 import { Resource } from './resource.ts';
 import type { Transport } from './transport/transport.ts';
 

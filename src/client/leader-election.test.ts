@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedApi } from '../../test/support/scripted-api.ts';
-import { ApiError } from '../base/errors.ts';
+import { ApiError } from '../api/errors.ts';
 import { silent } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { ControlledClock } from '../base/time/clock.ts';

@@ -3,14 +3,14 @@
  * they were seen here, so that clocks need not agree.
  */
 
-import { isApiError } from '../base/errors.ts';
+import { isApiError } from '../api/errors.ts';
+import type { DeepReadonly, Draft } from '../api/object-types.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { type Clock, sleep, type Timer } from '../base/time/clock.ts';
 import { microTimestamp } from '../base/time/timestamp.ts';
 import { Lease } from '../kinds/groups/coordination/lease.ts';
 import type { Client } from './client.ts';
-import type { DeepReadonly, Draft } from './object-types.ts';
 
 export interface LeaderElectionOptions {
   readonly client: Client;

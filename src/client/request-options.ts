@@ -1,12 +1,14 @@
 /** Options of the client's verbs, and how a request carries them. */
-import type { Draft } from './object-types.ts';
-import type { Request, RequestOptions } from './transport/transport.ts';
 
-export interface ReadOptions extends Pick<RequestOptions, 'resourceVersion'> {
+import type { CallOptions } from '../api/call.ts';
+import type { Draft } from '../api/object-types.ts';
+import type { Request } from './transport/transport.ts';
+
+export interface ReadOptions extends Pick<CallOptions, 'resourceVersion'> {
   readonly signal?: AbortSignal;
 }
 
-export type Selectors = Pick<RequestOptions, 'labelSelector' | 'fieldSelector'>;
+export type Selectors = Pick<CallOptions, 'labelSelector' | 'fieldSelector'>;
 
 export interface ListOptions extends ReadOptions, Selectors {
   readonly limit?: number;
@@ -53,14 +55,14 @@ interface JsonPatchOperation {
 /** What a request carries of options. */
 export type Asked = Pick<Request, 'options' | 'signal' | 'metadataOnly'>;
 
-const NO_OPTIONS: RequestOptions = Object.freeze({});
+const NO_OPTIONS: CallOptions = Object.freeze({});
 
 /** Separates what is no option of the URL. */
 export function split({
   signal,
   metadataOnly,
   ...options
-}: RequestOptions & Pick<Request, 'signal' | 'metadataOnly'>): Asked {
+}: CallOptions & Pick<Request, 'signal' | 'metadataOnly'>): Asked {
   return { options, signal, metadataOnly };
 }
 
@@ -81,7 +83,7 @@ export function deletionBody(options: DeleteOptions): Pick<Request, 'body'> {
   return { body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, ...deletionOptions(options) } };
 }
 
-function deletionOptions({ dryRun, gracePeriodSeconds, propagationPolicy }: DeleteOptions): RequestOptions {
+function deletionOptions({ dryRun, gracePeriodSeconds, propagationPolicy }: DeleteOptions): CallOptions {
   return {
     ...drily(dryRun),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),

@@ -1,6 +1,6 @@
 /** The verbs of one kind and version, in one namespace or in all. */
-import { ApiError, isApiError, type Status } from '../base/errors.ts';
-import type { AnyObject, DeepReadonly, Draft } from './object-types.ts';
+import { ApiError, isApiError, type Status } from '../api/errors.ts';
+import type { AnyObject, DeepReadonly, Draft } from '../api/object-types.ts';
 import {
   type Asked,
   type DeleteOptions,

@@ -1,4 +1,4 @@
-import { ApiError, type Reason, reasons, type Status, type StatusDetails } from '../base/errors.ts';
+import { ApiError, type Reason, reasons, type Status, type StatusDetails } from '../api/errors.ts';
 import { isTree, type Tree } from '../base/json/tree.ts';
 
 /** Turns a Status into the error that was thrown in the server. It comes from the network: what has a wrong type is left out. */

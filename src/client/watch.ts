@@ -1,6 +1,6 @@
-import type { Status } from '../base/errors.ts';
+import type { Status } from '../api/errors.ts';
+import type { DeepReadonly } from '../api/object-types.ts';
 import type { ObjectMeta } from '../kinds/shapes/meta/object-meta.ts';
-import type { DeepReadonly } from './object-types.ts';
 import { errorOfStatus } from './status-error.ts';
 import type { RawEvent, WatchStream } from './transport/transport.ts';
 

@@ -172,9 +172,11 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly createOnUpdate?: boolean;
   /**
    * What `export` strips beyond metadata and status, on a copy in the stored version's shape: what the kind's own hooks put
-   * in and, unless `exact`, what means something in this cluster only. Throws when the object cannot be exported.
+   * in and, unless `exact`, what means something in this cluster only.
    */
   onExport?(object: T, exact: boolean): void;
+  /** Why an object cannot be exported, as an error for the client; undefined: it can. */
+  exportProblem?(object: T, exact: boolean): string | undefined;
   /** Columns of tables; default: name and age. The builders passed in infer the type of the kind's objects. */
   readonly columns?: readonly Column<T>[] | ColumnList<T>;
   /** Further facts about table rows. Both read the stored version's shape. */

@@ -1,6 +1,6 @@
 /**
  * The subresources that a kind can have. A kind declares those it has by name; how the server serves each of them is
- * described in `src/server/subresources`, which has a descriptor for every name of this list.
+ * described in `src/server/operations/subresources`, which has a descriptor for every name of this list.
  */
 
 /** What a kind declares about each of its subresources: `true`, or where in the object the subresource finds its values. */

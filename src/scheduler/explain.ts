@@ -16,6 +16,8 @@ interface Verdict {
   /** Skipped: the filter does not concern the pod. */
   readonly result: 'Passed' | 'Refused' | 'Skipped';
   readonly reasons?: readonly string[];
+  /** The reasons in numbers, where the plugin knows some. */
+  readonly details?: readonly string[];
   /** Whether removing pods from the node could change it. */
   readonly curable?: boolean;
 }
@@ -133,14 +135,16 @@ function byName(a: { name: string }, b: { name: string }): number {
 
 /** Runs every filter, also after one has rejected the node. */
 function verdictsOn(node: NodeInfo, filters: Filters, plugins: readonly Plugin[]): Verdict[] {
-  const said = new Map([...filters.verdicts(node)].map(({ plugin, refusal }) => [plugin, refusal] as const));
+  const said = new Map([...filters.verdicts(node)].map((each) => [each.plugin, each] as const));
   const verdicts = plugins
     .filter(({ filter }) => filter)
     .map(({ name }): Verdict => {
-      if (!said.has(name)) return { plugin: name, result: 'Skipped' };
-      const refusal = said.get(name);
+      const verdict = said.get(name);
+      if (!verdict) return { plugin: name, result: 'Skipped' };
+      const { refusal, details } = verdict;
       if (!refusal) return { plugin: name, result: 'Passed' };
-      return { plugin: name, result: 'Refused', reasons: refusal.reasons, curable: refusal.isResolvable };
+      const { reasons, isResolvable: curable } = refusal;
+      return { plugin: name, result: 'Refused', reasons, ...(details ? { details } : {}), curable };
     });
   // Resources reserved for a nominated pod of higher priority.
   const kept = verdicts.every(({ result }) => result !== 'Refused') ? filters.check(node) : undefined;

@@ -1,9 +1,11 @@
+import { podNetworkOf } from '../kinds/groups/core/node/pod-network.ts';
 import type { Node } from './objects.ts';
 
 /** Whether a field has changed that scheduling reads: most updates of a node are only heartbeats. */
 export function affectsScheduling(now: Node, before: Node): boolean {
   return (
     (now.spec.unschedulable ?? false) !== (before.spec.unschedulable ?? false) ||
+    podNetworkOf(now) !== podNetworkOf(before) ||
     differ(now.metadata.labels, before.metadata.labels) ||
     differ(now.spec.taints, before.spec.taints) ||
     differ(now.status.allocatable, before.status.allocatable)

@@ -1,5 +1,5 @@
 /** The objects that scheduling reads, as informers return them. */
-import type { DeepReadonly } from '../client/object-types.ts';
+import type { DeepReadonly } from '../api/object-types.ts';
 import type { Namespace as NamespaceKind } from '../kinds/groups/core/namespace.ts';
 import type { Node as NodeKind } from '../kinds/groups/core/node/node.ts';
 import type { PersistentVolume as VolumeKind } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';

@@ -3,7 +3,7 @@
  * decided. What the API rejects is undone and retried.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isApiError } from '../base/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import type { WorkMonitor } from '../base/event-loop/watchdog.ts';
 import type { Logger } from '../base/log.ts';

@@ -1,8 +1,9 @@
 /** Selects the pods that belong to the same services and controller as a pod. */
+
+import type { DeepReadonly } from '../api/object-types.ts';
 import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
 import { controllerOf } from '../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../client/object-types.ts';
 import { ReplicaSet } from '../kinds/groups/apps/replica-set.ts';
 import { StatefulSet } from '../kinds/groups/apps/stateful-set.ts';
 import { ReplicationController } from '../kinds/groups/core/replication-controller.ts';

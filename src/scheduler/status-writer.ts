@@ -2,7 +2,7 @@
  * Writes the PodScheduled condition and the nominated node: only changes, a few at a time, and of each pod only the newest.
  */
 
-import { isApiError } from '../base/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Clock } from '../base/time/clock.ts';
 import { timestamp } from '../base/time/timestamp.ts';

@@ -3,6 +3,8 @@
  * that, and cli/ puts them together.
  */
 
+import type { Handle } from '../api/call.ts';
+import type { User } from '../api/user.ts';
 import { type DialGuard, STRICT_GUARD } from '../base/dial/dial-guard.ts';
 import { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { unmonitored, type WorkMonitor } from '../base/event-loop/watchdog.ts';
@@ -12,51 +14,53 @@ import type { Clock } from '../base/time/clock.ts';
 import { CustomResourceDefinition as DEFINITIONS } from '../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
-import { AdmissionChain } from './admission/chain.ts';
-import type { AdmissionPlugin } from './admission/plugin.ts';
-import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
-import { priority } from './admission/plugins/priority.ts';
-import { paramRights } from './admission/policies/param-rights.ts';
-import { Aggregation } from './aggregation/aggregation.ts';
-import type { FrontProxy } from './aggregation/front-proxy.ts';
-import { Allocation } from './allocation/allocation.ts';
-import { keepAddresses, replaceEarlierRows } from './allocation/keep-addresses.ts';
-import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
-import type { Handle, User } from './api.ts';
-import { type Find, findIn } from './authn/bound-objects.ts';
-import type { TokenIssuer } from './authn/token-issuer.ts';
-import type { Authorizer } from './authz/authorizer.ts';
-import { type AuthorizationMode, createAuthorizer } from './authz/modes.ts';
-import { NodeAuthorizer } from './authz/node/node-authorizer.ts';
-import { escalationCheck } from './authz/rbac/escalation.ts';
-import { Rbac } from './authz/rbac/rbac.ts';
-import { reconcilePolicy } from './authz/rbac/reconcile.ts';
-import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
-import { BackendRegistry } from './backends/backend-registry.ts';
-import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './bootstrap.ts';
-import { Cache } from './cache/cache.ts';
-import { DefinitionMarks } from './cache/definition-marks.ts';
-import { type Marks, ownImage } from './cache/own-image.ts';
-import type { Core } from './core.ts';
-import { CustomKinds } from './custom-kinds/custom-kinds.ts';
-import { type DirectHandle, directCalls } from './direct.ts';
-import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
-import type { FlowControl } from './fairness/flow-control.ts';
-import { type Forward, forwardedRequests } from './forwarded-requests.ts';
-import { handler } from './handle.ts';
-import { agentAddress } from './nodes/agent-address.ts';
-import type { AgentAddress } from './nodes/agent-connection.ts';
-import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
-import { SpecInterner } from './objects/spec-interner.ts';
-import type { ServerAddress } from './peers/endpoints.ts';
-import { Peers } from './peers/peers.ts';
-import { ListBodies } from './reads/list-bodies.ts';
-import { Watches } from './reads/watches.ts';
-import { Registry } from './registry.ts';
-import { type HistoryDocument, RevisionTimes } from './revision-times.ts';
-import { allSubresources } from './subresources/all.ts';
-import type { Subresource } from './subresources/subresource.ts';
-import { Commits } from './transaction/commit.ts';
+import { type Find, findIn } from './access/authn/bound-objects.ts';
+import type { TokenIssuer } from './access/authn/token-issuer.ts';
+import type { Authorizer } from './access/authz/authorizer.ts';
+import { type AuthorizationMode, createAuthorizer } from './access/authz/modes.ts';
+import { NodeAuthorizer } from './access/authz/node/node-authorizer.ts';
+import { Rbac } from './access/authz/rbac/rbac.ts';
+import { type PostReview, Webhook } from './access/authz/webhook/webhook.ts';
+import type { FlowControl } from './access/fairness/flow-control.ts';
+import type { Access } from './access/ports.ts';
+import { Allocation } from './objects/allocation/allocation.ts';
+import { parseIpRange, parsePortRange } from './objects/allocation/ranges.ts';
+import { SpecInterner } from './objects/body/spec-interner.ts';
+import { Cache } from './objects/cache/cache.ts';
+import { DefinitionMarks } from './objects/cache/definition-marks.ts';
+import { type Marks, ownImage } from './objects/cache/own-image.ts';
+import { ListBodies } from './objects/reads/list-bodies.ts';
+import { Watches } from './objects/reads/watches.ts';
+import { Registry } from './objects/registry/registry.ts';
+import { type HistoryDocument, RevisionTimes } from './objects/revision-times.ts';
+import { Commits } from './objects/transaction/commit.ts';
+import { AdmissionChain } from './operations/admission/chain.ts';
+import type { AdmissionPlugin } from './operations/admission/plugin.ts';
+import { namespaceLifecycle } from './operations/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { priority } from './operations/admission/plugins/priority.ts';
+import { escalationCheck } from './operations/admission/plugins/rbac-escalation/escalation.ts';
+import { paramRights } from './operations/admission/policies/param-rights.ts';
+import { handler } from './operations/handle.ts';
+import type { OperationPorts, Scheduling } from './operations/ports.ts';
+import { allSubresources } from './operations/subresources/all.ts';
+import type { Subresource } from './operations/subresources/subresource.ts';
+import { agentAddress } from './outbound/nodes/agent-address.ts';
+import type { AgentAddress } from './outbound/nodes/agent-connection.ts';
+import { NO_CONNECTION, type NodeConnection } from './outbound/nodes/connection.ts';
+import { Aggregation } from './serving/aggregation/aggregation.ts';
+import type { FrontProxy } from './serving/aggregation/front-proxy.ts';
+import { BackendRegistry } from './serving/backends/backend-registry.ts';
+import { type DirectHandle, directCalls } from './serving/direct.ts';
+import { type Forward, forwardedRequests } from './serving/forwarded-requests.ts';
+import { serverChecks } from './serving/health/server-checks.ts';
+import type { HealthCheck } from './serving/http/documents/health.ts';
+import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './upkeep/bootstrap.ts';
+import { CustomKinds } from './upkeep/custom-kinds/custom-kinds.ts';
+import { reconcilePolicy } from './upkeep/default-roles/reconcile.ts';
+import { createFlowControl, type FlowControlSettings } from './upkeep/flow-control/create-flow-control.ts';
+import { keepAddresses, replaceEarlierRows } from './upkeep/keep-addresses.ts';
+import type { ServerAddress } from './upkeep/peers/endpoints.ts';
+import { Peers } from './upkeep/peers/peers.ts';
 
 export interface ServerOptions {
   readonly store: Store;
@@ -132,9 +136,9 @@ export interface Server {
   /** Where the agent of a node listens; undefined if its status does not say. */
   readonly agentAddress: (node: string) => AgentAddress | undefined;
   /** Sets how bearer tokens are authenticated for token reviews; until then no token is valid. */
-  identifyBy(identify: Core['identify']): void;
+  identifyBy(identify: Access['identify']): void;
   /** Sets what explains the scheduling of pods; until then nothing does. */
-  explainPodsBy(explainPod: Core['explainPod']): void;
+  explainPodsBy(explainPod: Scheduling['explainPod']): void;
   /**
    * Sets how this server identifies itself to those that it passes requests on to, at first and when its certificate is
    * renewed. Resolves when they can read it.
@@ -147,6 +151,8 @@ export interface Server {
    * what removes it again. For one that listens.
    */
   join(): Promise<() => Promise<void>>;
+  /** Whether this server is in order, for its health endpoints. */
+  readonly checks: readonly HealthCheck[];
   /** When which revision was reached, as far as history goes. */
   history(): HistoryDocument;
   /** Ends watches cleanly and stops using the store, which stays open. */
@@ -184,19 +190,22 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const times = new RevisionTimes({ clock, revision: cache.revision, milliseconds: historyMilliseconds });
   cache.onTurn(() => times.note(cache.revision));
   const watches = new Watches({ cache, clock, registry, log, monitor, bookmarkDelayMs: options.bookmarkDelayMs });
-  let explainPod: Core['explainPod'] = () => undefined;
-  let identify: Core['identify'] = async () => undefined;
+  let explainPod: Scheduling['explainPod'] = () => undefined;
+  let identify: Access['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
   const rbac = new Rbac(cache);
   const stages = new TurnBudget(clock, MAX_STAGES_MS);
-  const core: Core = {
+  const core: OperationPorts = {
     store,
     commits: new Commits(store, cache, stages),
     cache,
     registry,
     watches,
     allocation: new Allocation({ cache, random, addresses, ports }),
-    admission: new AdmissionChain([...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights]),
+    admission: new AdmissionChain(
+      [...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights],
+      () => core,
+    ),
     authorizer: createAuthorizer(options.authorization ?? ['AlwaysAllow'], {
       node: () => new NodeAuthorizer(cache),
       rbac: () => rbac,
@@ -277,6 +286,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     explainPodsBy(next) {
       explainPod = next;
     },
+    checks: serverChecks({
+      ...{ cache, customKinds, aggregation, namespaces, hasPriorities: priorities },
+      serviceAddress: advertise && first.serviceAddress,
+      hasDefaultRoles: options.defaultRoles === true,
+      hasFairness: options.flowControl?.priorityAndFairness === true,
+    }),
     history: () => times.document(),
     async join() {
       await peers?.join();

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 
 let cluster: AgentCluster;
@@ -340,6 +341,39 @@ test('an evicted pod says so in its conditions, and when nothing of it runs', as
   expect(await events('web')).toContain('Evicted: The node was low on resource: memory. ');
 });
 
+test('a pod stays ready while a container is replaced by one of another image', async () => {
+  const { run, until, runtime, client } = await start();
+  await run('web');
+  await until('web', isReady);
+  const created = once();
+  let isHeld = false;
+  runtime.fault = async (call) => {
+    if (call !== 'create web/c/1') return undefined;
+    isHeld = true;
+    await created.promise;
+    return undefined;
+  };
+  const image = { spec: { containers: [{ name: 'c', image: 'other:1' }] } };
+  await client.of(Pod).in('default').patch('web', { type: 'strategic', changes: image });
+  const between = await until('web', () => isHeld);
+  expect([isReady(between), Object.keys(between.status.containerStatuses[0].state)]).toEqual([true, ['running']]);
+  created.resolve();
+  const after = await until('web', (pod) => pod.status.containerStatuses[0].image.startsWith('other'));
+  expect(isReady(after)).toBe(true);
+  expect(after.status.containerStatuses[0].lastState.terminated).toBeDefined();
+});
+
+test('a pod whose replaced container cannot start says so', async () => {
+  const { run, until, runtime, client } = await start();
+  await run('web');
+  await until('web', isReady);
+  runtime.fault = (call) => (call === 'pull other:1' ? 'before' : undefined);
+  const image = { spec: { containers: [{ name: 'c', image: 'other:1' }] } };
+  await client.of(Pod).in('default').patch('web', { type: 'strategic', changes: image });
+  const { status } = await until('web', (pod) => !isReady(pod));
+  expect(status.containerStatuses[0].state.waiting.reason).toBe('ErrImagePull');
+});
+
 test('a pod says what it is not separated from', async () => {
   const { until, run, runtime } = await start();
   runtime.limitation = 'Pods share the network of the node.';
@@ -350,6 +384,23 @@ test('a pod says what it is not separated from', async () => {
     ...{ type: 'PodReadyToStartContainers', status: 'True', reason: 'LimitedIsolation' },
     message: 'Pods share the network of the node.',
   });
+});
+
+test('a pod says what it asks for and does not get, once', async () => {
+  const { until, run, runtime, events, restart } = await start();
+  runtime.limitation = 'Pods are processes.';
+  runtime.ignoredRequests = ({ metadata }) => (metadata.name === 'web' ? ['limits are not enforced', 'x is not'] : []);
+  await run('web');
+  await run('other');
+  const isDone = (pod: any) => isReady(pod) && pod.status.conditions[0].message !== undefined;
+  const message = async (name: string) => (await until(name, isDone)).status.conditions[0].message;
+  expect(await message('web')).toBe('Pods are processes. Of this pod, limits are not enforced; x is not.');
+  expect(await message('other')).toBe('Pods are processes.');
+  await restart();
+  await until('web', isReady);
+  const warned = 'PodFeatureIgnored: limits are not enforced; x is not';
+  expect((await events('web')).filter((event) => event.startsWith('PodFeature'))).toEqual([warned]);
+  expect((await events('other')).filter((event) => event.startsWith('PodFeature'))).toEqual([]);
 });
 
 test('a readiness probe that fails after a restart of the agent is heeded', async () => {

@@ -16,8 +16,9 @@ const VALIDATED = 'endpoints of EndpointSlices: their validation rejects loopbac
 /** Files that open connections without the guard. */
 const OTHERS: Readonly<Record<string, string>> = {
   'src/base/dial/dial-guard.ts': 'the guard itself',
-  'src/base/grpc/client.ts': OWN_SOCKET,
-  'src/base/remote-command/client.ts': CONNECTION_OPENED,
+  'src/protocols/grpc/client.ts': OWN_SOCKET,
+  'src/base/keyed-socket/keyed-socket.ts': OWN_SOCKET,
+  'src/api/remote-command/client.ts': CONNECTION_OPENED,
   'src/cli/agent/connection.ts': OWN_ADDRESSES,
   'src/cli/proxy/forward.ts': OPERATOR,
   'src/cli/up/identity/fetch-json.ts': OPERATOR,
@@ -29,12 +30,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/network/userspace/tcp-front.ts': VALIDATED,
   'src/node/endpoint/routes/connect.ts': OWN_ADDRESSES,
   'src/node/process/keeper/dial.ts': OWN_SOCKET,
-  'src/node/process/wire/connection.ts': OWN_SOCKET,
-  'src/server/aggregation/transport.ts': CONNECTION_OPENED,
-  'src/server/forwarding/send.ts': CONNECTION_OPENED,
-  'src/server/forwarding/tls-agent.ts': CONNECTION_OPENED,
-  'src/server/subresources/proxy/forward.ts': CONNECTION_OPENED,
-  'src/server/webhooks/post.ts': 'a URL of the operator, or one whose caller gives it the lookup of the guard',
+  'src/server/serving/aggregation/transport.ts': CONNECTION_OPENED,
+  'src/server/outbound/services/send.ts': CONNECTION_OPENED,
+  'src/server/outbound/services/tls-agent.ts': CONNECTION_OPENED,
+  'src/server/operations/subresources/proxy/forward.ts': CONNECTION_OPENED,
+  'src/server/outbound/webhooks/post.ts': 'a URL of the operator, or one whose caller gives it the lookup of the guard',
 };
 
 const IMPORT = /import (\{[^}]*\}|\* as \w+) from 'node:(?:net|tls|https?|http2)';/g;

@@ -6,20 +6,22 @@ import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
-const COMPONENT = ['base', 'schema', 'kinds', 'client'];
+const COMPONENT = ['base', 'protocols', 'api', 'schema', 'kinds', 'client'];
 const EVERYTHING_BELOW = [...COMPONENT, 'store', 'server', 'controllers', 'scheduler', 'node', 'network', 'federation'];
 
 /** What each room may import from, besides itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [],
+  protocols: ['base'],
   schema: ['base'],
   cel: ['base'],
   'json-schema': ['base', 'schema', 'cel'],
   'cel-kubernetes': ['base', 'schema', 'cel', 'json-schema'],
-  kinds: ['base', 'schema', 'cel', 'cel-kubernetes', 'json-schema'],
-  store: ['base'],
-  server: ['base', 'schema', 'cel', 'cel-kubernetes', 'kinds', 'store'],
-  client: ['base', 'schema', 'kinds'],
+  kinds: ['base', 'protocols', 'schema', 'cel', 'cel-kubernetes', 'json-schema'],
+  api: ['base', 'protocols', 'kinds'],
+  store: ['base', 'protocols'],
+  server: ['base', 'protocols', 'schema', 'cel', 'cel-kubernetes', 'kinds', 'api', 'store'],
+  client: ['base', 'protocols', 'schema', 'kinds', 'api'],
   controllers: COMPONENT,
   scheduler: COMPONENT,
   node: COMPONENT,
@@ -68,7 +70,7 @@ test('every folder of src is a room of the design', () => {
 
 test.each([
   ['src/store/a.ts', "import { x } from '../kinds/kind.ts';", ['src/store/a.ts imports src/kinds/kind.ts']],
-  ['src/client/a.ts', "import type { x } from '../server/api.ts';", ['src/client/a.ts imports src/server/api.ts']],
+  ['src/client/a.ts', "import type { x } from '../server/index.ts';", ['src/client/a.ts imports src/server/index.ts']],
   [
     'src/controllers/a.ts',
     "const x = await import('../store/store.ts');",

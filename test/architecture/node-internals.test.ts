@@ -1,8 +1,8 @@
-/** Only src/server/http/node-internals.ts relies on what Node does not document: its assumptions are tested on every release. */
+/** Only src/server/serving/http/node-internals.ts relies on what Node does not document: its assumptions are tested on every release. */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
-const HOME = 'src/server/http/node-internals.ts';
+const HOME = 'src/server/serving/http/node-internals.ts';
 
 const INTERNALS = [
   // Fields that Node marks as private.

@@ -18,7 +18,6 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
   'src/node/machine/': 'what the kernel says about the machine',
   'src/node/process/keeper/': 'records, pipes and logs of the keeper',
   'src/node/process/network/': 'settings of the kernel',
-  'src/node/process/wire/': 'the socket of the keeper',
 };
 
 function violations({ path, code, imports }: Source): string[] {

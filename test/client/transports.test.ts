@@ -1,6 +1,6 @@
 /** One contract for both transports, against the real server. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/base/errors.ts';
+import { ApiError } from '../../src/api/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { ControlledClock, systemClock } from '../../src/base/time/clock.ts';
@@ -14,9 +14,9 @@ import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
-import { createHttpServer } from '../../src/server/http/server.ts';
+import { createAuthenticator } from '../../src/server/access/authn/authenticator.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
+import { createHttpServer } from '../../src/server/serving/http/server.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import { testAuthority } from '../support/tls.ts';
 

@@ -1,7 +1,7 @@
 /** Objects that another API server keeps are cleaned up like the ones of this server. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isApiError } from '../../src/base/errors.ts';
+import { isApiError } from '../../src/api/errors.ts';
 import { APIService } from '../../src/kinds/groups/apiregistration/api-service.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';

@@ -1,6 +1,6 @@
 /** Autoscalers over simulated pods, with the real server, controllers and nodes in one process, on a controlled clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/base/errors.ts';
+import { ApiError } from '../../src/api/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { nodeUser, SIMULATED_NODES } from '../../src/client/component-users.ts';
@@ -10,10 +10,10 @@ import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
-import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
-import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
-import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
-import { NO_CONNECTION } from '../../src/server/nodes/connection.ts';
+import type { AdmissionPlugin } from '../../src/server/operations/admission/plugin.ts';
+import { namespaceLifecycle } from '../../src/server/operations/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { nodeRestriction } from '../../src/server/operations/admission/plugins/node-restriction/restriction.ts';
+import { NO_CONNECTION } from '../../src/server/outbound/nodes/connection.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 /** All pods of `web` together use 600m, however many they are. */

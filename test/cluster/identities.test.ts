@@ -1,7 +1,6 @@
 /** Every component acts as its own user, and can do what its role allows: no less, and no more. */
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newRequest } from '../../src/base/x509/new-request.ts';
 import type { Client } from '../../src/client/client.ts';
 import {
   CONTROLLER_MANAGER,
@@ -18,7 +17,8 @@ import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { Secret } from '../../src/kinds/groups/core/secret.ts';
 import { ClusterRoleBinding } from '../../src/kinds/groups/rbac/cluster-role-binding.ts';
-import { defaultPolicy } from '../../src/server/authz/rbac/policy/policy.ts';
+import { newRequest } from '../../src/protocols/x509/new-request.ts';
+import { defaultPolicy } from '../../src/server/access/authz/rbac/policy/policy.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { startWholeCluster } from '../support/cluster/whole-cluster.ts';
 
@@ -73,7 +73,9 @@ describe('a controller', () => {
       subjects.flatMap(({ kind, name }) => (kind === 'ServiceAccount' ? [name] : [])),
     );
     for (const { name, account } of controllers) {
-      expect(accounts, `${name}: add a role for "${account}" to src/server/authz/rbac/policy`).toContain(account);
+      expect(accounts, `${name}: add a role for "${account}" to src/server/access/authz/rbac/policy`).toContain(
+        account,
+      );
     }
   });
 

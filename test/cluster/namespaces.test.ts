@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isApiError } from '../../src/base/errors.ts';
-import type { KindRef } from '../../src/client/object-types.ts';
+import { isApiError } from '../../src/api/errors.ts';
+import type { KindRef } from '../../src/api/object-types.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';

@@ -5,7 +5,7 @@ import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { admissionPlugins } from '../../src/server/admission/all.ts';
+import { admissionPlugins } from '../../src/server/operations/admission/all.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { makeReady } from '../support/pod-life.ts';
 

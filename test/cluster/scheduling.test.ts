@@ -1,6 +1,6 @@
 /** The scheduler with the real server in one process, on a clock that stands still. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/base/errors.ts';
+import { ApiError } from '../../src/api/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';
@@ -19,8 +19,8 @@ import { PodDisruptionBudget } from '../../src/kinds/groups/policy/pod-disruptio
 import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';
 import { SchedulerMetrics } from '../../src/scheduler/metrics.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
-import type { DirectCall, DirectHandle } from '../../src/server/direct.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
+import type { DirectCall, DirectHandle } from '../../src/server/serving/direct.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
@@ -529,6 +529,7 @@ describe('an explanation', () => {
       plugin: 'NodeResourcesFit',
       result: 'Refused',
       reasons: ['Insufficient cpu'],
+      details: ['requests 2 CPUs, 1 of 1 free'],
       curable: false,
     });
     await addPod('huge', '9');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isApiError } from '../../src/base/errors.ts';
+import { isApiError } from '../../src/api/errors.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { ServiceCIDR } from '../../src/kinds/groups/networking/service-cidr.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';

@@ -146,6 +146,80 @@ describe('qd up --detach', () => {
   });
 });
 
+describe('qd up --detach with real pods', () => {
+  afterEach(() => qd('down', '--name', 'dev'));
+
+  test('returns when nodes with real pods are ready, for clients as well', async () => {
+    expect(await upDetached('dev', '--runtime', 'process')).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = await qd('get', 'nodes', '-o', 'json');
+    const [{ status }] = JSON.parse(stdout).items;
+    expect(status.conditions.find(({ type }: { type: string }) => type === 'Ready')).toMatchObject({ status: 'True' });
+    expect(status.nodeInfo.containerRuntimeVersion).not.toContain('unknown');
+    expect(await readFile(join(dataOf('dev'), 'qd.log'), 'utf8')).toMatch(/^waiting .*; dev-node-1 ready /m);
+  });
+
+  test('with --wait=false, returns when the API is ready', async () => {
+    expect(await upDetached('dev', '--runtime', 'process', '--wait=false')).toMatchObject({ code: 0, stderr: '' });
+    const log = await readFile(join(dataOf('dev'), 'qd.log'), 'utf8');
+    expect(log).toMatch(/^Ready in /m);
+    expect(log).not.toMatch(/^waiting /m);
+  });
+});
+
+test('a copy of a data directory has a kubeconfig of its own, with and without --kubeconfig', async () => {
+  await upDetached('original');
+  const urls = new Set((await clusters()).map(({ url }) => url));
+  for (const [name, flags] of [
+    ['copy', []],
+    ['other', ['--kubeconfig', join(home, 'other.kubeconfig')]],
+  ] as const) {
+    const copy = join(home, name);
+    await cp(dataOf('original'), copy, { recursive: true });
+    expect(await upDetached(name, '--data-dir', copy, ...flags)).toMatchObject({ code: 0, stderr: '' });
+    const text = await readFile(join(copy, 'admin.kubeconfig'), 'utf8');
+    expect(text.match(/server: .*/g)).toHaveLength(1);
+    expect(text).toMatch(new RegExp(`^current-context: ${name}$`, 'm'));
+    const [, server] = /server: (\S+)/.exec(text) ?? [];
+    expect((await clusters()).find((each) => each.name === name)).toMatchObject({ url: server });
+    expect(urls).not.toContain(server);
+  }
+}, 60_000);
+
+test('commands find a cluster by its name, its directory, its context, or the environment', async () => {
+  const elsewhere = join(home, 'work', 'two');
+  const inTwo = (...args: string[]) => runQd(args, { env: { ...env(), QD_CLUSTER: 'two' } });
+  await upDetached('one', '--nodes', '1');
+  await upDetached('two', '--nodes', '2');
+  await upDetached('three', '--nodes', '3', '--data-dir', elsewhere);
+  // Every start has made its cluster the current one.
+  const nodes = async (run = qd, ...flags: string[]) =>
+    JSON.parse((await run('get', 'nodes', '-o', 'json', ...flags)).stdout).items.length;
+  expect(await nodes()).toBe(3);
+  expect(await nodes(qd, '--name', 'one')).toBe(1);
+  expect(await nodes(qd, '--data-dir', elsewhere)).toBe(3);
+  expect(await nodes(qd, '--context', 'two')).toBe(2);
+  expect(await nodes(inTwo)).toBe(2);
+  expect(await nodes(inTwo, '--name', 'one')).toBe(1);
+  expect(await nodes(inTwo, '--context', 'one')).toBe(1);
+  const none = await qd('get', 'nodes', '--name', 'four');
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringMatching(/four is not the data directory .* one \(/) });
+  expect((await inTwo('down')).stdout).toContain('Stopped cluster "two"');
+  expect((await qd('down', '--context', 'three')).stdout).toContain('Stopped cluster "three"');
+  await writeFile(
+    join(home, 'remote'),
+    (await readFile(kubeconfig, 'utf8')).replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, 'https://remote.example:1'),
+  );
+  const remote = await qd('reset', '--yes', '--kubeconfig', join(home, 'remote'));
+  expect(remote).toMatchObject({ code: 1, stderr: expect.stringContaining('which is not a cluster of this machine') });
+  expect((await qd('reset', '--yes', '--context', 'one')).stdout).toContain(
+    `Removed cluster "one" from ${dataOf('one')}`,
+  );
+  expect((await clusters()).map(({ name, state }) => [name, state])).toEqual([
+    ['three', 'stopped'],
+    ['two', 'stopped'],
+  ]);
+}, 120_000);
+
 describe('qd list', () => {
   test('says when there is none', async () => {
     expect(await qd('list')).toMatchObject({ code: 0, stdout: expect.stringContaining('no clusters') });

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { chown, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
@@ -85,6 +87,24 @@ test('an Ingress to an ExternalName does not lead to loopback addresses, nor to 
   expect((await over('/address')).status).toBe(503);
   expect((await over('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings')).status).toBe(502);
   expect(asked).toBe(0);
+});
+
+const EXTERNAL = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+const external = EXTERNAL.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+
+test.skipIf(external === undefined)('an Ingress is not reached beyond --bind-address', async () => {
+  const to = (host: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connect(ports.ingress, host);
+      socket
+        .once('connect', () => resolve('connected'))
+        .once('error', (error: NodeJS.ErrnoException) => resolve(error.code!));
+      socket.once('connect', () => socket.destroy());
+    });
+  expect(await to('127.0.0.1')).toBe('connected');
+  expect(await to(external!)).toBe('ECONNREFUSED');
+  expect(qd.output()).toContain(`${external}:`);
+  expect(qd.output()).not.toContain(`${external}:${ports.ingress}`);
 });
 
 test('pods/proxy does not lead to the loopback address that a status names', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { etcdMissing, TestEtcd } from '../support/etcd.ts';
 import { freePort } from '../support/free-port.ts';
-import { newDirectory, type Qd, runQd, runUntilReady, startQd, take } from './program.ts';
+import { newDirectory, type Qd, runQd, runUntilReady, spawnProgram, startQd, take } from './program.ts';
 
 const missing = etcdMissing();
 if (missing) console.log(`skipped: ${missing}`);
@@ -208,6 +208,16 @@ describe('errors are one line, with code 1', () => {
     expect(stderr).toMatch(/^qd: no permission to read or write .*closed/);
   });
 
+  test.skipIf(process.platform !== 'linux')('a directory that cannot be created', async () => {
+    const env = { HOME: directory, KUBECONFIG: '' };
+    for (const flags of [[], ['--detach']]) {
+      await expectLine(['up', '--data-dir', '/proc/x/y', '--port', '0', ...flags], /^qd: \/proc\/x cannot be created/, {
+        env,
+        timeout: 15_000,
+      });
+    }
+  });
+
   test.each([
     [['--port', '99999'], /--port .*number from 0 to 65535/],
     [['--store', 'cloud'], /--store .*embedded, etcd, memory/],
@@ -229,6 +239,24 @@ describe('errors are one line, with code 1', () => {
     expect(stderr).toMatch(/^qd: unknown command 'fly'[^\n]*\n$/);
     expect(code).toBe(1);
   });
+});
+
+test('SIGTERM ends a start that waits for something', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as { port: number };
+  const flags = ['--store', 'etcd', '--etcd-servers', `http://127.0.0.1:${port}`];
+  const child = spawnProgram('qd', ['up', '--data-dir', join(directory, 'data'), '--port', '0', ...flags], {});
+  let said = '';
+  child.stdout?.on('data', (chunk) => {
+    said += chunk;
+  });
+  const [socket] = await once(silent, 'connection');
+  child.kill('SIGTERM');
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(said).toContain('Stopped on SIGTERM, before the cluster was ready.');
+  socket.destroy();
+  silent.close();
 });
 
 describe('without --kubeconfig', () => {

@@ -22,6 +22,8 @@ export interface StartOptions {
   readonly uid?: number;
   /** The Node that runs it; by default the one that runs the test. */
   readonly node?: string;
+  /** The folder of another program than the one that was built. */
+  readonly dist?: string;
   /** A command that runs another one elsewhere, for example in a network namespace. */
   readonly enter?: readonly string[];
 }
@@ -72,6 +74,7 @@ export async function startQd({
   flags = [],
   env = {},
   node,
+  dist,
   uid,
   enter = [],
 }: StartOptions = {}): Promise<Qd> {
@@ -84,6 +87,7 @@ export async function startQd({
     env,
     node,
     enter,
+    ...(dist === undefined ? {} : { dist }),
     ...(uid === undefined ? {} : { uid, env: { ...env, HOME: home } }),
   });
   let said = '';
@@ -136,6 +140,7 @@ export async function startQd({
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly node?: string | undefined;
+  readonly dist?: string;
   /** Run as this user; only root can ask for it. */
   readonly uid?: number;
   /** Stop it after this many milliseconds. */
@@ -181,8 +186,8 @@ export async function runUntilReady(
 }
 
 export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], options: RunOptions): ChildProcess {
-  const { env, uid, timeout, node = process.execPath, enter = [] } = options;
-  const program = join(DIST, `${name}.js`);
+  const { env, uid, timeout, node = process.execPath, enter = [], dist = DIST } = options;
+  const program = join(dist, `${name}.js`);
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
   const [first = node, ...rest] = [...enter, node, program, ...withRuntime(args)];
   return spawn(first, rest, {

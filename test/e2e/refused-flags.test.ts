@@ -89,6 +89,7 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--cluster-cidr': ['10.0.0.0/27', '--nodes', '9'],
   '--cluster-domain': ['not a domain'],
   '--ingress': ['maybe'],
+  '--wait': ['maybe'],
   '--ingress-http-port': ['70000'],
   '--ingress-https-port': ['many'],
   '--ingress-share-hosts': ['maybe'],

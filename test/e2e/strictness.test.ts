@@ -59,9 +59,12 @@ test('discovery comes in one document, once', async () => {
 
 test('health, metrics and the version are there', async () => {
   const ready = await qd.request('GET', '/readyz?verbose&exclude=ping');
-  expect(ready.text).toBe(
-    '[+]ping excluded: ok\n[+]etcd ok\n[+]poststarthook/start-controllers ok\n[+]shutdown ok\nreadyz check passed\n',
-  );
+  expect(ready.text).toMatch(/^\[\+\]ping excluded: ok\n\[\+\]log ok\n\[\+\]etcd ok\n\[\+\]informer-sync ok\n/);
+  for (const name of ['rbac/bootstrap-roles', 'crd-informer-synced', 'bootstrap-controller', 'start-controllers']) {
+    expect(ready.text).toContain(`[+]poststarthook/${name} ok\n`);
+    expect((await qd.request('GET', `/readyz/poststarthook/${name}`)).text).toBe('ok');
+  }
+  expect(ready.text).toMatch(/\[\+\]shutdown ok\nreadyz check passed\n$/);
   expect((await qd.request('GET', '/livez/etcd')).text).toBe('ok');
   const { text } = await qd.request('GET', '/metrics');
   expect(text).toMatch(/^etcd_request_duration_seconds_count\{.*\} [1-9]/m);

@@ -2,10 +2,13 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { runQd, spawnProgram } from './program.ts';
+import { runQd, spawnProgram, startQd } from './program.ts';
 
 test.each([
-  ['qd', ['up', '--bogus'], "unknown option '--bogus'; the nearest is --nodes (see qd up --help)"],
+  ['qd', ['up', '--bogus'], "unknown option '--bogus' (see qd up --help)"],
+  ['qd', ['foo'], "unknown command 'foo' (see qd --help)"],
+  ['qd', ['help', 'nosuch'], "unknown command 'nosuch' (see qd --help)"],
+  ['qd', ['help', 'snapshot', 'sav'], "unknown command 'sav'; the nearest is save (see qd snapshot --help)"],
   ['qd', ['up', '--prot=6443'], "unknown option '--prot=6443'; the nearest is --port (see qd up --help)"],
   ['qd', ['up', '--datadir', 'x'], "unknown option '--datadir'; the nearest is --data-dir (see qd up --help)"],
   ['qd', ['up', '-p'], "unknown option '-p' (see qd up --help)"],
@@ -16,7 +19,7 @@ test.each([
   ['qd', ['upp'], "unknown command 'upp'; the nearest is up (see qd --help)"],
   ['qd', ['snapshot', 'sav', 'x'], "unknown command 'sav'; the nearest is save (see qd snapshot --help)"],
   ['qd', ['--verison'], "unknown option '--verison'; the nearest is --version (see qd --help)"],
-  ['qdfed', ['--bogus'], /^unknown option '--bogus'; the nearest is --\w+ \(see qdfed --help\)$/],
+  ['qdfed', ['--bogus'], "unknown option '--bogus' (see qdfed --help)"],
   ['qdfed', ['verion'], "unknown command 'verion'; the nearest is version (see qdfed --help)"],
 ] as const)('%s %j', async (program, args, expected) => {
   const { code, stdout, stderr } = await runQd(args, { program });
@@ -25,6 +28,19 @@ test.each([
   const line = stderr.trim().replace(`${program}: `, '');
   if (typeof expected === 'string') expect(line).toBe(expected);
   else expect(line).toMatch(expected);
+});
+
+test('qd fault on a cluster that serves none says how to start one that does', async () => {
+  const qd = await startQd();
+  try {
+    const { code, stderr } = await runQd(['fault', 'list', '--kubeconfig', qd.kubeconfig]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'qd: this cluster serves no faults; start one with --faults\n',
+    });
+  } finally {
+    await qd.stop();
+  }
 });
 
 test('a reader that goes before the end, as head does, is no error', async () => {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Kind, Version } from '../../src/kinds/kind.ts';
-import { admissionPlugins } from '../../src/server/admission/all.ts';
+import { admissionPlugins } from '../../src/server/operations/admission/all.ts';
 import { exampleOf } from '../support/kinds/examples.ts';
 import { type TestServer, testServer } from '../support/server.ts';
 

@@ -64,8 +64,8 @@ it('shows one of each', () => {
   for (const folder of [
     'kinds',
     'controllers',
-    'server/admission',
-    'server/subresources',
+    'server/operations/admission',
+    'server/operations/subresources',
     'scheduler',
     'store',
     'cli',

@@ -1,6 +1,6 @@
 /** A federation in this process: real servers and controllers, without nodes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError, isApiError } from '../../src/base/errors.ts';
+import { ApiError, isApiError } from '../../src/api/errors.ts';
 import type { Client } from '../../src/client/client.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';

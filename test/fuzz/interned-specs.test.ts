@@ -8,12 +8,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
-import { isApiError } from '../../src/base/errors.ts';
+import type { Call } from '../../src/api/call.ts';
+import { isApiError } from '../../src/api/errors.ts';
+import type { ObjectReply } from '../../src/api/reply.ts';
+import { RequestNotes } from '../../src/api/request-notes.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { admissionPluginNames, admissionPlugins } from '../../src/server/admission/all.ts';
-import type { Call, ObjectReply } from '../../src/server/api.ts';
-import { SpecInterner } from '../../src/server/objects/spec-interner.ts';
-import { RequestNotes } from '../../src/server/request-notes.ts';
+import { SpecInterner } from '../../src/server/objects/body/spec-interner.ts';
+import { admissionPluginNames, admissionPlugins } from '../../src/server/operations/admission/all.ts';
 import { keepingItsPromise } from '../support/admission.ts';
 import { type TestServer, testServer } from '../support/server.ts';
 

@@ -3,7 +3,6 @@
  * text that fits into a body.
  */
 import { describe, expect, it } from 'vitest';
-import { field, message, texts } from '../../src/base/protobuf/message.ts';
 import { canonicalQuantity, parseQuantity } from '../../src/base/quantity.ts';
 import { isTimeZone, parseCronSchedule } from '../../src/kinds/groups/batch/cron-schedule.ts';
 import { firstCommonIndex, parseIndexes } from '../../src/kinds/groups/batch/indexes.ts';
@@ -12,16 +11,17 @@ import { cidrProblems, ipProblems } from '../../src/kinds/shapes/meta/ip-address
 import { parseChallenge } from '../../src/node/images/registry/authorization.ts';
 import { decodePax } from '../../src/node/images/tar/pax.ts';
 import { EntryReader } from '../../src/node/logs/entries.ts';
+import { field, message, texts } from '../../src/protocols/protobuf/message.ts';
 import * as names from '../../src/schema/names.ts';
 import { parseFieldSelector, parseLabelSelector } from '../../src/schema/selector/selector.ts';
 import { canonicalDuration, canonicalTime } from '../../src/schema/time-formats.ts';
-import { requestedUser } from '../../src/server/authz/impersonation/requested-user.ts';
-import { coversPath } from '../../src/server/authz/rbac/rule.ts';
-import { formatOf, patchTypeOf } from '../../src/server/http/body/decode-body.ts';
-import { decodeJson } from '../../src/server/http/body/json.ts';
-import { negotiate } from '../../src/server/http/respond/accept.ts';
-import { parseQuery } from '../../src/server/http/route/query.ts';
-import { decodeToken } from '../../src/server/reads/continue-token.ts';
+import { requestedUser } from '../../src/server/access/authz/impersonation/requested-user.ts';
+import { coversPath } from '../../src/server/access/authz/rbac/rule.ts';
+import { decodeToken } from '../../src/server/objects/reads/continue-token.ts';
+import { decodeJson } from '../../src/server/serving/codec/json.ts';
+import { formatOf, patchTypeOf } from '../../src/server/serving/http/body/decode-body.ts';
+import { negotiate } from '../../src/server/serving/http/respond/accept.ts';
+import { parseQuery } from '../../src/server/serving/http/route/query.ts';
 
 const { inRange: _, portNumber: __, nameRule: ___, pathSegmentName: ____, ...checks } = names;
 

@@ -5,10 +5,10 @@
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/base/errors.ts';
+import { ApiError } from '../../src/api/errors.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { admissionPluginNames, admissionPlugins } from '../../src/server/admission/all.ts';
+import { admissionPluginNames, admissionPlugins } from '../../src/server/operations/admission/all.ts';
 import { anyValueOf } from '../support/any-value.ts';
 import { exampleOf } from '../support/kinds/examples.ts';
 import { type Asked, type TestServer, testServer } from '../support/server.ts';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
 import { s } from '../../src/schema/builders.ts';
-import { Definitions } from '../../src/server/openapi/definitions.ts';
-import { Registry } from '../../src/server/registry.ts';
-import { allSubresources } from '../../src/server/subresources/all.ts';
+import { Registry } from '../../src/server/objects/registry/registry.ts';
+import { allSubresources } from '../../src/server/operations/subresources/all.ts';
+import { Definitions } from '../../src/server/serving/openapi/definitions.ts';
 import { poorDescriptions } from './descriptions.ts';
 
 it('every field of every kind is described, in every served version', () => {

@@ -1,6 +1,6 @@
 /** Finds what `kubectl explain` would show without a useful description: shapes and fields, at any depth. */
 import type { ObjectSchema } from '../../src/schema/schema.ts';
-import { objectIn } from '../../src/server/openapi/definitions.ts';
+import { objectIn } from '../../src/server/serving/openapi/definitions.ts';
 
 const MIN_CHARACTERS = 12;
 

@@ -1,9 +1,9 @@
 /** Nulls, empty values, unknown fields and ownership that a kind keeps, from a request to what is stored and read back. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { RequestNotes } from '../../src/api/request-notes.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';
-import { RequestNotes } from '../../src/server/request-notes.ts';
 import { type Asked, type TestServer, testServer } from '../support/server.ts';
 
 const Widget = defineKind({

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { isApiError } from '../../src/base/errors.ts';
+import { isApiError } from '../../src/api/errors.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Kind, KubeObject } from '../../src/kinds/kind.ts';
 import { decode } from '../../src/schema/decode.ts';
 import type { FieldError } from '../../src/schema/field-error.ts';
 import type { ObjectSchema } from '../../src/schema/schema.ts';
 import { validate } from '../../src/schema/validate.ts';
-import { checkContent } from '../../src/server/objects/check.ts';
+import { checkContent } from '../../src/server/objects/body/check.ts';
 import { arbitrary } from './arbitrary.ts';
 
 type WithSpec = KubeObject & { spec: object };

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock as clock } from '../../src/base/time/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import type { HttpServer } from '../../src/server/http/server.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
+import type { HttpServer } from '../../src/server/serving/http/server.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import { startServer } from '../support/http-server.ts';
 import { delimited, text, varint } from './protobuf-encoder.ts';

@@ -2,7 +2,7 @@
 import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
 import { type NumberedField, parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
 import type { Fields, ObjectSchema, Schema } from '../../src/schema/schema.ts';
-import type { Definitions } from '../../src/server/openapi/definitions.ts';
+import type { Definitions } from '../../src/server/serving/openapi/definitions.ts';
 
 /** A message, and the tree that a reader can find in it. */
 interface Written {

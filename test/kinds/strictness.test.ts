@@ -1,8 +1,8 @@
 /** What the server hands out it takes back without a complaint, in every version of every kind. */
 import { expect, test } from 'vitest';
+import type { Call } from '../../src/api/call.ts';
+import { RequestNotes } from '../../src/api/request-notes.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import type { Call } from '../../src/server/api.ts';
-import { RequestNotes } from '../../src/server/request-notes.ts';
 import { exampleOf } from '../support/kinds/examples.ts';
 import { testServer } from '../support/server.ts';
 

@@ -13,11 +13,11 @@ import { PatchError } from '../../src/schema/patch/patch-error.ts';
 import { applyStrategicMergePatch } from '../../src/schema/patch/strategic-merge.ts';
 import { unknownFields } from '../../src/schema/unknown-fields.ts';
 import { validate } from '../../src/schema/validate.ts';
-import { encode } from '../../src/server/cache/encoding.ts';
-import { Definitions } from '../../src/server/openapi/definitions.ts';
-import { ProtobufBodies } from '../../src/server/protobuf/bodies.ts';
-import { Registry } from '../../src/server/registry.ts';
-import { allSubresources } from '../../src/server/subresources/all.ts';
+import { encode } from '../../src/server/objects/cache/encoding.ts';
+import { Registry } from '../../src/server/objects/registry/registry.ts';
+import { allSubresources } from '../../src/server/operations/subresources/all.ts';
+import { Definitions } from '../../src/server/serving/openapi/definitions.ts';
+import { ProtobufBodies } from '../../src/server/serving/protobuf/bodies.ts';
 import { Encoder } from '../kinds/protobuf-encoder.ts';
 
 const NOW = '2026-01-02T03:04:05Z';

@@ -1,6 +1,6 @@
 /** Rules as nftables, with real packets between network namespaces. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../src/base/log.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
@@ -78,6 +78,22 @@ describe.skipIf(!canRun)('nftables (needs root, nft, ip and perl)', () => {
       await apply(rules([to(1)]));
       expect(await ask(lab.pods[0]!.peer, CLUSTER_IP, 80)).toBe(`pod-1 ${lab.pods[0]!.address}`);
       expect(await ask(lab.pods[1]!.peer, CLUSTER_IP, 80)).toBe('pod-1 10.244.7.1');
+    });
+
+    it('has connection tracking forget what kube-proxy would, and that of the machine is as before', async () => {
+      const setting = (end: string) => `/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_${end}`;
+      const files = ['close_wait', 'established'].map(setting);
+      const own = files.map((file) => readFileSync(file, 'utf8'));
+      const seen = () =>
+        execFileSync(lab.enter[0]!, [...lab.enter.slice(1), 'cat', ...files], { encoding: 'utf8' })
+          .trim()
+          .split('\n');
+      execFileSync(lab.enter[0]!, [...lab.enter.slice(1), 'tee', ...files], { input: '500000' });
+      expect(seen()).toEqual(['500000', '500000']);
+      await proxy.close();
+      await apply(rules([to(1)]));
+      expect(seen()).toEqual(['3600', '86400']);
+      expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(own);
     });
 
     it('refuses other ports of a cluster IP, and drops what goes to an address that no service has', async () => {

@@ -1,5 +1,5 @@
 /**
- * The Node releases that `engines` allows: on each, the suites that check what `src/server/http/node-internals.ts` assumes
+ * The Node releases that `engines` allows: on each, the suites that check what `src/server/serving/http/node-internals.ts` assumes
  * of Node, and the built program over every protocol that it speaks.
  */
 import { execFile } from 'node:child_process';
@@ -18,7 +18,11 @@ import { nodeReleases, oldestMajor } from './releases.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-const SUITES = ['src/server/http/node-internals.test.ts', 'src/server/http/server.test.ts', 'src/server/http/listen'];
+const SUITES = [
+  'src/server/serving/http/node-internals.test.ts',
+  'src/server/serving/http/server.test.ts',
+  'src/server/serving/http/listen',
+];
 const TESTING = pathToFileURL(join(ROOT, 'dist', 'testing.js')).href;
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
-import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
-import { OpenApi } from '../../src/server/openapi/openapi.ts';
-import { Registry } from '../../src/server/registry.ts';
-import { allSubresources } from '../../src/server/subresources/all.ts';
+import { Registry } from '../../src/server/objects/registry/registry.ts';
+import { allSubresources } from '../../src/server/operations/subresources/all.ts';
+import { BackendRegistry } from '../../src/server/serving/backends/backend-registry.ts';
+import { OpenApi } from '../../src/server/serving/openapi/openapi.ts';
 import { referenceDirectory } from '../kinds/published.ts';
 import { compareDefinitions, compareOperations } from './comparison.ts';
 

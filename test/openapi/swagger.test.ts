@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { allKinds } from '../../src/kinds/all.ts';
-import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
-import { OpenApi } from '../../src/server/openapi/openapi.ts';
-import { Registry } from '../../src/server/registry.ts';
-import { allSubresources } from '../../src/server/subresources/all.ts';
+import { Registry } from '../../src/server/objects/registry/registry.ts';
+import { allSubresources } from '../../src/server/operations/subresources/all.ts';
+import { BackendRegistry } from '../../src/server/serving/backends/backend-registry.ts';
+import { OpenApi } from '../../src/server/serving/openapi/openapi.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -42,7 +43,7 @@ test('the package holds the programs, and nothing that they do not need', () => 
     expect.arrayContaining([...Object.values<string>(bin), 'package.json', 'README.md', 'LICENSE']),
   );
   const known =
-    /^(package\.json|README\.md|LICENSE|(CHANGELOG|SECURITY)\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|testing\.(js|d\.ts)|qd\.(main|front|keeper|agent|dns|ingress|yaml|testing)-\w+\.js(\.map|\.code|\.image)?))$/;
+    /^(package\.json|README\.md|LICENSE|(CHANGELOG|SECURITY)\.md|bin\/(qd|qdfed|load)\.cjs|dist\/(package\.json|qd(fed)?\.js|testing\.(js|d\.ts)|qd\.(main|front|keeper|agent|network|yaml|testing)-\w+\.js(\.map|\.code|\.image)?))$/;
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
 
@@ -121,6 +122,22 @@ describe('in a fresh project', () => {
     const { stdout } = await execute('/bin/sh', ['-ec', last], { cwd: project, env: env() });
     expect(stdout).toMatch(/^# pass 1$/m);
   }, 180_000);
+
+  test('errors have traces with the paths of the project, and lines that can be read', async () => {
+    const program = `import { Cluster } from 'quarterdeck/testing';
+      const cluster = await Cluster.start();
+      await cluster.advance('x');`;
+    await writeFile(join(project, 'fails.mjs'), program);
+    const { stderr } = await node('fails.mjs').then(
+      () => ({ stderr: '' }),
+      (error: { stderr: string }) => error,
+    );
+    expect(stderr).toContain('x is not a duration');
+    expect(stderr).toMatch(/\(quarterdeck\/dist\/qd\.testing-\w+\.js:\d+:\d+\)/);
+    expect(stderr).toContain(`${pathToFileURL(join(project, 'fails.mjs'))}:3:`);
+    expect(stderr).not.toContain(join(root, 'dist'));
+    expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(200);
+  }, 60_000);
 
   test('the types are known', async () => {
     await writeFile(

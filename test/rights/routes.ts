@@ -1,6 +1,6 @@
 /** Every request that the server has an answer for, made from what it serves. None of them changes anything. */
 import type { Verb } from '../../src/kinds/kind.ts';
-import type { Registry, Resource } from '../../src/server/registry.ts';
+import type { Registry, Resource } from '../../src/server/objects/registry/registry.ts';
 
 export interface Route {
   /** The row of the table: `apps/deployments/scale`. */

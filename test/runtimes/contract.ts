@@ -5,6 +5,7 @@ import { describeConfiguration } from './contract/configuration.ts';
 import { describeImages } from './contract/images.ts';
 import { describeLife } from './contract/life.ts';
 import { describePodNetwork } from './contract/pod-network.ts';
+import { describeStreams } from './contract/streams.ts';
 import { type Lacks, type RuntimeUnderTest, World } from './world.ts';
 
 export function describeRuntime(name: string, prepare: () => Promise<RuntimeUnderTest>, lacks: Lacks = {}): void {
@@ -22,6 +23,8 @@ export function describeRuntime(name: string, prepare: () => Promise<RuntimeUnde
     const subject = { world: () => world, lacks };
     describe('life', () => describeLife(subject));
     describe('commands and streams', () => describeCommands(subject));
+    describe('ends of streams', () =>
+      describeStreams({ runtime: () => world.runtime, run: (script, changes) => world.run(script, changes), lacks }));
     describe('configuration', () => describeConfiguration(subject));
     describe('images', () => describeImages(subject));
     describe.skipIf(lacks['pod network'])('interfaces of pods', () => describePodNetwork(subject));

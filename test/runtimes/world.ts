@@ -23,9 +23,15 @@ type Ability =
   | 'namespaces'
   /** Capabilities and a root that cannot be written to. */
   | 'security'
+  /** Mounts of containers that the node sees. */
+  | 'mounts for the node'
   /** Supplemental groups. */
   | 'groups'
-  | 'terminal';
+  | 'terminal'
+  /** Streams that a command closes while it goes on. */
+  | 'closed streams'
+  /** Connections to ports that only the client has closed. */
+  | 'half-closed ports';
 
 export interface RuntimeUnderTest {
   /** Opens it; again after `close`, on the same files. */

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type Duplex, PassThrough } from 'node:stream';
+import type { CommandStreams } from '../../src/api/remote-command/command-channels.ts';
 import type { ProcessStreams, TerminalSize } from '../../src/base/programs/process-streams.ts';
-import type { CommandStreams } from '../../src/base/remote-command/command-channels.ts';
-import { NO_CONNECTION, type NodeConnection } from '../../src/server/nodes/connection.ts';
+import { NO_CONNECTION, type NodeConnection } from '../../src/server/outbound/nodes/connection.ts';
 
 export interface HostNode extends NodeConnection {
   /** Every process that was started. */

@@ -8,7 +8,7 @@ import { Attach, Exec, KubeConfig, PortForward, type V1Status } from '@kubernete
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
-import { Audit } from '../../src/server/audit/audit.ts';
+import { Audit } from '../../src/server/access/audit/audit.ts';
 import type { HostNode } from './host-node.ts';
 import { type StreamServer, startStreamServer } from './server.ts';
 

@@ -2,10 +2,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { kubectls } from '../e2e/kubectl.ts';
 import type { HostNode } from './host-node.ts';
 import { type StreamServer, startStreamServer } from './server.ts';
@@ -131,6 +131,81 @@ export function kubectlStreams(open: () => HostNode | Promise<HostNode>): void {
       child.kill();
       await once(child, 'close');
       echo.close();
+    });
+
+    describe.each(isNewest ? ['true', 'false'] : ['false'])('forwards ports over WebSockets: %s', (webSockets) => {
+      const forwarded: ChildProcessWithoutNullStreams[] = [];
+      const servers: Server[] = [];
+      afterEach(async () => {
+        for (const server of servers.splice(0)) server.close();
+        for (const child of forwarded.splice(0)) {
+          child.kill();
+          await once(child, 'close');
+        }
+      });
+
+      /** Forwards to a server in the pod. Resolves with the local port. */
+      async function forward(serve: (socket: Socket) => void): Promise<number> {
+        const server = createServer({ allowHalfOpen: true }, serve).listen(0, '127.0.0.1');
+        servers.push(server);
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        const child = spawn(program, ['port-forward', 'pod/web', `:${port}`], {
+          env: {
+            ...{ PATH: process.env.PATH, HOME: running.directory, KUBECONFIG: running.kubeconfig },
+            KUBECTL_PORT_FORWARD_WEBSOCKETS: webSockets,
+          },
+        });
+        forwarded.push(child);
+        child.stderr.resume();
+        const [line] = await once(child.stdout, 'data');
+        child.stdout.resume();
+        return Number(/127\.0\.0\.1:(\d+)/.exec(String(line))![1]);
+      }
+
+      it('ends a connection that the pod has closed', async () => {
+        const local = await forward((socket) => socket.end('bye\n'));
+        const socket = connect({ port: local, host: '127.0.0.1', allowHalfOpen: true });
+        expect(await text(socket)).toBe('bye\n');
+      });
+
+      it('hands on the end of what the client sends, and the answer to it', async () => {
+        const local = await forward((socket) => {
+          void buffer(socket.iterator({ destroyOnReturn: false })).then(({ length }) => socket.end(`${length}\n`));
+        });
+        const socket = connect({ port: local, host: '127.0.0.1', allowHalfOpen: true });
+        socket.end('four');
+        expect(await text(socket)).toBe('4\n');
+      });
+
+      it('ends a connection that the pod resets', async () => {
+        const local = await forward((socket) => void socket.once('data', () => socket.resetAndDestroy()));
+        const socket = connect({ port: local, host: '127.0.0.1' });
+        socket.on('error', () => undefined).resume();
+        socket.write('go');
+        await once(socket, 'close');
+      });
+
+      it('serves a web page whose end is the end of the connection', async () => {
+        const page = 'x'.repeat(100_000);
+        const local = await forward((socket) => {
+          socket.once('data', () => socket.end(`HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n${page}`));
+        });
+        const curl = spawn('curl', ['-s', '-m', '10', `http://127.0.0.1:${local}/`]);
+        const [body, [code]] = await Promise.all([text(curl.stdout), once(curl, 'close')]);
+        expect({ code, isWhole: body === page }).toEqual({ code: 0, isWhole: true });
+      });
+    });
+
+    it('ends a command whose client keeps its input open', async () => {
+      const child = start('exec', '-i', 'web', '--', 'sh', '-c', 'echo out; exit 3');
+      const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+      expect({ stdout, code }).toEqual({ stdout: 'out\n', code: 3 });
+    });
+
+    it('shows what a command says after the end of its input', async () => {
+      const { stdout, code } = await kubectl(['exec', '-i', 'web', '--', 'sh', '-c', 'wc -c; exit 4'], 'four');
+      expect({ stdout: stdout.trim(), code }).toEqual({ stdout: '4', code: 4 });
     });
 
     it('ends what it started when it is stopped', async () => {

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
-import { httpsConnection } from '../../src/server/nodes/https-connection.ts';
+import { httpsConnection } from '../../src/server/outbound/nodes/https-connection.ts';
 import { hostNode } from './host-node.ts';
 import { type StreamServer, startStreamServer } from './server.ts';
 

@@ -3,12 +3,12 @@
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
-import { issue, issuerOf, newIssuer, newKey } from '../../src/base/x509/certificate.ts';
 import type { Client } from '../../src/client/client.ts';
 import { Endpoint } from '../../src/node/endpoint/endpoint.ts';
 import type { EndpointNode, ServedPod } from '../../src/node/endpoint/endpoint-node.ts';
 import type { Runtime } from '../../src/node/runtime/runtime.ts';
-import { httpsConnection } from '../../src/server/nodes/https-connection.ts';
+import { issue, issuerOf, newIssuer, newKey } from '../../src/protocols/x509/certificate.ts';
+import { httpsConnection } from '../../src/server/outbound/nodes/https-connection.ts';
 import { LOOPBACK_GUARD } from '../support/loopback-guard.ts';
 import { type HostNode, hostNode } from './host-node.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { NodeConnection } from '../../src/server/nodes/connection.ts';
+import type { NodeConnection } from '../../src/server/outbound/nodes/connection.ts';
 import { hostNode } from './host-node.ts';
 import { type StreamServer, startStreamServer } from './server.ts';
 

@@ -1,11 +1,11 @@
 /** A server with chosen plugins, for their tests. */
-import { isApiError } from '../../src/base/errors.ts';
+import { isApiError } from '../../src/api/errors.ts';
 import { clone, deepEqual } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { decode } from '../../src/schema/decode.ts';
-import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
-import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
-import type { AdmissionRequest } from '../../src/server/admission/request.ts';
+import type { AdmissionRequest } from '../../src/server/objects/admission/request.ts';
+import type { AdmissionPlugin } from '../../src/server/operations/admission/plugin.ts';
+import { namespaceLifecycle } from '../../src/server/operations/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { type TestServer, testServer } from './server.ts';
 
 export function admitting(plugins: readonly AdmissionPlugin[], options: Parameters<typeof testServer>[1] = {}) {

@@ -1,7 +1,8 @@
 /** The agent of a node on a server in this process, with a runtime in memory and a clock that stands still. */
 import { readFile } from 'node:fs/promises';
+import { ApiError } from '../../src/api/errors.ts';
+import type { User } from '../../src/api/user.ts';
 import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
-import { ApiError } from '../../src/base/errors.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';
@@ -14,10 +15,9 @@ import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type Agent, type AgentOptions, startAgent } from '../../src/node/agent/agent.ts';
 import { PullRecords } from '../../src/node/agent/images/pull-records.ts';
 import type { Volumes } from '../../src/node/volumes/volumes.ts';
-import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
-import type { User } from '../../src/server/api.ts';
-import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
 import { createServer } from '../../src/server/index.ts';
+import { namespaceLifecycle } from '../../src/server/operations/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { nodeRestriction } from '../../src/server/operations/admission/plugins/node-restriction/restriction.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import { FakeRuntime } from './fake-runtime.ts';
 

@@ -1,6 +1,6 @@
 /** For tests of plans: a world with nodes, where plans are asked for by key. */
 
-import type { KindRef } from '../../src/client/object-types.ts';
+import type { KindRef } from '../../src/api/object-types.ts';
 import type { Plan } from '../../src/controllers/loop/plan.ts';
 import { planKey } from '../../src/controllers/storage/node-directory/provisioner.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';

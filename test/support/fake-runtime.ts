@@ -3,7 +3,7 @@ import type { Clock } from '../../src/base/time/clock.ts';
 import type { SeenPod } from '../../src/node/pod/container-run.ts';
 import type { ContainerConfig } from '../../src/node/runtime/container-config.ts';
 import { RuntimeError } from '../../src/node/runtime/errors.ts';
-import type { Container, Image, RunResult, Runtime, Sandbox } from '../../src/node/runtime/runtime.ts';
+import type { Container, ContainerUsage, Image, RunResult, Runtime, Sandbox } from '../../src/node/runtime/runtime.ts';
 import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -22,6 +22,8 @@ export class FakeRuntime implements Runtime {
   readonly version = 'fake://1.0';
   handlers: Runtime['handlers'] = [];
   supplementalGroupsPolicy: boolean | undefined;
+  podNetwork: Runtime['podNetwork'];
+  ignoredRequests: Runtime['ignoredRequests'];
   /** What was called, for example `start web/c/0`. */
   readonly calls: string[] = [];
   readonly present = new Set<string>(['nginx:1']);
@@ -37,6 +39,10 @@ export class FakeRuntime implements Runtime {
   readonly doubles: string[] = [];
   health_ = { isReady: true, isNetworkReady: true };
   /** Containers of these names ignore the stop signal, and end when they are killed. */
+  /** The memory that every container and every pod uses; undefined: not known. */
+  workingSet: number | undefined;
+  /** What pods were resized to, by name. */
+  readonly sizes = new Map<string, NonNullable<Container['resources']>>();
   readonly stubborn = new Set<string>();
   refuses: string | undefined;
   limitation: string | undefined;
@@ -77,7 +83,8 @@ export class FakeRuntime implements Runtime {
     return () => this.#listeners.delete(listener);
   }
 
-  usage = async () => [];
+  usage = async () => this.#usageOf([...this.#containers.keys()]);
+  podUsage = async () => this.#usageOf([...this.#sandboxes.keys()]);
   close = async () => {};
 
   async runSandbox(config: SandboxConfig): Promise<string> {
@@ -176,6 +183,12 @@ export class FakeRuntime implements Runtime {
   containers = async () => [...this.#containers.values()];
   container = async (id: string) => this.#containers.get(id);
 
+  async updateSandbox(id: string, resources: NonNullable<Container['resources']>): Promise<void> {
+    const { pod } = this.#sandboxes.get(id)!;
+    this.#note(`resize-sandbox ${pod.name}`);
+    this.sizes.set(pod.name, resources);
+  }
+
   async updateResources(id: string, resources: NonNullable<Container['resources']>): Promise<void> {
     this.#note(`update ${this.#get(id).name}`);
     this.#change(this.#get(id), { resources });
@@ -235,6 +248,13 @@ export class FakeRuntime implements Runtime {
     return [...this.#containers.values()]
       .filter(({ state }) => state === 'running')
       .map(({ sandboxConfig, name, attempt }) => `${sandboxConfig.pod.name}/${name}/${attempt}`);
+  }
+
+  #usageOf(ids: readonly string[]): ContainerUsage[] {
+    const { workingSet } = this;
+    if (workingSet === undefined) return [];
+    const nothing = { cpuNanoseconds: 0, rss: undefined, writableBytes: undefined };
+    return ids.map((id) => ({ id, time: this.#clock.now(), workingSet, ...nothing }));
   }
 
   #note(call: string): void {

@@ -1,18 +1,19 @@
 import { MessageChannel } from 'node:worker_threads';
-import { notFound, type Status } from '../../src/base/errors.ts';
+import type { Call, Handle } from '../../src/api/call.ts';
+import { notFound, type Status } from '../../src/api/errors.ts';
+import type { ListedItem, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/api/reply.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { defineKind, type KubeObject } from '../../src/kinds/kind.ts';
-import type { Call, Handle, ListedItem, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/server/api.ts';
-import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
-import { tokenFile } from '../../src/server/authn/token-file.ts';
-import { alwaysAllow } from '../../src/server/authz/always.ts';
-import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
-import { serveFront } from '../../src/server/http/front/front-thread.ts';
-import { remoteListeners } from '../../src/server/http/front/remote-listeners.ts';
-import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/http/server.ts';
-import { Registry } from '../../src/server/registry.ts';
-import { allSubresources } from '../../src/server/subresources/all.ts';
+import { createAuthenticator } from '../../src/server/access/authn/authenticator.ts';
+import { tokenFile } from '../../src/server/access/authn/token-file.ts';
+import { alwaysAllow } from '../../src/server/access/authz/always.ts';
+import { Registry } from '../../src/server/objects/registry/registry.ts';
+import { allSubresources } from '../../src/server/operations/subresources/all.ts';
+import { BackendRegistry } from '../../src/server/serving/backends/backend-registry.ts';
+import { serveFront } from '../../src/server/serving/http/front/front-thread.ts';
+import { remoteListeners } from '../../src/server/serving/http/front/remote-listeners.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/serving/http/server.ts';
 import { type TestAuthority, testAuthority } from './tls.ts';
 
 /** Kinds of every shape that a path can have, without fields. */

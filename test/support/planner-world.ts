@@ -1,7 +1,8 @@
 /** A world of objects for tests of planners: it performs plans at once and forgets nothing. */
+
+import type { KindRef } from '../../src/api/object-types.ts';
 import { deepFreeze } from '../../src/base/json/tree.ts';
 import { keyOf, ObjectCache } from '../../src/client/informer/object-cache.ts';
-import type { KindRef } from '../../src/client/object-types.ts';
 import type { Listers } from '../../src/controllers/loop/define.ts';
 import type { Action, Named, Plan } from '../../src/controllers/loop/plan.ts';
 import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';

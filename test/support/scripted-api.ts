@@ -3,9 +3,9 @@
  * that go wrong on the way (breaks, lost history, refusals). It validates and defaults nothing; what depends on the real
  * server is tested in test/cluster.
  */
-import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../../src/base/errors.ts';
+import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../../src/api/errors.ts';
+import type { KindRef } from '../../src/api/object-types.ts';
 import { clone, deepEqual, deepFreeze } from '../../src/base/json/tree.ts';
-import type { KindRef } from '../../src/client/object-types.ts';
 import type { Answer, RawEvent, Request, Transport, WatchStream } from '../../src/client/transport/transport.ts';
 import { WatchPipe } from '../../src/client/transport/watch-pipe.ts';
 import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';

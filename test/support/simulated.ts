@@ -1,5 +1,6 @@
 /** Simulated nodes on a server in this process, with a clock that stands still; pods are bound by hand. */
 
+import type { User } from '../../src/api/user.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';
@@ -11,10 +12,9 @@ import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { markLeftOutNodes } from '../../src/node/simulated/left-out.ts';
 import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
-import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
-import type { User } from '../../src/server/api.ts';
-import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
+import { namespaceLifecycle } from '../../src/server/operations/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { nodeRestriction } from '../../src/server/operations/admission/plugins/node-restriction/restriction.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 
 const ADMIN = { name: 'admin', groups: ['system:masters'] };

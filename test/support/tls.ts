@@ -1,6 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import { systemRandom } from '../../src/base/random.ts';
-import { type CertificateRequest, issue, newIssuer, newKey, type Subject } from '../../src/base/x509/certificate.ts';
+import {
+  type CertificateRequest,
+  issue,
+  newIssuer,
+  newKey,
+  type Subject,
+} from '../../src/protocols/x509/certificate.ts';
 
 /** A certificate with its key, as PEM. */
 interface KeyPair {

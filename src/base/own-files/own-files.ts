@@ -1,6 +1,8 @@
 /** The file system, for paths that nobody but this program controls. */
-import { chmod, mkdir } from 'node:fs/promises';
+
+import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeDirectories } from './make-directories.ts';
 
 export {
   closeSync,
@@ -8,7 +10,6 @@ export {
   createWriteStream,
   type Dirent,
   type FSWatcher,
-  mkdirSync,
   openSync,
   type Stats,
   watch,
@@ -37,7 +38,7 @@ export {
 
 /** Creates a directory with those around it that are missing, whatever the umask. Returns whether it is new. */
 export async function makeDirectory(path: string, mode: number): Promise<boolean> {
-  const first = await mkdir(path, { recursive: true, mode });
+  const first = await makeDirectories(path, mode);
   if (first === undefined) return false;
   for (let made = path; made.length >= first.length; made = dirname(made)) await chmod(made, mode);
   return true;

@@ -1,4 +1,14 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -52,6 +62,31 @@ describe('a bundle', () => {
     keepCompiled(bundle, run(), flagged);
     expect(readKept(bundle, flagged)).toBeDefined();
     expect(readKept(bundle, env)).toBeUndefined();
+  });
+
+  it('has the same name in stack traces wherever it was compiled', () => {
+    writeFileSync(
+      bundle,
+      '(function (require, module, exports) { exports.sum = (a, b) => { throw new Error("no"); } })',
+    );
+    const traceOf = (file: string) => {
+      const script = readBundle(file, { NODE_DISABLE_COMPILE_CACHE: '1' });
+      try {
+        (runBundle(file, script) as { sum(): void }).sum();
+      } catch (error) {
+        return { trace: (error as Error).stack, script };
+      }
+      throw new Error('it did not throw');
+    };
+    const built = traceOf(bundle);
+    const installed = join(directory, 'elsewhere');
+    mkdirSync(installed);
+    copyFileSync(bundle, join(installed, 'program.js'));
+    writeFileSync(compiledFile(join(installed, 'program.js')), built.script.createCachedData());
+    const { trace, script } = traceOf(join(installed, 'program.js'));
+    expect(script.cachedDataRejected).toBe(false);
+    expect(trace).toContain('(quarterdeck/dist/program.js:1:');
+    expect(trace).not.toContain(directory);
   });
 
   it('does not run code that others could have written', () => {

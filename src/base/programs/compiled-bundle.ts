@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 import { keep, readKept } from './compiled-cache.ts';
 
 /** Where the code is that V8 compiled of a bundle during the build. */
 export const compiledFile = (bundle: string) => `${bundle}.code`;
+
+/**
+ * The name of a bundle in stack traces. Compiled code keeps the name that the bundle had when it was compiled, so it is the
+ * same on every machine, and names no directory of the one that made the package. `scripts/compile-testing.mjs` has it, too.
+ */
+const nameInTraces = (bundle: string) => `quarterdeck/dist/${basename(bundle)}`;
 
 /**
  * Reads a CommonJS bundle, with code that V8 has compiled before, because compilation takes a third of a start: what an earlier
@@ -17,7 +23,7 @@ export const compiledFile = (bundle: string) => `${bundle}.code`;
 export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script {
   // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
   return new Script(readFileSync(bundle, 'latin1'), {
-    filename: bundle,
+    filename: nameInTraces(bundle),
     cachedData: readKept(bundle, env) ?? readIfThere(compiledFile(bundle)),
   });
 }

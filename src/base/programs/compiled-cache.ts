@@ -2,10 +2,10 @@
  * Compiled code of bundles in the user's cache folder: for a Node release, flags or a processor that the code of the build is
  * not for. V8 rejects such code, and a start would take twice as long every time.
  */
+
 import {
   closeSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { makeDirectoriesSync } from '../own-files/make-directories.ts';
 
 /** Code that was written longer ago is removed when other code is written. A release that is still used writes it again. */
 const KEPT_DAYS = 90;
@@ -50,7 +51,7 @@ export function keep(bundle: string, code: Buffer, env: Environment): void {
   if (isOff(env)) return;
   try {
     const file = fileOf(bundle, env);
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(dirname(file), 0o700);
     const next = `${file}.${process.pid}`;
     writeFileSync(next, code, { mode: 0o600 });
     renameSync(next, file);

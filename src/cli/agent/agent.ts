@@ -1,8 +1,10 @@
 /** `qd agent`: a node in a process of its own. */
+
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
@@ -11,14 +13,18 @@ import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { hasPinnedKey, pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
+import { rememberElsewhere } from '../clusters/elsewhere.ts';
+import { clustersHome } from '../flags/cluster.ts';
 import { certificates, fromFile } from '../flags/file-content.ts';
 import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
 import { startServices } from '../up/components/services.ts';
+import { takeLock } from '../up/directory/lock.ts';
 import { advertisedAddress } from '../up/listeners/addresses.ts';
-import { apiVersion } from '../version.ts';
+import { apiVersion, version } from '../version.ts';
+import { writeAgentFile } from './agent-file.ts';
 import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags } from './flags.ts';
@@ -33,14 +39,28 @@ const PIN_TIMEOUT_MS = 10_000;
 const DNS_TIMEOUT_MS = 5_000;
 
 export async function agent(flags: AgentFlags): Promise<void> {
-  const { server, nodeName: node, dataDir: directory } = flags;
+  const { server, dataDir: directory } = flags;
   if (server === undefined) throw new CliError('--server is needed: qd token create prints the command');
   const log = createLogger('info');
   // Before anything is made.
   if (flags.caFile !== undefined) await authorityOf(flags, server);
   await checkWritableDirectory('--data-dir', directory);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectories(directory, 0o700);
   await checkNodeFlags(flags);
+  const lock = await takeLock(directory);
+  try {
+    await runAgent(flags, server, log);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function runAgent(flags: AgentFlags, server: string, log: Logger): Promise<void> {
+  const { nodeName: node, dataDir: directory } = flags;
+  await writeAgentFile(directory, { node, server, version });
+  await rememberElsewhere(clustersHome(), directory).catch((error: unknown) =>
+    log.debug('qd list will not show this agent', { error }),
+  );
   const runtime = await runtimeOf(flags);
   let membership = await joinCluster(flags, server);
   const stop = new AbortController();
@@ -128,7 +148,7 @@ async function runMember(
     startServices: (each) =>
       startServices({
         ...{ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS },
-        ...{ podRoutes: config.podRoutes, removesRules: false },
+        ...{ podRoutes: config.podRoutes, dataDirectory: directory, keepsRules: async () => true },
       }),
   }).catch((error: unknown) => {
     transport.close();
@@ -173,7 +193,7 @@ async function authorityOf({ caFile, caHash, dataDir }: AgentFlags, server: stri
   const kept = join(dataDir, 'pki', 'ca.crt');
   try {
     const found = await pinnedAuthority(server, caHash, AbortSignal.timeout(PIN_TIMEOUT_MS));
-    await mkdir(dirname(kept), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(kept), 0o700);
     await writeFile(kept, found);
     return found;
   } catch (error) {

@@ -1,14 +1,16 @@
 /** The certificates of a node: requested from the cluster, kept in its directory, and renewed. */
+
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
-import { newKey } from '../../base/x509/certificate.ts';
-import { newRequest } from '../../base/x509/new-request.ts';
 import type { Client } from '../../client/client.ts';
 import { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
+import { newKey } from '../../protocols/x509/certificate.ts';
+import { newRequest } from '../../protocols/x509/new-request.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** What a certificate is for: to act as the node at the server, or to serve the endpoint of its agent. */
@@ -135,7 +137,7 @@ function renewalTime({ cert }: NodeCertificate, random: Random): number {
 /** The key comes first: a certificate without its key would be useless. */
 async function keep(directory: string, file: string, { cert, key }: NodeCertificate): Promise<void> {
   const folder = join(directory, 'pki');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeDirectories(folder, 0o700);
   for (const [name, content] of [
     [`${file}.key`, key],
     [`${file}.crt`, cert],

@@ -1,8 +1,8 @@
 /** How the server reaches the agents in its own process. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { ApiError, badRequest } from '../../base/errors.ts';
-import type { NodeConnection } from '../../server/nodes/connection.ts';
+import { ApiError, badRequest } from '../../api/errors.ts';
+import type { NodeConnection } from '../../server/outbound/nodes/connection.ts';
 import type { RunningNode } from './run-node.ts';
 
 /** `nodeOf` returns the nodes of this process. */

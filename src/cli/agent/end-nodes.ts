@@ -120,10 +120,7 @@ async function leaveNothing(options: EndNodesOptions, directory: string, file: N
   if (mode === 'remove') await releaseVolumes(options, directory);
   // For example volumes in memory; the next start mounts them again.
   await unmountBelow(directory, path);
-  // They go with a namespace of the node.
-  if (networkNamespace === undefined) {
-    await removeServiceRules({ name: basename(directory), shortName: name, networkNamespace }, path);
-  }
+  await removeServiceRules({ name: basename(directory), shortName: name, networkNamespace }, path);
   if (networkNamespace !== undefined) {
     const { removeNodeNetwork } = await import('./network.ts');
     await removeNodeNetwork(networkNamespace, path);

@@ -41,11 +41,18 @@ export interface OpenEndpointOptions {
   readonly config: object;
 }
 
+export interface ListensOn {
+  readonly address: string;
+  readonly port: number;
+}
+
 export interface OpenEndpoint {
   readonly node: EndpointNode;
   readonly endpoint: Endpoint;
   /** Undefined when it is reached in this process only, or does not listen yet. */
   readonly port: number | undefined;
+  /** Where it listens in the network of the machine; undefined: nowhere. */
+  readonly listensOn: ListensOn | undefined;
   /** Listens in the network namespace of the node, which is there now. Resolves with the port; undefined: it cannot. */
   listenInNamespace(): Promise<number | undefined>;
   /** Gets the serving certificate, and keeps it valid. For a node that is registered. */
@@ -63,13 +70,16 @@ export async function openEndpoint(options: OpenEndpointOptions): Promise<OpenEn
   const purpose = 'serving';
   const stored = authority && (await storedCertificate({ purpose, directory, authority: authority() }, clock.now()));
   const listensAtOnce = authority !== undefined && networkNamespace === undefined;
-  let port = listensAtOnce ? await listen(endpoint, options.addresses[0] ?? ALL_INTERFACES, authority()) : undefined;
+  const listensOn = listensAtOnce
+    ? await listen(endpoint, options.addresses[0] ?? ALL_INTERFACES, authority())
+    : undefined;
+  let port = listensOn?.port;
   let identity = stored;
   if (authority && stored) endpoint.use(stored, authority());
   const stop = new AbortController();
   let serving: Promise<void> | undefined;
   return {
-    ...{ node, endpoint },
+    ...{ node, endpoint, listensOn },
     get port() {
       return port;
     },
@@ -111,12 +121,12 @@ function portOf(networkNamespace: string): ListenOnPort {
 }
 
 /** An address of the node may be one of a gateway before it. */
-async function listen(endpoint: Endpoint, address: string, authority: string): Promise<number> {
+async function listen(endpoint: Endpoint, address: string, authority: string): Promise<ListensOn> {
   try {
-    return await endpoint.listen(address, authority);
+    return { address, port: await endpoint.listen(address, authority) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRNOTAVAIL') throw error;
-    return endpoint.listen(ALL_INTERFACES, authority);
+    return { address: ALL_INTERFACES, port: await endpoint.listen(ALL_INTERFACES, authority) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { silent } from '../../base/log.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import type { Transport } from '../../client/transport/transport.ts';

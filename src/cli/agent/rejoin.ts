@@ -1,6 +1,6 @@
 /** Joins the cluster again when it does not accept the certificate of the node any more, as after `qd certs forget`. */
 
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Transport } from '../../client/transport/transport.ts';

@@ -1,8 +1,8 @@
 /** Runs one node with real pods: registers it, opens its runtime, and starts the agent. */
 import type { Duplex } from 'node:stream';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { rejectsOn } from '../../base/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { isAddressOf } from '../../node/endpoint/node-addresses.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
@@ -12,7 +12,7 @@ import { NodeParts } from './node/node-parts.ts';
 import type { RunNodeOptions } from './node/options.ts';
 import { nodeSettings, Registration } from './node/registration.ts';
 import { nodeDirectory, readNodeFile } from './node-file.ts';
-import { openEndpoint } from './open-endpoint.ts';
+import { type ListensOn, openEndpoint } from './open-endpoint.ts';
 
 export interface RunningNode {
   /** Logs, exec, attach and ports of its pods. */
@@ -21,6 +21,8 @@ export interface RunningNode {
   hasAddress(address: string): boolean;
   /** Opens a connection to the endpoint of its agent, which may do everything. */
   connect(): Duplex;
+  /** Where the endpoint of its agent is reached on the machine; undefined: not there, or not yet. */
+  readonly listensOn: ListensOn | undefined;
   /** Resolves when pods can run. Stays pending when the node is stopped before. */
   readonly ready: Promise<void>;
   /** Undefined until it was measured. */
@@ -68,7 +70,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     const handedOver = () => registration.stopped();
     const current = async () => nodeSettings(options, await endpoint.listenInNamespace());
     await parts.open(ranges, { machine, settings: current, handedOver }).catch((error: unknown) => {
-      registration.runtimeFailed();
+      registration.runtimeFailed(error);
       throw error;
     });
   });
@@ -77,6 +79,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
     streams: new PodStreams(endpoint.node),
     hasAddress: (address) => isAddressOf(endpoint.node, address),
     connect: () => endpoint.endpoint.connect(),
+    listensOn: endpoint.listensOn,
     ready,
     usage: async () => parts.housekeeping?.usage(),
     async stop() {

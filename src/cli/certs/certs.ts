@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { pemBlocks } from '../../base/x509/pem.ts';
+import { pemBlocks } from '../../protocols/x509/pem.ts';
+import { directoryOf } from '../clusters/choice.ts';
 import { keyFileOf } from '../encryption/encryption.ts';
 import type { KeysFlags } from '../encryption/flags.ts';
-import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
 import { isSharedBetweenServers, type Rotatable } from '../pki/rotatable.ts';
@@ -54,7 +55,7 @@ function rowOf(what: string, certificate: X509Certificate): string[] {
 export async function rotateCerts(what: readonly Rotatable[], flags: KeysFlags): Promise<void> {
   const directory = await pkiOf(flags);
   const options = { clock: systemClock, random: systemRandom };
-  await withCluster(flags, async (pid) => {
+  await withCluster(await directoryOf(flags), async (pid) => {
     const shared = what.filter(isSharedBetweenServers);
     const isShared =
       shared.length > 0 &&
@@ -71,7 +72,7 @@ export async function rotateCerts(what: readonly Rotatable[], flags: KeysFlags):
 
 export async function forgetCerts(flags: KeysFlags): Promise<void> {
   const directory = await pkiOf(flags);
-  await withCluster(flags, async (pid) => {
+  await withCluster(await directoryOf(flags), async (pid) => {
     const isShared = await changeShared(flags, pid, forgetFormer);
     if (!isShared) await forgetFormer(directory);
     if (pid !== undefined) process.kill(pid, ROTATED_SIGNAL);
@@ -85,7 +86,7 @@ async function changeShared(
   pid: number | undefined,
   change: (directory: string) => Promise<void>,
 ): Promise<boolean> {
-  const directory = directoryOf(flags);
+  const directory = await directoryOf(flags);
   const store = await openSharedStore(directory, await keyFileOf(flags));
   if (!store) return false;
   try {
@@ -100,7 +101,7 @@ async function changeShared(
 }
 
 async function pkiOf(flags: ClusterFlags): Promise<string> {
-  const directory = join(directoryOf(flags), 'pki');
+  const directory = join(await directoryOf(flags), 'pki');
   await access(directory).catch((cause) => {
     if (cause.code === 'EACCES') throw cause;
     throw new CliError(`${directory} does not exist: there is no cluster here; choose one with --name or --data-dir`, {

@@ -1,13 +1,14 @@
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import { createClient } from '../../client/client.ts';
 import type { Resource } from '../../client/resource.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { CLUSTER_CLOCK, Clock } from '../../kinds/groups/testing/clock.ts';
-import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** Resolves when the cluster has reached the new time. */
-export async function advance(milliseconds: number, flags: ConnectionFlags): Promise<void> {
+export async function advance(milliseconds: number, flags: ClusterFlags): Promise<void> {
   const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-clock' });
   try {
     const clocks = createClient(transport).of(Clock);

@@ -2,9 +2,11 @@
  * Remembers the data directories that were given with --data-dir, so that `qd list` shows them: a symbolic link for each in
  * `~/.quarterdeck/.elsewhere`. Links need no lock, and one whose directory is gone says so itself.
  */
+
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
+import { readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 
 const folderIn = (home: string) => join(home, '.elsewhere');
 const linkOf = (home: string, directory: string) =>
@@ -16,7 +18,7 @@ export async function rememberElsewhere(home: string, directory: string): Promis
   const link = linkOf(home, directory);
   if ((await readlink(link).catch(() => undefined)) === directory) return;
   await findElsewhere(home);
-  await mkdir(folderIn(home), { recursive: true, mode: 0o700 });
+  await makeDirectories(folderIn(home), 0o700);
   await rm(link, { force: true });
   await symlink(directory, link);
 }

@@ -13,8 +13,10 @@ export async function list({ json }: ListFlags): Promise<void> {
 
 const HEADER = ['NAME', 'STATUS', 'URL', 'NODES', 'VERSION', 'DIRECTORY'];
 
-function rowOf({ name, state, pid, url, nodes, version, directory, problem }: Cluster): string[] {
-  const status = pid === undefined ? state : `${state} (process ${pid})`;
+function rowOf({ kind, name, state, pid, networkPid, url, nodes, version, directory, problem }: Cluster): string[] {
+  const of = kind === 'agent' ? 'agent, ' : '';
+  const network = networkPid === undefined ? '' : ` (its network goes on, process ${networkPid})`;
+  const status = `${of}${pid === undefined ? `${state}${network}` : `${state} (process ${pid})`}`;
   const where = problem === undefined ? directory : `${directory} (${problem})`;
   return [name, status, url ?? '-', String(nodes ?? '-'), version ?? '-', where];
 }

@@ -1,46 +1,56 @@
-/** `qd reset`: removes what a cluster has on this machine, and nothing else. */
+/** `qd reset`: removes what a cluster or an agent has on this machine, and nothing else. */
 import { realpath, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../../base/time/clock.ts';
-import { clustersHome, directoryOf } from '../flags/cluster.ts';
+import { readAgentFile } from '../agent/agent-file.ts';
+import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
 import { CliError, explain } from '../output/cli-error.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { publishedFile } from '../up/identity/kubeconfig.ts';
+import { directoryOf } from './choice.ts';
 import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
 import { chosenCluster } from './down.ts';
 import { forgetElsewhere } from './elsewhere.ts';
-import { endPods } from './end-pods.ts';
+import { endOutliving } from './end-outliving.ts';
+import { type Cluster, describe } from './find.ts';
 import type { ResetFlags } from './flags.ts';
 import { removeEntry } from './kubeconfig-entry.ts';
 import { readLastStart } from './last-start.ts';
 import { stopCluster } from './stop.ts';
 
 export async function reset(flags: ResetFlags): Promise<void> {
-  const path = directoryOf(flags);
-  const name = await nameToRemove(flags, path);
+  const path = await directoryOf(flags);
+  const chosen = await toRemove(flags, path);
+  const what = describe(chosen);
   const directory = await realpath(path);
   await checkOwner(directory);
-  if (!flags.yes && !(await isConfirmed(name, path))) throw new CliError('nothing was removed');
+  if (!flags.yes && !(await isConfirmed(chosen, path))) throw new CliError('nothing was removed');
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
-  if (pid !== undefined) print(`Stopped cluster "${name}" (process ${pid}).`);
-  const left = await withCluster({ name, dataDir: directory }, async (running) => {
-    if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
-    await endPods(directory, 'remove');
-    await removeFromKubeconfigs(name, directory);
+  if (pid !== undefined) print(`Stopped ${what} (process ${pid}).`);
+  const left = await withCluster(directory, async (running) => {
+    if (running !== undefined)
+      throw new CliError(`the ${chosen.kind} was started again, as process ${running}; try again`);
+    await endOutliving(directory, 'remove');
+    // The context of the cluster that an agent belongs to is not its own.
+    if (chosen.kind === 'cluster') await removeFromKubeconfigs(chosen.name, directory);
     return removeContents(directory);
   });
   await removeDirectory(path, directory);
   await forgetElsewhere(clustersHome(), path);
-  print(`Removed cluster "${name}" from ${path}.`);
+  print(`Removed ${what} from ${path}.`);
   if (left.length > 0) print(`Left in ${path}, because qd did not create it: ${left.join(', ')}`);
 }
 
-/** Rejects for a directory that is not a cluster's. */
-async function nameToRemove(flags: ResetFlags, path: string): Promise<string> {
+type Removable = Pick<Cluster, 'kind' | 'name'>;
+
+/** Rejects for a directory that is not that of a cluster or agent. */
+async function toRemove(flags: ResetFlags, path: string): Promise<Removable> {
+  const agent = await readAgentFile(path);
+  if (agent) return { kind: 'agent', name: agent.node };
   // What a first start left that failed is a cluster's, too, although no other command can use it.
   const isLeftOver = await isUnfinished(path).catch(() => false);
-  const name = isLeftOver ? flags.name : (await chosenCluster(flags)).name;
-  return (await readLastStart(path))?.name ?? name;
+  const name = isLeftOver ? (flags.name ?? DEFAULT_NAME) : (await chosenCluster(flags)).name;
+  return { kind: 'cluster', name: (await readLastStart(path))?.name ?? name };
 }
 
 async function checkOwner(directory: string): Promise<void> {
@@ -50,13 +60,14 @@ async function checkOwner(directory: string): Promise<void> {
   throw new CliError(`${directory} belongs to user ${uid}, and you are user ${own}; nothing was removed`);
 }
 
-async function isConfirmed(name: string, path: string): Promise<boolean> {
+async function isConfirmed({ kind, name }: Removable, path: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new CliError(`reset removes ${path} for good; confirm with --yes`);
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const end = new AbortController();
   terminal.once('close', () => end.abort());
   try {
-    const question = `Remove cluster "${name}" with all its objects, keys and volumes in ${path}? [y/N] `;
+    const all = kind === 'agent' ? 'its pods, keys and volumes' : 'all its objects, keys and volumes';
+    const question = `Remove ${describe({ kind, name })} with ${all} in ${path}? [y/N] `;
     return /^y(es)?$/i.test((await terminal.question(question, { signal: end.signal })).trim());
   } catch {
     return false; // Ctrl-C or Ctrl-D instead of an answer.

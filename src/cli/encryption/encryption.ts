@@ -1,7 +1,7 @@
 /** `qd encryption show` and `rotate`: work on the key file, and signal the process that runs the cluster. */
 import { systemRandom } from '../../base/random.ts';
 import { formatKeyring, newKey } from '../../store/encryption/keyring.ts';
-import { directoryOf } from '../flags/cluster.ts';
+import { directoryOf } from '../clusters/choice.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { writeWhole } from '../process/files.ts';
 import { ROTATED_SIGNAL } from '../process/signals.ts';
@@ -11,7 +11,7 @@ import type { KeysFlags } from './flags.ts';
 
 /** Returns the key file that the flag names, or that the cluster was last started with. */
 export async function keyFileOf(flags: KeysFlags): Promise<string> {
-  const directory = directoryOf(flags);
+  const directory = await directoryOf(flags);
   return flags.encryptionKeyFile ?? (await rememberedIn(directory)).encryptionKeyFile ?? keyFileIn(directory);
 }
 
@@ -23,7 +23,7 @@ export async function showKeys(flags: KeysFlags): Promise<void> {
 
 export async function rotateKeys(flags: KeysFlags): Promise<void> {
   const file = await keyFileOf(flags);
-  await withCluster(flags, async (pid) => {
+  await withCluster(await directoryOf(flags), async (pid) => {
     const keys = await readKeys(file);
     const key = newKey(systemRandom);
     await writeWhole(file, formatKeyring([key, ...keys]));

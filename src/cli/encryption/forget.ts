@@ -5,7 +5,7 @@ import { systemClock } from '../../base/time/clock.ts';
 import { defaultStore, type StoreSettings, storeDriver } from '../../store/drivers.ts';
 import { type KeyUse, KeyUses } from '../../store/encryption/key-use.ts';
 import { formatKeyring, type Key } from '../../store/encryption/keyring.ts';
-import { directoryOf } from '../flags/cluster.ts';
+import { directoryOf } from '../clusters/choice.ts';
 import { CliError } from '../output/cli-error.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { writeWhole } from '../process/files.ts';
@@ -17,8 +17,8 @@ import type { KeysFlags } from './flags.ts';
 
 export async function forgetKeys(ids: readonly string[], flags: KeysFlags): Promise<void> {
   const file = await keyFileOf(flags);
-  const directory = directoryOf(flags);
-  await withCluster(flags, async (pid) => {
+  const directory = await directoryOf(flags);
+  await withCluster(directory, async (pid) => {
     const [current, ...older] = await readKeys(file);
     const obsolete = chosen(ids, current, older);
     if (obsolete.length === 0) return print(`${current.id} is the only key`);

@@ -6,6 +6,7 @@ const refused = {
   plugin: 'NodeResourcesFit',
   result: 'Refused',
   reasons: ['Insufficient cpu'],
+  details: ['requests 16 CPUs, 1.75 of 2 free'],
   curable: true,
 } as const;
 const good = {
@@ -27,13 +28,13 @@ it('shows the scores of nodes that fit, and which plugins rejected the others', 
     '',
     'NODE      FITS   SCORE   WHY',
     'node-1    yes    180     NodeResourcesFit 80; NodeAffinity 2×50',
-    'node-20   no     -       NodeResourcesFit: Insufficient cpu',
+    'node-20   no     -       NodeResourcesFit: requests 16 CPUs, 1.75 of 2 free',
   ]);
 });
 
 it('shows accepting plugins with --all', () => {
   const lines = report('shop/web', { message: '0/1 nodes fit', nodes: [bad] }, true);
-  expect(lines.at(-1)).toContain('NodeResourcesFit: Insufficient cpu; NodePorts passed');
+  expect(lines.at(-1)).toContain('NodeResourcesFit: requests 16 CPUs, 1.75 of 2 free; NodePorts passed');
 });
 
 it('shows the state of a pending pod', () => {
@@ -43,4 +44,14 @@ it('shows the state of a pending pod', () => {
     'shop/web: unschedulable, 1 attempt so far; node-1 is being freed for it by preemption',
     '0/0 nodes fit.',
   ]);
+});
+
+it('shows the reasons of plugins that have no numbers', () => {
+  const tainted = {
+    plugin: 'TaintToleration',
+    result: 'Refused',
+    reasons: ['node(s) had untolerated taint(s)'],
+  } as const;
+  const lines = report('shop/web', { message: '0/1 nodes fit', nodes: [{ ...bad, filters: [tainted] }] }, false);
+  expect(lines.at(-1)).toContain('TaintToleration: node(s) had untolerated taint(s)');
 });

@@ -3,7 +3,7 @@ import { createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
-import { connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
 import { table } from '../output/table.ts';
 import type { ExplainFlags } from './flags.ts';
 
@@ -47,7 +47,7 @@ function where({ nodeName, nominatedNodeName, queue }: Explanation): string {
 
 function why({ filters, scores }: NodeVerdict, showsAll: boolean): string {
   const against = filters.filter(({ result }) => result === 'Refused');
-  const refusals = against.map(({ plugin, reasons = [] }) => `${plugin}: ${reasons.join(', ')}`);
+  const refusals = against.map(({ plugin, reasons = [], details = reasons }) => `${plugin}: ${details.join(', ')}`);
   const others = filters.filter(({ result }) => showsAll && result !== 'Refused');
   return [
     ...refusals,

@@ -1,6 +1,6 @@
 /** The flags of `qd explain-pod`. */
 import { flag, type ValuesOf } from '../../base/flag.ts';
-import { connectionFlags } from '../flags/connection.ts';
+import { connectionFlags } from '../flags/cluster.ts';
 
 export const explainFlags = [
   flag('-n, --namespace <name>', { help: 'namespace of the pod', default: 'default' }),

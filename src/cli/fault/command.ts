@@ -1,7 +1,7 @@
 /** The command `qd fault`. Its work is loaded when it runs. */
 import { Command } from 'commander';
 import { addFlags } from '../flags/add-flags.ts';
-import { type ConnectionFlags, connectionFlags } from '../flags/connection.ts';
+import { type ClusterFlags, connectionFlags } from '../flags/cluster.ts';
 import { type AddFaultFlags, addFaultFlags, type RemoveFaultFlags, removeFaultFlags } from './flags.ts';
 
 export function faultCommand(): Command {
@@ -11,7 +11,7 @@ export function faultCommand(): Command {
     .action(async (name: string, flags: AddFaultFlags) => (await work()).addFault(name, flags));
   const list = new Command('list')
     .description('Lists the faults.')
-    .action(async (flags: ConnectionFlags) => (await work()).listFaults(flags));
+    .action(async (flags: ClusterFlags) => (await work()).listFaults(flags));
   const remove = new Command('remove')
     .description('Removes faults.')
     .argument('[name...]', 'names of the faults')

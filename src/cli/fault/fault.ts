@@ -1,7 +1,9 @@
+import { type ApiError, isApiError } from '../../api/errors.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Fault } from '../../kinds/groups/testing/fault.ts';
-import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
 import type { AddFaultFlags, RemoveFaultFlags } from './flags.ts';
@@ -18,7 +20,7 @@ export async function addFault(name: string, flags: AddFaultFlags): Promise<void
   print(`added fault ${name}`);
 }
 
-export async function listFaults(flags: ConnectionFlags): Promise<void> {
+export async function listFaults(flags: ClusterFlags): Promise<void> {
   const { items } = await withClient(flags, (client) => client.of(Fault).list());
   const rows = items.map(({ metadata, spec }) => [metadata.name ?? '', JSON.stringify(spec ?? {})]);
   for (const line of table([['NAME', 'WHAT'], ...rows])) print(line);
@@ -36,14 +38,20 @@ export async function removeFaults(names: readonly string[], flags: RemoveFaultF
   });
 }
 
-async function withClient<T>(flags: ConnectionFlags, work: (client: Client) => Promise<T>): Promise<T> {
+async function withClient<T>(flags: ClusterFlags, work: (client: Client) => Promise<T>): Promise<T> {
   const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-fault' });
   try {
     return await work(createClient(transport));
+  } catch (cause) {
+    if (!isUnknownPath(cause)) throw cause;
+    throw new CliError('this cluster serves no faults; start one with --faults', { cause });
   } finally {
     transport.close();
   }
 }
+
+/** The answer to a path of an API that is not served, unlike that to a missing object. */
+const isUnknownPath = (error: unknown) => isApiError(error, 'NotFound') && (error as ApiError).details === undefined;
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

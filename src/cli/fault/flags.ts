@@ -1,6 +1,6 @@
 /** The flags of `qd fault`. */
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
-import { connectionFlags } from '../flags/connection.ts';
+import { connectionFlags } from '../flags/cluster.ts';
 import * as value from '../flags/values.ts';
 
 export const addFaultFlags = [

@@ -1,18 +1,16 @@
-/** The flags of commands that talk to an API server, which they find through the kubeconfig, as kubectl does. */
+/** Finds the kubeconfig files that lead to a cluster, as kubectl does. */
 import { existsSync } from 'node:fs';
-import { flag, type ValuesOf } from '../../base/flag.ts';
 import { type Connection, connectionOf, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
 import { CliError } from '../output/cli-error.ts';
 import { defaultKubeconfig, filesOfVariable } from './kubeconfig-files.ts';
 
-export const connectionFlags = [
-  flag('--kubeconfig <file>', { help: 'kubeconfig file to use', defaultText: '$KUBECONFIG, or ~/.kube/config' }),
-  flag('--context <name>', { help: 'context of the kubeconfig', defaultText: 'its current context' }),
-] as const;
+/** Values of the flags of these names. */
+export interface ContextChoice {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
 
-export type ConnectionFlags = ValuesOf<typeof connectionFlags>;
-
-export async function connectionFor({ kubeconfig, context }: ConnectionFlags): Promise<Connection> {
+export async function contextConnection({ kubeconfig, context }: ContextChoice): Promise<Connection> {
   const files = existingFiles(kubeconfig, process.env);
   const config = await loadKubeconfig(files);
   if (config.contexts.size === 0) throw new CliError(`${files.join(', ')} has no contexts: it names no cluster`);

@@ -1,6 +1,6 @@
 /** The flags of `qd get`, `qd diff` and `qd undo`. */
 import { flag, type ValuesOf } from '../../base/flag.ts';
-import { connectionFlags } from '../flags/connection.ts';
+import { connectionFlags } from '../flags/cluster.ts';
 
 const namespace = flag('-n, --namespace <name>', { help: 'namespace of the objects', default: 'default' });
 const AT = '10 minutes ago, 90s, a time such as 2030-01-01T12:00:00Z, or a resourceVersion';
@@ -26,6 +26,10 @@ export type DiffFlags = ValuesOf<typeof diffFlags>;
 
 export const undoFlags = [
   namespace,
+  flag('--to <time>', {
+    help: `go back, or forward again, to this: ${AT}`,
+    defaultText: 'what was before the last change',
+  }),
   flag('--dry-run', { help: 'let the server check the change without making it' }),
   flag('--yes', { help: 'do not ask; required where standard input is not a terminal' }),
   ...connectionFlags,

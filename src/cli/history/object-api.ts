@@ -1,10 +1,13 @@
 /** Objects of any kind that the server has, custom ones included, now and as they were. */
-import { type ApiError, isApiError } from '../../base/errors.ts';
+
+import type { CallOptions } from '../../api/call.ts';
+import { type ApiError, isApiError } from '../../api/errors.ts';
 import { type HttpsTransport, httpsTransport } from '../../client/transport/https-transport.ts';
 import { pathOf } from '../../client/transport/request-path.ts';
-import type { RequestOptions } from '../../client/transport/transport.ts';
+import type { Request } from '../../client/transport/transport.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
 
@@ -37,7 +40,7 @@ const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscov
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 /** Runs a command with a connection, which is closed afterwards. */
-export async function withObjects<T>(flags: ConnectionFlags, work: (objects: ObjectApi) => Promise<T>): Promise<T> {
+export async function withObjects<T>(flags: ClusterFlags, work: (objects: ObjectApi) => Promise<T>): Promise<T> {
   const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-history' });
   try {
     return await work(new ObjectApi(transport));
@@ -124,7 +127,7 @@ export class ObjectApi {
           resourceVersion: since,
           resourceVersionMatch: undefined,
           timeoutSeconds: 1,
-        } as RequestOptions,
+        } as CallOptions,
       }),
     );
     const timer = setTimeout(() => stream.close(), MAX_REPLAY_MS);
@@ -157,16 +160,22 @@ export class ObjectApi {
     }
   }
 
-  async create(selection: Selection, body: object, isDryRun: boolean): Promise<void> {
-    const { found, namespace } = selection;
-    const where = { apiVersion: found.apiVersion, plural: found.plural, ...(namespace ? { namespace } : {}) };
-    await this.#transport.call({ verb: 'create', ...where, body, options: dryRun(isDryRun) });
+  /** Resolves with the object as the server has created it. */
+  async create(selection: Selection, body: object, isDryRun: boolean): Promise<KubeObject> {
+    return this.#write({ verb: 'create', ...whereOf(selection), body, options: written(isDryRun) });
   }
 
-  async update(selection: Selection, body: KubeObject, isDryRun: boolean): Promise<void> {
-    const { found, namespace, name = '' } = selection;
-    const where = { apiVersion: found.apiVersion, plural: found.plural, name, ...(namespace ? { namespace } : {}) };
-    await this.#transport.call({ verb: 'update', ...where, body, options: dryRun(isDryRun) });
+  /** Resolves with the object as the server has written it. */
+  async update(selection: Selection, body: KubeObject, isDryRun: boolean): Promise<KubeObject> {
+    const { name = '' } = selection;
+    return this.#write({ verb: 'update', ...whereOf(selection), name, body, options: written(isDryRun) });
+  }
+
+  async #write(request: Request): Promise<KubeObject> {
+    const answer = await this.#transport.call(request);
+    if (answer.type !== 'object')
+      throw new CliError(`the server did not answer with the ${request.plural} that it wrote`);
+    return answer.object;
   }
 }
 
@@ -202,7 +211,14 @@ function target({ found, namespace, name, selector, version }: Selection) {
   };
 }
 
-const dryRun = (isDryRun: boolean): RequestOptions => (isDryRun ? { dryRun: ['All'] } : {});
+function whereOf({ found, namespace }: Selection) {
+  return { apiVersion: found.apiVersion, plural: found.plural, ...(namespace ? { namespace } : {}) };
+}
+
+const written = (isDryRun: boolean): CallOptions => ({
+  fieldManager: 'qd-undo',
+  ...(isDryRun ? { dryRun: ['All'] } : {}),
+});
 
 /** Explains an answer of 410: what was asked for is older than the history. */
 async function reachable<T>(call: () => Promise<T>): Promise<T> {

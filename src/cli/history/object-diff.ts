@@ -1,14 +1,17 @@
 /** Compares two states of an object, field by field. */
 import type { KubeObject } from '../../kinds/kind.ts';
+import { withoutMark } from './undo-mark.ts';
 
 /** Fields that change with every write, and say nothing about it. */
 const BOOKKEEPING = ['resourceVersion', 'managedFields', 'selfLink', 'generation'];
 
-/** The object without what only the server writes; without its status, too, where that does not count. */
-export function contentOf({ metadata, ...object }: KubeObject, withStatus = true): object {
-  const own = Object.fromEntries(Object.entries(metadata).filter(([key]) => !BOOKKEEPING.includes(key)));
-  const { status, ...rest } = object as typeof object & { status?: unknown };
-  return { ...rest, metadata: own, ...(withStatus && status !== undefined ? { status } : {}) };
+/** The object without what says nothing about it. */
+export function contentOf(object: KubeObject): object {
+  const { metadata, ...rest } = withoutMark(object);
+  return {
+    ...rest,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([key]) => !BOOKKEEPING.includes(key))),
+  };
 }
 
 /** Lines such as `- spec.replicas: 3` and `+ spec.replicas: 5`, in the order of the fields. */
@@ -22,6 +25,22 @@ export function diffLines(before: object | undefined, after: object | undefined)
     if (is !== undefined) lines.push(`+ ${path}: ${is}`);
   }
   return lines;
+}
+
+interface Write {
+  readonly from: object;
+  readonly to: object;
+  /** The object that the server answered with. */
+  readonly is: object;
+}
+
+/** Lines about fields that a write should have changed, and that the server did not give the value that was written. */
+export function missingLines({ from, to, is }: Write): string[] {
+  const [old, wanted, written] = [leavesOf(from), leavesOf(to), leavesOf(is)];
+  const changed = [...new Set([...old.keys(), ...wanted.keys()])].filter((path) => old.get(path) !== wanted.get(path));
+  return changed
+    .filter((path) => written.get(path) !== wanted.get(path))
+    .map((path) => `  ${path}: ${written.get(path) ?? 'absent'}, not ${wanted.get(path) ?? 'absent'}`);
 }
 
 /** Values by their paths, as JSON. */

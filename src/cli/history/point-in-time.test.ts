@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
 
 describe('a point in time', () => {

@@ -1,6 +1,6 @@
 /** Turns what a user calls a time into a `resourceVersion`. */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import { parseDuration } from '../../base/time/duration.ts';
 import { HISTORY_PATH } from '../../client/history-path.ts';
 import { CliError } from '../output/cli-error.ts';

@@ -3,6 +3,7 @@ import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildImage } from '../../node/images/build/build-image.ts';
+import { directoryOf } from '../clusters/choice.ts';
 import { CliError } from '../output/cli-error.ts';
 import { checkNewFile } from '../process/writable.ts';
 import { version } from '../version.ts';
@@ -13,6 +14,7 @@ import { NODE_PATH, ownFiles, PROGRAM_PATH } from './own-files.ts';
 export async function buildOwnImage(flags: BuildFlags): Promise<void> {
   const { output, image = `quarterdeck:${version}` } = flags;
   if (output !== undefined) await checkNewFile('--output', output);
+  else await directoryOf(flags);
   const packageFolder = await ownPackageFolder();
   const scratch = await mkdtemp(join(output === undefined ? tmpdir() : dirname(output), '.qd-image-'));
   try {

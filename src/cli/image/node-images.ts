@@ -7,7 +7,8 @@ import { systemClock } from '../../base/time/clock.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
 import { type NodeFile, nodesIn } from '../agent/node-file.ts';
 import { openImageStore, openRuntime } from '../agent/open-runtime.ts';
-import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
+import { directoryOf } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { machineGuard } from '../process/machine-guard.ts';
 
@@ -28,7 +29,7 @@ export async function withNodeImages(
   flags: ClusterFlags,
   work: (nodes: readonly NodeImages[]) => Promise<void>,
 ): Promise<void> {
-  const dataDirectory = directoryOf(flags);
+  const dataDirectory = await directoryOf(flags);
   if (!(await exists(dataDirectory))) {
     throw new CliError(
       `${dataDirectory} does not exist: there is no such cluster; choose one with --name or --data-dir`,

@@ -40,6 +40,11 @@ export class LineOutput {
     if (!this.#retry) this.#send();
   }
 
+  /** Why lines are lost now. */
+  get problem(): string | undefined {
+    return this.#dropped > 0 ? `${this.#dropped} lines were dropped: nobody reads the log` : undefined;
+  }
+
   /** Waits for the reader, if not forever. To be called when the program ends. */
   finish(): void {
     const lastTry = performance.now() + MAX_EXIT_MS;

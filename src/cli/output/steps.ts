@@ -18,11 +18,15 @@ export interface Steps {
 const TITLE_WIDTH = 14;
 const PROGRESS_WIDTH = 60;
 
-/** On a terminal, a step is announced and its line rewritten when it is done; elsewhere each line is written once. */
-export function createSteps(screen: Screen, now: () => number): Steps {
+/**
+ * On a terminal, a step is announced and its line rewritten when it is done; elsewhere each line is written once. No step
+ * begins after `stop` is aborted: it rejects with the reason.
+ */
+export function createSteps(screen: Screen, now: () => number, stop?: AbortSignal): Steps {
   const style = screen.isTTY ? coloured : plain;
   return {
     async run(title, task) {
+      stop?.throwIfAborted();
       const start = now();
       let detail = '';
       screen.write(style.begin(title));

@@ -2,8 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { Subject } from '../../base/x509/certificate.ts';
-import type { AgentIdentity } from '../../server/nodes/agent-connection.ts';
+import type { Subject } from '../../protocols/x509/certificate.ts';
+import type { AgentIdentity } from '../../server/outbound/nodes/agent-connection.ts';
 import { BACKDATED_MS, type Pki, pemOf } from './pki.ts';
 
 /** As kubeadm names it. The group is the one that every authorizer knows. */
@@ -32,7 +32,7 @@ export function agentClientIdentity(
 }
 
 async function issueIdentity({ authority, signing, serving }: Pki, now: number, random: Random): Promise<Issued> {
-  const { issue, issuerOf, newKey } = await import('../../base/x509/certificate.ts');
+  const { issue, issuerOf, newKey } = await import('../../protocols/x509/certificate.ts');
   const { privateKey, publicKey } = await newKey();
   const end = Date.parse(new X509Certificate(signing.certificate).validTo);
   const notAfter = Math.min(end, now + LIFETIME_MS);

@@ -4,14 +4,15 @@
  * which aggregated API servers recognize this one. Valid files are only read; the code that creates
  * certificates is loaded when something is missing. rotate.ts replaces them, renewal.ts renews them in a running process.
  */
+
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { Identity, Subject } from '../../base/x509/certificate.ts';
-import { FRONT_PROXY_NAME } from '../../server/aggregation/front-proxy.ts';
+import type { Identity, Subject } from '../../protocols/x509/certificate.ts';
+import { FRONT_PROXY_NAME } from '../../server/serving/aggregation/front-proxy.ts';
 import { CliError } from '../output/cli-error.ts';
 import { readIfThere, writeWhole } from '../process/files.ts';
 
@@ -90,7 +91,7 @@ type AuthorityFile = typeof CLUSTER_AUTHORITY | typeof FRONT_PROXY_AUTHORITY;
 /** Reads the keys and certificates, and creates those that are missing, about to expire, or lack a name. */
 export async function openPki(options: PkiOptions): Promise<Pki> {
   const { directory } = options;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectories(directory, 0o700);
   const created: string[] = [];
   const signing = await openAuthority(options, CLUSTER_AUTHORITY, created);
   const frontProxyAuthority = await openAuthority(options, FRONT_PROXY_AUTHORITY, created);
@@ -138,7 +139,7 @@ export function firstBlock(pem: string): string {
 
 /** Makes sure that there are authorities and a key for service account tokens: what all servers of a cluster share. */
 export async function ensureClusterKeys(options: Omit<PkiOptions, 'names'>): Promise<void> {
-  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  await makeDirectories(options.directory, 0o700);
   await openAuthority(options, CLUSTER_AUTHORITY, []);
   await openAuthority(options, FRONT_PROXY_AUTHORITY, []);
   await openServiceAccountKey(options.directory, []);
@@ -152,7 +153,7 @@ async function openAuthority(
   const { directory, clock, random } = options;
   const found = file === CLUSTER_AUTHORITY.file ? await readAuthority(directory) : await readIdentity(directory, file);
   if (found) return found;
-  const { issue, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
+  const { issue, newIssuer, newKey } = await import('../../protocols/x509/certificate.ts');
   const { privateKey: key, publicKey } = await newKey();
   const now = clock.now();
   const validity = { notBefore: now - BACKDATED_MS, notAfter: now + AUTHORITY_LIFETIME_MS };
@@ -182,7 +183,7 @@ async function openLeaf(options: LeafOptions, created: string[]): Promise<KeyPai
   if (found && isValid(found.certificate, options)) {
     return { certificate: found.certificate, key: pemOf(found.key) };
   }
-  const { issue, issuerOf, newKey } = await import('../../base/x509/certificate.ts');
+  const { issue, issuerOf, newKey } = await import('../../protocols/x509/certificate.ts');
   const { privateKey, publicKey } = await newKey();
   const now = clock.now();
   const request = {
@@ -216,7 +217,7 @@ async function openServiceAccountKey(directory: string, created: string[]): Prom
   const file = join(directory, 'sa.key');
   const found = await readIfThere(file);
   if (found) return pemOf(parsed(file, () => createPrivateKey(found)));
-  const { newKey } = await import('../../base/x509/certificate.ts');
+  const { newKey } = await import('../../protocols/x509/certificate.ts');
   const pem = pemOf((await newKey()).privateKey);
   await writeWhole(file, pem);
   created.push('service account key');

@@ -66,7 +66,7 @@ async function rotateServiceAccountKey(directory: string): Promise<void> {
   const former = join(directory, FORMER_KEYS);
   const pub = createPublicKey(createPrivateKey(old)).export({ type: 'spki', format: 'pem' }) as string;
   await writeWhole(former, `${pub}${(await readIfThere(former)) ?? ''}`);
-  const { newKey } = await import('../../base/x509/certificate.ts');
+  const { newKey } = await import('../../protocols/x509/certificate.ts');
   await writeWhole(file, pemOf((await newKey()).privateKey));
 }
 
@@ -75,7 +75,7 @@ async function rotateServiceAccountKey(directory: string): Promise<void> {
  * one trust what the new one signs. Certificates of the old one are replaced at the next start, or valid until they expire.
  */
 async function rotateAuthority({ directory, clock, random }: RotateOptions): Promise<void> {
-  const { issue, issuerOf, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
+  const { issue, issuerOf, newIssuer, newKey } = await import('../../protocols/x509/certificate.ts');
   const old = await authorityIn(directory);
   const { privateKey: key, publicKey } = await newKey();
   const now = clock.now();
@@ -93,7 +93,7 @@ async function rotateAuthority({ directory, clock, random }: RotateOptions): Pro
  * certificate is signed by the new one at the next start, or by a running process that is signalled.
  */
 async function rotateFrontProxy({ directory, clock, random }: RotateOptions): Promise<void> {
-  const { issue, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
+  const { issue, newIssuer, newKey } = await import('../../protocols/x509/certificate.ts');
   const old = await readIdentity(directory, FRONT_PROXY_AUTHORITY_FILE);
   const { privateKey: key, publicKey } = await newKey();
   const now = clock.now();

@@ -6,9 +6,11 @@
  * In the store they are encrypted with the keys of the encryption key file, which is therefore the one secret that an
  * operator gives to each server. See docs/decisions.
  */
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { type Row, type Store, StoreConflict } from '../../store/index.ts';
@@ -137,12 +139,12 @@ function decode({ value }: Row): Files {
 
 /** Keys that have nothing to do with the store's are moved aside: they may have been another cluster's. */
 async function adopt(directory: string, files: Files, { clock, log }: { clock: Clock; log: Logger }): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectories(directory, 0o700);
   const own = await readFiles(directory);
   const authority = own[AUTHORITY];
   if (authority !== undefined && !files[AUTHORITY]?.includes(firstBlock(authority))) {
     const aside = join(directory, `replaced-${new Date(clock.now()).toISOString().replace(/[:.]/g, '-')}`);
-    await mkdir(aside, { recursive: true, mode: 0o700 });
+    await makeDirectories(aside, 0o700);
     for (const name of FILES) if (own[name] !== undefined) await rename(join(directory, name), join(aside, name));
     log.warn('the keys of the store replace those of the data directory', { aside });
   }

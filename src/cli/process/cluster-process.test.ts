@@ -8,31 +8,29 @@ import { takeLock } from '../up/directory/lock.ts';
 import { findClusterProcess, withCluster } from './cluster-process.ts';
 
 let dataDir: string;
-let flags: { name: string; dataDir: string };
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'qd-process-'));
-  flags = { name: 'quarterdeck', dataDir };
 });
 afterEach(() => rm(dataDir, { recursive: true }));
 
 test('a command learns the process of a running cluster', async () => {
   const lock = await takeLock(dataDir);
-  expect(await withCluster(flags, async (pid) => pid)).toBe(process.pid);
+  expect(await withCluster(dataDir, async (pid) => pid)).toBe(process.pid);
   expect((await findClusterProcess(dataDir))?.pid).toBe(process.pid);
   await lock.release();
-  expect(await withCluster(flags, async (pid) => pid)).toBeUndefined();
+  expect(await withCluster(dataDir, async (pid) => pid)).toBeUndefined();
   expect(await findClusterProcess(dataDir)).toBeUndefined();
 });
 
 test('a command is not taken for a running cluster: it must not get the signals of one', async () => {
-  await withCluster(flags, async () => {
+  await withCluster(dataDir, async () => {
     expect(await findClusterProcess(dataDir)).toBeUndefined();
-    await expect(withCluster(flags, async (pid) => pid)).rejects.toThrow(/another qd command, process \d+, works on/);
+    await expect(withCluster(dataDir, async (pid) => pid)).rejects.toThrow(/another qd command, process \d+, works on/);
   });
 });
 
 test('an error of the work is passed on, and the directory is free again', async () => {
-  await expect(withCluster(flags, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  await expect(withCluster(dataDir, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   await (await takeLock(dataDir)).release();
 });
 

@@ -7,7 +7,6 @@ import {
   type ProcessLock,
   takeProcessLock,
 } from '../../base/programs/process-lock.ts';
-import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** The purpose of a lock that a command holds while it works. A lock without a purpose is that of a running cluster. */
@@ -25,8 +24,8 @@ export async function findClusterProcess(directory: string): Promise<LockHolder 
  * Runs `work` with the id of the process that runs the cluster. When none does, `work` gets undefined, and no process can
  * start the cluster meanwhile. Rejects while another command works on the directory.
  */
-export async function withCluster<T>(flags: ClusterFlags, work: (pid: number | undefined) => Promise<T>): Promise<T> {
-  const taken = await tryLock(directoryOf(flags));
+export async function withCluster<T>(directory: string, work: (pid: number | undefined) => Promise<T>): Promise<T> {
+  const taken = await tryLock(directory);
   if ('pid' in taken) return work(taken.pid);
   try {
     return await work(undefined);

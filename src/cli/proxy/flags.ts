@@ -1,6 +1,6 @@
 /** The flags of `qd proxy`, which are those of `kubectl proxy`. */
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
-import { connectionFlags } from '../flags/connection.ts';
+import { connectionFlags } from '../flags/cluster.ts';
 import * as value from '../flags/values.ts';
 
 export const proxyFlags = [

@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { fileProblem } from '../../base/file-problem.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
 import { CliError } from '../output/cli-error.ts';
 import { explainListening } from '../process/listen.ts';
 import { untilStopSignal } from '../process/signals.ts';

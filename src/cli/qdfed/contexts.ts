@@ -1,5 +1,5 @@
 /** The clusters that the contexts of the client configuration name. */
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { type Connection, connectionOf, type Kubeconfig, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';

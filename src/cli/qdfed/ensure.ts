@@ -1,7 +1,7 @@
 /** Creates objects; those of an earlier attempt are brought up to date. */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { AnyObject, DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
-import type { AnyObject, DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { ObjectToCreate } from '../../federation/tool/control-plane.ts';
 
 /** Kinds whose objects are kept as they are when they exist: what they were given cannot change, or others depend on it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { createClient } from '../../client/client.ts';
 import type { Transport } from '../../client/transport/transport.ts';
 import type { ClusterAccess } from './contexts.ts';

@@ -1,6 +1,6 @@
 /** `qdfed federate TYPE`: federates a kind, and gives the federation the rights that it needs for it in the members. */
 
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { FederatedKind } from '../../federation/plan/federated-kind.ts';
 import { namedKind } from '../../federation/plan/named-kind.ts';
 import { objectOf } from '../../federation/tool/control-plane.ts';

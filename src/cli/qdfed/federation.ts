@@ -1,5 +1,6 @@
 /** The host cluster and the federation that a member joins or leaves. */
-import { FEDERATION_NAME } from '../../federation/tool/control-plane.ts';
+import { FEDERATION_NAME, serverName } from '../../federation/tool/control-plane.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { CliError } from '../output/cli-error.ts';
 import type { ClusterAccess, Contexts } from './contexts.ts';
@@ -33,10 +34,28 @@ export async function openFederation(contexts: Contexts, flags: FederationFlags)
           : 'run qdfed init'),
     );
   }
+  await checkHost(host, { federationName, namespace, isNamed: flags.hostClusterContext !== undefined });
   return {
     host,
     federationName,
     namespace,
     federation: await contexts.open(flags.context ?? federationName, '--context'),
   };
+}
+
+interface Hosted {
+  readonly federationName: string;
+  readonly namespace: string;
+  /** Whether a flag names the host. */
+  readonly isNamed: boolean;
+}
+
+/** Members have the namespace, too, for the account of the federation; only the host runs the control plane. */
+export async function checkHost(host: ClusterAccess, { federationName, namespace, isNamed }: Hosted): Promise<void> {
+  if (await find(host.client, Deployment, serverName({ name: federationName }), namespace)) return;
+  const hint = isNamed ? 'name another cluster' : 'name the host cluster';
+  throw new CliError(
+    `the cluster of context "${host.context}" does not host the federation "${federationName}": it has no control plane ` +
+      `in the namespace ${namespace}; ${hint} with --host-cluster-context`,
+  );
 }

@@ -35,7 +35,7 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
     if (contexts.config.contexts.has(name)) {
       throw new CliError(
         `the client configuration has a context "${name}" already; choose another name, or delete it with ` +
-          `kubectl config delete-context ${name}`,
+          ['context', 'cluster', 'user'].map((each) => `kubectl config delete-${each} ${name}`).join('; '),
       );
     }
     const { gitVersion } = await releaseOf(host);

@@ -1,7 +1,7 @@
 /** `qdfed join`: adds a cluster to a federation. */
 import { isIP } from 'node:net';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { FEDERATIONS, managerName } from '../../federation/tool/control-plane.ts';
 import { DNS_CONFIG, managesDns, withFederation } from '../../federation/tool/dns-config.ts';
 import {

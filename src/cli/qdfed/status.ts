@@ -1,7 +1,7 @@
 /** `qdfed status KIND NAME`: where a federated object is, and why. */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { type Explanation, explain } from '../../federation/plan/explain.ts';
 import type { FederatedKind } from '../../federation/plan/federated-kind.ts';
 import { federatedKinds } from '../../federation/plan/federated-kinds.ts';

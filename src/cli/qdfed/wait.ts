@@ -1,5 +1,5 @@
 /** Waits until something holds. */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { CliError } from '../output/cli-error.ts';
 

@@ -1,7 +1,7 @@
 /** `qd snapshot check`: verifies a data directory or a snapshot, and names what is damaged. */
 import { stat } from 'node:fs/promises';
 import { defaultStore, storeDriver } from '../../store/drivers.ts';
-import { directoryOf } from '../flags/cluster.ts';
+import { directoryOf } from '../clusters/choice.ts';
 import { CliError } from '../output/cli-error.ts';
 import { explainDamage, TO_DELETE } from '../output/store-damage.ts';
 import { withCluster } from '../process/cluster-process.ts';
@@ -20,21 +20,21 @@ export async function check(path: string | undefined, flags: CheckFlags): Promis
 }
 
 async function checkCluster(flags: CheckFlags): Promise<void> {
-  const directory = directoryOf(flags);
+  const directory = await directoryOf(flags);
   const snapshots = await snapshotsOf(directory);
   const store = snapshots.pathIn(directory);
   if (!(await exists(store))) {
     throw new CliError(`${store} does not exist: there is no cluster to check; choose one with --name or --data-dir`);
   }
-  if (flags.deleteDamaged) await deleteDamaged(flags, () => snapshots.deleteDamaged(store));
+  if (flags.deleteDamaged) await deleteDamaged(directory, () => snapshots.deleteDamaged(store));
   const report = await snapshots.check(store).catch(explainDamage);
   list(report);
   checkIntact(directory, report, TO_DELETE);
   print(`${directory}: undamaged; revision ${report.revision}, ${report.keys} keys`);
 }
 
-async function deleteDamaged(flags: CheckFlags, work: () => Promise<readonly string[]>): Promise<void> {
-  await withCluster(flags, async (pid) => {
+async function deleteDamaged(directory: string, work: () => Promise<readonly string[]>): Promise<void> {
+  await withCluster(directory, async (pid) => {
     if (pid !== undefined) throw new CliError(`the cluster is running as process ${pid}; stop it first`);
     for (const key of await work().catch(explainDamage)) print(`deleted: ${key}`);
   });

@@ -2,7 +2,8 @@
 import { mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../base/time/clock.ts';
-import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
+import { directoryOf } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { explainDamage } from '../output/store-damage.ts';
 import { withCluster } from '../process/cluster-process.ts';
@@ -15,7 +16,7 @@ import { exists, print, snapshotsOf } from './store.ts';
 const now = () => new Date(systemClock.now()).toISOString();
 
 export async function saveSnapshot(file: string, flags: ClusterFlags): Promise<void> {
-  const directory = directoryOf(flags);
+  const directory = await directoryOf(flags);
   const snapshots = await snapshotsOf(directory);
   const source = snapshots.pathIn(directory);
   if (!(await exists(source))) {
@@ -36,14 +37,14 @@ export async function saveSnapshot(file: string, flags: ClusterFlags): Promise<v
 }
 
 export async function restoreSnapshot(file: string, flags: RestoreFlags): Promise<void> {
-  const directory = directoryOf(flags);
+  const directory = await directoryOf(flags);
   if (!(await exists(directory))) {
     throw new CliError(`${directory} does not exist; create it, with pki and encryption.key of the cluster in it`);
   }
   const snapshots = await snapshotsOf(directory);
   const { start } = await checkArchive(file);
   checkIntact(file, await snapshots.checkFile(file, start));
-  await withCluster(flags, async (pid) => {
+  await withCluster(directory, async (pid) => {
     if (pid !== undefined) throw new CliError(`the cluster is running as process ${pid}; stop it first`);
     const store = snapshots.pathIn(directory);
     const isThere = await exists(store);

@@ -1,7 +1,7 @@
 /** The command `qd token`. Its work is loaded when it runs. */
 import { Command } from 'commander';
 import { addFlags, parsed } from '../flags/add-flags.ts';
-import { type ConnectionFlags, connectionFlags } from '../flags/connection.ts';
+import { type ClusterFlags, connectionFlags } from '../flags/cluster.ts';
 import { type CreateFlags, createFlags, token } from './flags.ts';
 
 export function tokenCommand(): Command {
@@ -13,11 +13,11 @@ export function tokenCommand(): Command {
     .action(async (given: string | undefined, flags: CreateFlags) => (await work()).createToken(given, flags));
   const list = new Command('list')
     .description('Lists tokens, without their secrets.')
-    .action(async (flags: ConnectionFlags) => (await work()).listTokens(flags));
+    .action(async (flags: ClusterFlags) => (await work()).listTokens(flags));
   const remove = new Command('delete')
     .description('Revokes tokens.')
     .argument('<id...>', 'the part before the dot, or the whole token')
-    .action(async (ids: readonly string[], flags: ConnectionFlags) => (await work()).deleteTokens(ids, flags));
+    .action(async (ids: readonly string[], flags: ClusterFlags) => (await work()).deleteTokens(ids, flags));
   return new Command('token')
     .description('Manages the tokens that machines join a cluster with.')
     .addCommand(addFlags(create, createFlags))

@@ -1,6 +1,6 @@
 /** The flags of `qd token create`. */
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
-import { connectionFlags } from '../flags/connection.ts';
+import { connectionFlags } from '../flags/cluster.ts';
 import * as value from '../flags/values.ts';
 
 const DEFAULT_GROUP = 'system:bootstrappers:quarterdeck:default-node-token';

@@ -1,7 +1,7 @@
 /** RBAC objects that let machines join with a token, and let nodes renew their certificates. */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { KindRef } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
-import type { KindRef } from '../../client/object-types.ts';
 import { ClusterRoleBinding } from '../../kinds/groups/rbac/cluster-role-binding.ts';
 import { Role } from '../../kinds/groups/rbac/role.ts';
 import { RoleBinding } from '../../kinds/groups/rbac/role-binding.ts';

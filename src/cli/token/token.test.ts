@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
 import { systemRandom } from '../../base/random.ts';
-import { authorityHash, joinCommand, joiningDetails, newToken, secretOf, tokenTable } from './token.ts';
+import { authorityHash, joinCommand, joiningDetails, newToken, reachProblem, secretOf, tokenTable } from './token.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const flags = { ttl: 3_600_000, groups: ['system:bootstrappers:a'], usages: ['signing', 'authentication'] };
@@ -61,4 +61,14 @@ test('a list shows tokens without their secrets', () => {
     ['bbbbbb', '<expired>', 'signing', '<none>', '<none>'],
     ['cccccc', '<never>', '<none>', '<none>', 'rack 4'],
   ]);
+});
+
+test.each([
+  ['https://127.0.0.1:6443', true],
+  ['https://[::1]:6443', true],
+  ['https://localhost:6443', true],
+  ['https://192.0.2.2:6443', false],
+  ['https://cluster.example', false],
+])('for %s, the missing flag is named: %s', (server, isNamed) => {
+  expect(reachProblem(server)?.includes('--bind-address') ?? false).toBe(isNamed);
 });

@@ -1,16 +1,17 @@
 /** `qd token`: bootstrap tokens that machines join the cluster with, kept as Secrets in kube-system. */
 import { createHash, X509Certificate } from 'node:crypto';
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { type Random, systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
-import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
+import { connectionFor } from '../clusters/choice.ts';
+import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
 import type { CreateFlags } from './flags.ts';
@@ -32,10 +33,12 @@ export async function createToken(given: string | undefined, flags: CreateFlags)
     print('\nA machine that joins needs:');
     for (const line of joiningDetails(token, { ...connection, server })) print(`  ${line}`);
     print(`\nRun on it:\n  ${joinCommand(token, { ...connection, server })}`);
+    const problem = reachProblem(server);
+    if (problem !== undefined) print(`\n${problem}`);
   });
 }
 
-export async function listTokens(flags: ConnectionFlags): Promise<void> {
+export async function listTokens(flags: ClusterFlags): Promise<void> {
   await withClient(flags, async (client) => {
     const { items } = await client
       .of(Secret)
@@ -45,7 +48,7 @@ export async function listTokens(flags: ConnectionFlags): Promise<void> {
   });
 }
 
-export async function deleteTokens(ids: readonly string[], flags: ConnectionFlags): Promise<void> {
+export async function deleteTokens(ids: readonly string[], flags: ClusterFlags): Promise<void> {
   await withClient(flags, async (client) => {
     for (const given of ids) {
       const id = given.split('.')[0] ?? '';
@@ -93,6 +96,13 @@ export function joinCommand(token: string, { server, ca }: Connection): string {
   return `qd agent --server ${server} --token ${token} ${pin}`;
 }
 
+/** What is to be done before other machines reach the server; undefined when its address is not one of this machine alone. */
+export function reachProblem(server: string): string | undefined {
+  const { hostname } = new URL(server);
+  if (!/^(127\.[\d.]+|localhost|\[::1\])$/.test(hostname)) return undefined;
+  return `Other machines do not reach ${hostname}: start the cluster with --bind-address ADDRESS, and create a token again.`;
+}
+
 /** Hash of the public key, which stays the same when only the certificate of the authority is renewed. */
 export function authorityHash(pem: string): string {
   const key = new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'der' });
@@ -135,7 +145,7 @@ function timeLeft(expiration: string, now: number): string {
 }
 
 async function withClient(
-  flags: ConnectionFlags,
+  flags: ClusterFlags,
   work: (client: Client, connection: Connection) => Promise<void>,
 ): Promise<void> {
   const connection = await connectionFor(flags);

@@ -3,7 +3,7 @@
  * data directory and filled in by default derives from these descriptions.
  */
 import type { Flag, ValuesOf } from '../../base/flag.ts';
-import { clusterFlags } from '../flags/cluster.ts';
+import { newClusterFlags } from '../flags/cluster.ts';
 import { apiFlags } from './api/flags.ts';
 import { componentFlags } from './components/flags.ts';
 import { detachFlags } from './detach/flags.ts';
@@ -15,7 +15,7 @@ import { testingFlags } from './testing/flags.ts';
 
 /** In the order of the help. */
 export const flagGroups = [
-  { heading: 'Cluster', flags: [...clusterFlags, ...detachFlags, ...logFlags] },
+  { heading: 'Cluster', flags: [...newClusterFlags, ...detachFlags, ...logFlags] },
   { heading: 'Listeners', flags: listenerFlags },
   { heading: 'Store', flags: storeFlags },
   { heading: 'Authentication', flags: identityFlags },

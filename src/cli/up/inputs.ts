@@ -3,8 +3,8 @@
  * that was refused for its flags, nothing is there that was not there before.
  */
 
-import type { AdmissionPlugin } from '../../server/admission/plugin.ts';
-import type { FlowControlSettings } from '../../server/fairness/create-flow-control.ts';
+import type { AdmissionPlugin } from '../../server/operations/admission/plugin.ts';
+import type { FlowControlSettings } from '../../server/upkeep/flow-control/create-flow-control.ts';
 import type { StoreImage } from '../../store/memory/memory-store.ts';
 import { checkNodeFlags } from '../agent/node-config.ts';
 import { rangesOverlap } from '../flags/values.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../../base/random.ts';
 import { findElsewhere } from '../clusters/elsewhere.ts';
-import { clustersHome, DEFAULT_NAME, directoryOf } from '../flags/cluster.ts';
+import { clustersHome, DEFAULT_NAME, directoryNamed } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { findClusterProcess } from '../process/cluster-process.ts';
 import { freePort } from '../process/listen.ts';
@@ -14,6 +14,7 @@ import type { Settings } from './flags.ts';
 import { type Inputs, readInputs } from './inputs.ts';
 import { machineAddresses } from './listeners/addresses.ts';
 import { clashOf } from './settings/free.ts';
+import { freeFromRules, hasLeftRules } from './settings/left-rules.ts';
 import { type Reservation, type Reserved, reserve } from './settings/reservations.ts';
 import { type GivenFlags, settle, usesMachine } from './settings/settle.ts';
 
@@ -24,14 +25,14 @@ export interface Prepared {
 
 /** Resolves when nothing is known that speaks against the start. The data directory is yet to be created. */
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
-  const directory = await openDirectory(directoryOf({ name: DEFAULT_NAME, ...given }));
+  const directory = await openDirectory(directoryNamed({ name: DEFAULT_NAME, ...given }));
   environment.cleanup.add(() => directory.release());
   const { chosen: settings, earlier } = await reserveSettings(given, directory, environment);
   const inputs = await readInputs(settings, {
     ...{ directory: directory.path, path: process.env.PATH ?? '', clock: environment.clock },
   });
   await checkNeighbours({ settings, inputs, path: directory.path, earlier });
-  return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
+  return { directory, context: { ...environment, settings, inputs, directory: directory.path, openPorts: [] } };
 }
 
 /** Finds the settings and reserves their port and ranges, until the cluster stops. */
@@ -89,15 +90,18 @@ interface Neighbourhood {
   readonly earlier: () => Promise<readonly Reserved[]>;
 }
 
-/** Rejects when another cluster runs whose rules on this machine would meet those of this one. */
+/** Rejects when another cluster has rules on this machine that would meet those of this one. */
 async function checkNeighbours({ settings, inputs, path, earlier }: Neighbourhood): Promise<void> {
   if (process.getuid?.() !== 0 || !hasRealPods(inputs.nodes)) return;
+  const programs = process.env.PATH ?? '';
+  await freeFromRules(settings.port, path, programs);
   for (const other of [...(await earlier()), ...(await neighbours(path))]) {
     const clash = clashOf(settings, other);
     const pid = clash && ('pid' in other ? other.pid : (await findClusterProcess(other.directory))?.pid);
-    if (!pid) continue;
+    if (!clash || (!pid && !(await hasLeftRules(other.directory, programs)))) continue;
+    const why = pid ? `which process ${pid} runs on this machine` : 'which is stopped, and whose pods and rules go on';
     throw new CliError(
-      `${clash} of the cluster in ${other.directory}, which process ${pid} runs on this machine: their rules would meet; stop that one with qd down --data-dir ${other.directory}, or choose other ranges with another --data-dir`,
+      `${clash} of the cluster in ${other.directory}, ${why}: their rules would meet; stop that one with qd down --data-dir ${other.directory}, or choose other ranges with another --data-dir`,
     );
   }
 }

@@ -1,32 +1,36 @@
 /** The start of a cluster, step by step. What a step opens is added to the clean-up, which closes it in reverse order. */
-import { answering } from '../../server/http/documents/health.ts';
-import { Metrics } from '../../server/metrics/metrics.ts';
-import { ObjectMetrics } from '../../server/metrics/objects.ts';
+import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
+import { Metrics } from '../../server/serving/metrics/metrics.ts';
+import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
 import { storeDriver } from '../../store/drivers.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';
 import { clustersHome } from '../flags/cluster.ts';
-import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
 import { limitHeapGrowth } from '../process/heap-growth.ts';
 import { collectWithoutHelpers, lowerHelperPriority } from '../process/helper-threads.ts';
 import { machineGuard } from '../process/machine-guard.ts';
 import { version } from '../version.ts';
+import { announcement } from './announcement.ts';
 import { startServer } from './api/server.ts';
-import { openDns, startDns } from './components/dns.ts';
-import { openIngress, startIngress } from './components/ingress.ts';
+import { startDns } from './components/dns.ts';
+import { startIngress } from './components/ingress.ts';
+import { hasRunningPods, openNetwork } from './components/network.ts';
 import { startNodes } from './components/nodes.ts';
+import { type UnreadyNode, untilNodesReady } from './components/nodes-ready.ts';
+import { hasRealPods } from './components/plan-nodes.ts';
 import { remoteConnection } from './components/remote-nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
-import { isDetached } from './detach/ready.ts';
 import { describeCertificates, openCertificates } from './identity/certificates.ts';
 import { type Published, publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
 import { renewCertificates } from './identity/renewal.ts';
 import { tokenSettings } from './identity/service-account-tokens.ts';
+import { reachableAddress } from './listeners/addresses.ts';
 import { startFront } from './listeners/front-thread.ts';
 import { frontProxyOf, listenHttps, listenInsecure, tlsOf } from './listeners/https.ts';
+import { reachProblem } from './listeners/self-check.ts';
 import { openAudit } from './observability/audit.ts';
 import { prepare } from './prepare.ts';
 import type { GivenFlags } from './settings/settle.ts';
@@ -34,9 +38,12 @@ import { openStore } from './store/open.ts';
 import { followClock } from './testing/clock.ts';
 import { restoreInto } from './testing/restore.ts';
 
-/** Resolves when the cluster is ready. */
-export async function start(given: GivenFlags, environment: Environment): Promise<void> {
-  const { steps, cleanup, machineClock, random, log } = environment;
+/** How long the nodes may take. */
+const NODES_READY_TIMEOUT_MS = 60_000;
+
+/** Resolves when the cluster is ready, with the nodes that are not. */
+export async function start(given: GivenFlags, environment: Environment): Promise<readonly UnreadyNode[]> {
+  const { steps, cleanup, machineClock, random, log, stopSignal } = environment;
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   const { directory, context } = await prepare(given, environment);
@@ -46,8 +53,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     await directory.create();
     say(directory.isNew ? `${directory.path} (new)` : directory.path);
   });
-  const openingDns = openDns(context);
-  const openingIngress = openIngress(context);
+  const network = openNetwork(context);
   const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
   const pki = await steps.run('certificates', async (say) => {
     const opened = await openCertificates(context, store);
@@ -69,7 +75,8 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     markReady = resolve;
   });
   const http = await steps.run('HTTPS', (say) => {
-    const checks = [answering('etcd', () => store.revision(), machineClock)];
+    const own = [logCheck(log), answering('etcd', () => store.revision(), machineClock)];
+    const checks = [...own, ...server.checks];
     const state = { metrics, audit, checks, isReady: () => isReady };
     return listenHttps(context, { server, pki, tokens, openListeners, ...state }, say);
   });
@@ -80,20 +87,20 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     prepareComponents(context, { server, pki, metrics }, say),
   );
   const isShared = storeDriver(settings.store).shared;
-  const clusterDns = openingDns
-    ? await steps.run('DNS', (say) => startDns(context, { opening: openingDns, server }, say))
-    : [];
+  const outlives = hasRunningPods(server);
+  network?.outlives(outlives);
+  const clusterDns = network ? await steps.run('DNS', (say) => startDns(context, { network, server }, say)) : [];
   let current = pki;
   const remote = remoteConnection(server, () => current, { ...environment, guard: machineGuard(settings) });
-  const leftOut = await steps.run('nodes', (say) =>
+  const { leftOut, starting } = await steps.run('nodes', (say) =>
     startNodes(
       inputs.nodes,
-      { ...context, server, isShared, clusterDns, remote, authority: () => current.authority, whenReady },
+      { ...context, server, isShared, clusterDns, remote, outlives, authority: () => current.authority, whenReady },
       say,
     ),
   );
-  if (openingIngress) {
-    await steps.run('ingress', (say) => startIngress(context, { opening: openingIngress, server }, say));
+  if (network && settings.ingress !== false) {
+    await steps.run('ingress', (say) => startIngress(context, { network, server }, say));
   }
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
@@ -101,11 +108,13 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   await announce(context);
   encryptStale();
   isReady = true;
-  const url = serverUrl(settings.bindAddress, settings.port);
-  const seconds = (performance.now() / 1_000).toFixed(2);
-  log.info('ready', { server: url, seconds: Number(seconds) });
-  const notes = published.notes.map((note) => `${note}\n`).join('');
-  steps.line(`\nReady in ${seconds} s: ${url}\n${notes}\n${nextSteps(published.file, context)}`);
+  const seconds = secondsSinceStart();
+  log.info('ready', { server: serverUrl(settings.bindAddress, settings.port), seconds: Number(seconds) });
+  const waits = settings.wait && starting.length > 0;
+  const announceReady = (unready: readonly UnreadyNode[] = []) =>
+    steps.line(announcement(context, { published, seconds: secondsSinceStart(), unready }));
+  if (!waits) announceReady();
+  const checkReach = reachCheck(context, () => current);
   limitHeapGrowth();
   collectWithoutHelpers();
   setImmediate(() => http.prepare());
@@ -113,6 +122,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   environment.manual?.follow(store, await store.revision());
   await followClock(context, server);
   markReady();
+  network?.started();
   renewCertificates(context, {
     pki,
     store,
@@ -125,7 +135,42 @@ export async function start(given: GivenFlags, environment: Environment): Promis
       await publish(context, next, () => {});
     },
   });
+  await checkReach();
+  if (!waits) return [];
+  const unready = await steps.run('waiting', async (say) => {
+    const [names, api] = [starting.map(({ name }) => name).join(', '), `the API is ready after ${seconds} s`];
+    say(`${api}; waiting for ${names}`);
+    const options = { clock: machineClock, timeoutMs: NODES_READY_TIMEOUT_MS, signal: stopSignal };
+    const found = await untilNodesReady(starting, options);
+    say(
+      `${api}; ${found.length === 0 ? names : `${starting.length - found.length} of ${starting.length} nodes`} ready`,
+    );
+    return found;
+  });
+  announceReady(unready);
+  await checkReach();
+  return unready;
 }
+
+/** Says once what keeps clients from the server. Pods may have taken its port, those of an earlier start as well. */
+function reachCheck({ settings, inputs, steps }: StartContext, pki: () => Pki): () => Promise<void> {
+  const { bindAddress, port, serviceClusterIpRange } = settings;
+  const reached = reachableAddress(bindAddress, serviceClusterIpRange, hasRealPods(inputs.nodes));
+  const servers = new Set([serverUrl(bindAddress, port), serverUrl(reached, port)]);
+  const said = new Set<string>();
+  return async () => {
+    const { authority: ca, admin } = pki();
+    const credentials = { ca, cert: admin.certificate, key: admin.key };
+    const found = await Promise.all([...servers].map((server) => reachProblem(server, credentials)));
+    for (const problem of found) {
+      if (problem === undefined || said.has(problem)) continue;
+      said.add(problem);
+      steps.line(`\n${problem}`);
+    }
+  };
+}
+
+const secondsSinceStart = () => (performance.now() / 1_000).toFixed(2);
 
 const MAX_NAMED_NODES = 10;
 
@@ -152,20 +197,4 @@ async function announce({ settings, inputs, directory, log }: StartContext): Pro
   await rememberElsewhere(clustersHome(), directory).catch((error) => {
     log.debug('qd list will not show this cluster', { error });
   });
-}
-
-function nextSteps(kubeconfig: string | undefined, { settings: { name }, inputs, directory }: StartContext): string {
-  const stop = isDetached() ? commandFor('down', name, directory) : 'Ctrl-C';
-  const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
-  const example =
-    inputs.nodes.names.length > 0
-      ? ['create deployment hello --image=nginx', 'get pods']
-      : ['create configmap hello --from-literal=greeting=hi', 'get configmap hello -o yaml'];
-  return [
-    'Next:',
-    `  ${kubectl} get namespaces`,
-    ...example.map((command) => `  ${kubectl} ${command}`),
-    '',
-    `${stop} stops the cluster; the next start continues it.`,
-  ].join('\n');
 }

@@ -4,13 +4,15 @@ import { monitoredClock, Watchdog } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
+import { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import { createLogger } from '../output/logger.ts';
+import { oneLine } from '../output/one-line.ts';
 import { createSteps } from '../output/steps.ts';
 import { explainDamage } from '../output/store-damage.ts';
 import { Cleanup } from '../process/cleanup.ts';
 import { ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
-import { reportReady } from './detach/ready.ts';
+import type { UnreadyNode } from './components/nodes-ready.ts';
+import { NODES_NOT_READY, READY, reportReady } from './detach/ready.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { start } from './start.ts';
 import { manualClock } from './testing/cluster-clock.ts';
@@ -28,7 +30,9 @@ function watched(log: Logger) {
 
 export async function up(flags: GivenFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
-  const steps = createSteps(process.stdout, () => performance.now());
+  const stopping = new AbortController();
+  const stopSignal = stopping.signal;
+  const steps = createSteps(process.stdout, () => performance.now(), stopSignal);
   const cleanup = new Cleanup();
   process.on('uncaughtException', (error) => {
     log.error('uncaught exception', { error });
@@ -38,19 +42,28 @@ export async function up(flags: GivenFlags): Promise<void> {
   process.on('SIGUSR1', () => log.warn('there is no debugger to open'));
   // Handlers are added later in the start; without one, the signal would end the process.
   process.on(ROTATED_SIGNAL, () => undefined);
-  const signalled = untilStopSignal(systemClock);
+  const signalled = untilStopSignal(systemClock).then((signal) => {
+    stopping.abort(new Error(`stopped by ${signal}`));
+    return signal;
+  });
+  let unready: readonly UnreadyNode[] = [];
   try {
     const { clock: machineClock, ...monitoring } = watched(log);
     const manual = manualClock(flags, machineClock);
     const clocks = { clock: manual?.clock ?? machineClock, machineClock, manual };
-    await start(flags, { steps, cleanup, log, ...monitoring, ...clocks, random: systemRandom });
+    const environment = { steps, cleanup, log, ...monitoring, ...clocks, random: systemRandom, stopSignal };
+    unready = await unlessStopped(start(flags, environment), stopSignal);
   } catch (error) {
     await cleanup
       .run()
       .catch((failure: unknown) => log.error('clean-up after a failed start failed', { error: failure }));
-    explainDamage(error);
+    // What fails after the signal, fails because things were being stopped.
+    if (!stopSignal.aborted) explainDamage(error);
+    steps.line(`\nStopped on ${await signalled}, before the cluster was ready.`);
+    return endSoon(log);
   }
-  reportReady();
+  for (const { name, reason } of unready) process.stderr.write(`qd: ${describeUnready(name, reason)}\n`);
+  reportReady(unready.length > 0 ? NODES_NOT_READY : READY);
   const signal = await signalled;
   log.info('stopping', { signal });
   steps.line(`\nStopping on ${signal}. A second Ctrl-C stops at once.`);
@@ -58,6 +71,24 @@ export async function up(flags: GivenFlags): Promise<void> {
   log.info('stopped');
   steps.line('Stopped.');
   endSoon(log);
+}
+
+/** How long a step of the start may go on after the signal to stop. */
+const MAX_STEP_AFTER_STOP_MS = 2_000;
+
+/** Rejects soon after the signal, also when a step of the start hangs. */
+function unlessStopped<T>(starting: Promise<T>, signal: AbortSignal): Promise<T> {
+  const abandoned = new Promise<never>((_, reject) => {
+    const abandon = () => setTimeout(() => reject(signal.reason), MAX_STEP_AFTER_STOP_MS).unref();
+    signal.addEventListener('abort', abandon, { once: true });
+  });
+  return Promise.race([starting, abandoned]);
+}
+
+function describeUnready(name: string, reason: string): string {
+  return oneLine(
+    `node "${name}" is not ready: ${reason}; the cluster goes on trying, see kubectl describe node ${name}`,
+  );
 }
 
 const MAX_LEFTOVER_MS = 2_000;

@@ -1,6 +1,7 @@
 /** Records events about objects, in the core group, counted and combined (see event-correlation.ts). */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { type Logger, silent } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { Backoff } from '../../base/time/backoff.ts';
@@ -9,7 +10,6 @@ import { timestamp } from '../../base/time/timestamp.ts';
 import { Event } from '../../kinds/groups/core/event.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Client } from '../client.ts';
-import type { DeepReadonly } from '../object-types.ts';
 import { EventCorrelation, type EventRecord, type EventType } from './event-correlation.ts';
 
 export type { EventType } from './event-correlation.ts';

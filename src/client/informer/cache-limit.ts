@@ -3,10 +3,10 @@
  * their changes, and stands between them and what they read. An informer that would exceed the limit cannot read, and lists
  * again with back-off until everything fits.
  */
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { memoryOf } from '../../base/json/memory.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { DeepReadonly } from '../object-types.ts';
 import type { Informer } from './informer.ts';
 import { keyOf } from './object-cache.ts';
 import type { Source } from './reflector.ts';

@@ -1,5 +1,6 @@
 /** Shares informers: one for each kind and selection, started on first use. */
 import { setMaxListeners } from 'node:events';
+import type { KindRef } from '../../api/object-types.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { extended } from '../../base/json/tree.ts';
 import type { Logger } from '../../base/log.ts';
@@ -7,7 +8,6 @@ import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Client } from '../client.ts';
-import type { KindRef } from '../object-types.ts';
 import type { CacheLimit } from './cache-limit.ts';
 import { Informer } from './informer.ts';
 import type { Source } from './reflector.ts';

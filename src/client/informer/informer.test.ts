@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedApi, type TestObject, testKind } from '../../../test/support/scripted-api.ts';
-import { ApiError, tooOld } from '../../base/errors.ts';
+import { ApiError, tooOld } from '../../api/errors.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';

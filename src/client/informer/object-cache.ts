@@ -2,8 +2,9 @@
  * The objects of one kind that an informer knows, with indexes. It applies lists and events and returns the changes; repeated
  * events change nothing.
  */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { DeepReadonly } from '../object-types.ts';
 
 /** A change of an object. A deleted object has its last known state. */
 export type Change<T> =

@@ -3,7 +3,7 @@
  * last version without a list; it lists again only when the server has lost that history. It never polls.
  */
 
-import { ApiError, isApiError } from '../../base/errors.ts';
+import { ApiError, isApiError } from '../../api/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { Backoff } from '../../base/time/backoff.ts';

@@ -2,10 +2,12 @@
  * Writes a cluster's context into a kubeconfig file that may be the user's own: everything else in it, comments and unknown
  * fields included, is preserved. The file is replaced atomically and readable only by its owner.
  */
-import { mkdir, open, readFile, realpath, rename, rm, unlink } from 'node:fs/promises';
+
+import { open, readFile, realpath, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { fileProblem } from '../../base/file-problem.ts';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 
@@ -96,7 +98,7 @@ type Edit = (config: Document, existed: boolean) => boolean;
 
 /** Reads, edits and replaces the file under a lock. */
 async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch((error) => {
+  await makeDirectories(dirname(file), 0o700).catch((error) => {
     throw new KubeconfigError(`cannot write ${file}: ${error.message}`, { cause: error });
   });
   // A symbolic link is kept: its target is replaced.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notFound } from '../../base/errors.ts';
+import { notFound } from '../../api/errors.ts';
 import { deepFreeze } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { type DirectReply, directTransport } from './direct-transport.ts';

@@ -1,5 +1,5 @@
 /** Calls a server in the same process, without sockets and JSON. */
-import type { Status } from '../../base/errors.ts';
+import type { Status } from '../../api/errors.ts';
 import { put } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Answer, ListMeta, RawEvent, Request, Transport, WatchStream } from './transport.ts';

@@ -1,5 +1,5 @@
 /** Metadata of objects as another server wrote them: nothing is certain about its types. */
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListMeta } from './transport.ts';
 

@@ -1,5 +1,5 @@
 /** What other people's servers answer, checked: nothing is certain about the types of metadata, nor that a list or a message ends. */
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { errorOfStatus } from '../status-error.ts';
 import { checkMetadata, checkVersion } from './foreign-metadata.ts';

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { type Forward, forwardedTransport } from './forwarded-transport.ts';
 import type { Request } from './transport.ts';

@@ -2,7 +2,7 @@
  * Reaches aggregated APIs through the server in the same process, which passes requests on as it does those from the network.
  * The servers behind them are other people's programs: their answers have limits, and metadata is checked.
  */
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { foreignTransport } from './foreign-transport.ts';
 import { type Body, failureOf, type HttpResponse, statusIn } from './http-answer.ts';

@@ -1,6 +1,6 @@
 /** What the response to a request of the client means. */
 import type { Readable } from 'node:stream';
-import type { ApiError, Status } from '../../base/errors.ts';
+import type { ApiError, Status } from '../../api/errors.ts';
 import { exceeded } from '../../base/json/size.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { errorOfCode, errorOfStatus } from '../status-error.ts';

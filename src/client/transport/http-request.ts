@@ -1,7 +1,9 @@
 /** A request of the client as an HTTP request. */
+
+import type { PatchType } from '../../api/call.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { pathOf } from './request-path.ts';
-import type { PatchType, Request } from './transport.ts';
+import type { Request } from './transport.ts';
 
 /** A request, or the path of a document that is read. */
 export type Sent = Request & { readonly path?: string; readonly accept?: string };
@@ -29,6 +31,7 @@ const PATCH_MEDIA: Record<PatchType, string> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
 };
 
 const JSON_MEDIA = 'application/json';

@@ -1,6 +1,7 @@
 /** The client's requests over something that sends HTTP requests: timeouts, and what responses and events mean. */
+
+import { ApiError } from '../../api/errors.ts';
 import { connectionProblem } from '../../base/connection-problem.ts';
-import { ApiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import {
   answerOf,

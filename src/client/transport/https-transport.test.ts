@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ApiError, notFound } from '../../base/errors.ts';
+import { ApiError, notFound } from '../../api/errors.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { type HttpsTransport, type HttpsTransportOptions, httpsTransport } from './https-transport.ts';
 import type { Request } from './transport.ts';

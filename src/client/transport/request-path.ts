@@ -1,5 +1,6 @@
 /** The path and query of a request's URL. */
-import type { Request, RequestOptions } from './transport.ts';
+import type { CallOptions } from '../../api/call.ts';
+import type { Request } from './transport.ts';
 
 /** For example `/apis/apps/v1/namespaces/default/deployments/web/scale?dryRun=All`. */
 export function pathOf(request: Request): string {
@@ -16,7 +17,7 @@ export function pathOf(request: Request): string {
 function queryOf({ verb, options = {} }: Request): string {
   const query = new URLSearchParams();
   if (verb === 'watch') query.set('watch', 'true');
-  for (const key of Object.keys(options) as (keyof RequestOptions)[]) {
+  for (const key of Object.keys(options) as (keyof CallOptions)[]) {
     const value = options[key];
     if (value === undefined) continue;
     for (const each of Array.isArray(value) ? value : [value]) query.append(key, String(each));

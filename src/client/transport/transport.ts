@@ -1,42 +1,12 @@
-/**
- * The contract of a connection to the server. It mirrors the server's calls, so that the direct transport only passes them
- * on.
- */
-import type { Status } from '../../base/errors.ts';
-import type { KubeObject, Verb } from '../../kinds/kind.ts';
+/** The contract of a connection to the server. Requests are its calls, so that the direct transport only passes them on. */
+import type { Call } from '../../api/call.ts';
+import type { Status } from '../../api/errors.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 
-export type PatchType = 'json' | 'merge' | 'strategic';
-
-/** Request parameters, named as in a URL. */
-export interface RequestOptions {
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  readonly limit?: number;
-  readonly continue?: string;
-  readonly resourceVersion?: string;
-  readonly resourceVersionMatch?: string;
-  readonly timeoutSeconds?: number;
-  readonly allowWatchBookmarks?: boolean;
-  readonly sendInitialEvents?: boolean;
-  readonly dryRun?: readonly string[];
-  readonly fieldManager?: string;
-  readonly gracePeriodSeconds?: number;
-  readonly propagationPolicy?: string;
-}
-
-export interface Request {
-  readonly verb: Verb;
-  readonly apiVersion: string;
-  readonly plural: string;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-  readonly subresource?: string | undefined;
-  readonly body?: unknown;
-  readonly patchType?: PatchType | undefined;
-  readonly options?: RequestOptions | undefined;
+/** A call without its user: the connection has one. */
+export interface Request extends Omit<Call, 'user' | 'userAgent' | 'path' | 'parameters' | 'duplicates'> {
   /** Asks for the metadata of objects alone, as a PartialObjectMetadata. Events of a direct watch have whole objects. */
   readonly metadataOnly?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ListMeta {

@@ -1,5 +1,6 @@
 /** The definition of a controller. */
 
+import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -7,7 +8,6 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { InformerSelection } from '../../client/informer/informer-factory.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
-import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Action, Plan } from './plan.ts';
 

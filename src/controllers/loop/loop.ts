@@ -3,7 +3,8 @@
  * asks for a plan, performs it, and retries with back-off. It knows no kind.
  */
 import { setMaxListeners } from 'node:events';
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
 import { type DividedWork, inTurns } from '../../base/event-loop/in-turns.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
@@ -17,7 +18,6 @@ import { createEventRecorder, type EventRecorder } from '../../client/events/eve
 import type { Informer } from '../../client/informer/informer.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { type Change, controllerOf, keyOf } from '../../client/informer/object-cache.ts';
-import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { ChangeWatches } from './change-watches.ts';
 import type { Controller, Failure, Listers, Related, Snapshot } from './define.ts';

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import type { KindRef } from '../../api/object-types.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
-import type { KindRef } from '../../client/object-types.ts';
 import type { Write } from './perform.ts';
 import type { Named } from './plan.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type TestObject, testKind } from '../../../test/support/scripted-api.ts';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { type ApiAction, type Performer, performAll } from './perform.ts';
 import { create, createFollowed, deleteCollection, update, updateStatus } from './plan.ts';

@@ -1,11 +1,11 @@
 /** Performs the actions of a plan. */
-import { type ApiError, isApiError } from '../../base/errors.ts';
+import { type ApiError, isApiError } from '../../api/errors.ts';
+import type { Draft, KindRef } from '../../api/object-types.ts';
 import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { deepEqual } from '../../base/json/tree.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventSubject } from '../../client/events/event-recorder.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
-import type { Draft, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Action, EventContent, EventReport, Named } from './plan.ts';
 

@@ -1,6 +1,7 @@
 /** The actions that a plan consists of. The loop performs them in order. */
+
+import type { DeepReadonly, Draft, KindRef } from '../../api/object-types.ts';
 import type { EventSubject, EventType } from '../../client/events/event-recorder.ts';
-import type { DeepReadonly, Draft, KindRef } from '../../client/object-types.ts';
 import type { DeleteOptions, Patch } from '../../client/request-options.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 

@@ -1,5 +1,5 @@
 /** The resources of aggregated APIs as kinds, for controllers that work on whatever is served. */
-import type { KindRef } from '../../client/object-types.ts';
+import type { KindRef } from '../../api/object-types.ts';
 import { type Kind, splitApiVersion, type Verb } from '../../kinds/kind.ts';
 
 /** A group and version that another server serves. */

@@ -2,10 +2,10 @@
  * Ownership of objects. A controller finds its objects by a selector, but owns them by reference: it adopts matching orphans,
  * releases its own that no longer match, and never touches those of another controller.
  */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
 import { controllerOf, keyOf } from '../../client/informer/object-cache.ts';
-import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { fromLabelSelector, fromLabels, type LabelSelector } from '../../schema/selector/selector.ts';
 import { type Listers, type Related, related } from '../loop/define.ts';

@@ -1,6 +1,7 @@
 /** Finds the objects whose selectors match labels, without trying the selectors of all others. */
+
+import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { IndexFunction } from '../../client/informer/object-cache.ts';
-import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { LabelSelector } from '../../schema/selector/selector.ts';
 import type { Listers } from '../loop/define.ts';

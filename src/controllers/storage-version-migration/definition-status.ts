@@ -1,5 +1,5 @@
 /** What a migration says in the status of the definition of a custom kind. */
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import {
   CustomResourceDefinition,
   type CustomResourceDefinition as Definition,

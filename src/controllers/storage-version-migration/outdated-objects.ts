@@ -1,7 +1,7 @@
 /** Reads what a migration has to write again. */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';

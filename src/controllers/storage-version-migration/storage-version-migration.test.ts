@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, conflict } from '../../base/errors.ts';
+import { ApiError, conflict } from '../../api/errors.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import type { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
 import type { Kind } from '../../kinds/kind.ts';

@@ -1,6 +1,6 @@
 /** Carries out StorageVersionMigrations. */
-import { isApiError } from '../../base/errors.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { CustomResourceDefinition as Definition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
 import type { Kind } from '../../kinds/kind.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ScriptedApi } from '../../../test/support/scripted-api.ts';
+import type { AnyObject } from '../../api/object-types.ts';
 import { createClient } from '../../client/client.ts';
-import type { AnyObject } from '../../client/object-types.ts';
 import { capacityOf } from './capacity.ts';
 
 const NOW = Date.parse('2030-01-01T00:10:00Z');

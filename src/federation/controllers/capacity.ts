@@ -1,6 +1,7 @@
 /** How many replicas of an object can run in a member: pods that have waited long for a node show that there is no room. */
+
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 export interface Capacity {

@@ -1,6 +1,7 @@
 /** The status of a member cluster after a health check. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Node } from '../../kinds/groups/core/node/node.ts';
 import type { Cluster } from '../../kinds/groups/federation/cluster.ts';
 

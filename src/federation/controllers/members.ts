@@ -3,7 +3,8 @@
  * cluster regularly, and writes what it finds to their status.
  */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { AnyObject, DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
@@ -11,7 +12,6 @@ import type { Client } from '../../client/client.ts';
 import { CacheLimit } from '../../client/informer/cache-limit.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
-import type { AnyObject, DeepReadonly, KindRef } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import type { MemberHealth } from '../plan/plan-object.ts';

@@ -1,10 +1,10 @@
 /** Empties namespaces of the federation that are being deleted, and lets them go when nothing is left in them. */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { ORPHAN } from '../plan/names.ts';

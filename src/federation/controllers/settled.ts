@@ -3,7 +3,7 @@
  * release) is not written again and again. Somebody else's edit changes the version of the object, and is put right.
  */
 import { createHash } from 'node:crypto';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 
 interface Written {
   readonly content: string;

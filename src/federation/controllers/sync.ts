@@ -1,6 +1,7 @@
 /** Brings the federated objects of one kind to the members: takes a key, asks for a plan, performs it, retries with back-off. */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -10,7 +11,6 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { FederatedKind } from '../plan/federated-kind.ts';
 import { type MemberAction, type MemberState, type ObjectPlan, planObject } from '../plan/plan-object.ts';

@@ -1,5 +1,5 @@
 /** Says where a federated object is and why: what is planned for each member, for people to read. */
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { OVERRIDES } from './names.ts';
 import { parseOverrides } from './overrides.ts';
 import { type Placement, type PlanOptions, placementsOf } from './plan-object.ts';

@@ -1,5 +1,5 @@
 /** How a federated Job is divided: each cluster gets a part of the parallelism and of the completions, once. */
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { Job } from '../../kinds/groups/batch/job.ts';
 import { countIn, type FederatedKind, sums } from './federated-kind.ts';
 import { JOB_PREFERENCES } from './names.ts';

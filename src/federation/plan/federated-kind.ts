@@ -1,5 +1,5 @@
 /** What the federation has to know of a kind that it propagates, besides its description. */
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import type { Kind } from '../../kinds/kind.ts';
 
 /** What a share depends on besides its size. */

@@ -1,5 +1,5 @@
 /** The kinds that are propagated to members: the one list. */
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { DaemonSet } from '../../kinds/groups/apps/daemon-set.ts';
 import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AnyObject } from '../../client/object-types.ts';
+import type { AnyObject } from '../../api/object-types.ts';
 import { gatherStatus } from './gather-status.ts';
 
 const FEDERATED = { metadata: { name: 'a', generation: 7 } } as unknown as AnyObject;

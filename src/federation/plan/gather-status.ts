@@ -1,6 +1,7 @@
 /** The status of a federated object of any kind, made from those of the members. */
+
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { deepEqual } from '../../base/json/tree.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 
 type Values = readonly unknown[];
 

@@ -1,6 +1,7 @@
 /** What a federated object should look like in a member, and whether it does. */
+
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { clone, deepEqual } from '../../base/json/tree.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import type { FederatedKind } from './federated-kind.ts';
 import { isFederationAnnotation } from './names.ts';
 

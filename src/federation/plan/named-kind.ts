@@ -1,6 +1,7 @@
 /** A kind that a FederatedType names: one that this program has, or one that only the members know. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { getPath, setPath } from '../../base/json/tree.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import { defineKind, type Kind } from '../../kinds/kind.ts';

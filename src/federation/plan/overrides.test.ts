@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyObject } from '../../client/object-types.ts';
+import type { AnyObject } from '../../api/object-types.ts';
 import { parseOverrides } from './overrides.ts';
 
 const OBJECT = { metadata: { name: 'a', labels: { app: 'web' } }, data: { size: '1' } } as unknown as AnyObject;

@@ -1,5 +1,5 @@
 /** What a federated object has differently in single clusters: JSON patches by the name of the cluster. */
-import type { AnyObject } from '../../client/object-types.ts';
+import type { AnyObject } from '../../api/object-types.ts';
 import { applyJsonPatch } from '../../schema/patch/json-patch.ts';
 
 type Operations = readonly Readonly<Record<string, unknown>>[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AnyObject } from '../../api/object-types.ts';
 import { clone } from '../../base/json/tree.ts';
-import type { AnyObject } from '../../client/object-types.ts';
 import { federatedKinds } from './federated-kinds.ts';
 import {
   CLUSTER_SELECTOR,

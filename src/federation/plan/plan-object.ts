@@ -1,6 +1,7 @@
 /** The actions that bring a federated object to its members, and its status back. Performs nothing. */
+
+import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { deepEqual } from '../../base/json/tree.ts';
-import type { AnyObject, DeepReadonly } from '../../client/object-types.ts';
 import { parseClusterSelector } from './cluster-selector.ts';
 import { distribute } from './distribute.ts';
 import type { FederatedKind } from './federated-kind.ts';

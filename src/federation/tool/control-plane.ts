@@ -1,6 +1,6 @@
 /** A control plane that is to be deployed on a host cluster. */
 
-import type { AnyObject } from '../../client/object-types.ts';
+import type { AnyObject } from '../../api/object-types.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Overrides } from './argument-overrides.ts';
 

@@ -1,7 +1,7 @@
 /** The certificates, tokens and passwords of a new federation. */
 import { createHash } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
-import { issue, newIssuer, newKey, type Subject } from '../../base/x509/certificate.ts';
+import { issue, newIssuer, newKey, type Subject } from '../../protocols/x509/certificate.ts';
 
 /** A certificate and its key, as PEM. */
 interface Identity {

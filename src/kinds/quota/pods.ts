@@ -87,7 +87,7 @@ export function podAmounts(pod: Pod, part: 'requests' | 'limits'): Amounts {
   const { spec, status } = pod;
   const statuses = statusesOf(status);
   const amounts = containersTogether(spec, part, (container) =>
-    effective(status, { wanted: container.resources[part], status: statuses.get(container.name), part }),
+    effective(status, { wanted: container.resources?.[part], status: statuses.get(container.name), part }),
   );
   const own = spec.resources?.[part] ?? {};
   for (const name in own) if (isPodLevel(name)) amounts.set(name, parseQuantity(own[name]!));

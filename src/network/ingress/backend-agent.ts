@@ -12,10 +12,15 @@ export interface BackendRequestOptions extends ClientRequestArgs {
 type Created = (error: Error | null, socket: Duplex) => void;
 
 export class BackendAgent extends Agent {
-  readonly #guard: DialGuard;
+  #guard: DialGuard;
 
   constructor(guard: DialGuard, options: AgentOptions) {
     super(options);
+    this.#guard = guard;
+  }
+
+  /** Checks new connections by another guard. */
+  guardBy(guard: DialGuard): void {
     this.#guard = guard;
   }
 

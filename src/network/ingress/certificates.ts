@@ -1,7 +1,8 @@
 /** The certificates of Ingresses, from Secrets. Pure. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { sameItems } from '../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { IngressCertificate } from './config.ts';
 import { ALL_HOSTS, type HostOwners, mayServe } from './owners.ts';

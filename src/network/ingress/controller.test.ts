@@ -42,7 +42,10 @@ it('says where it listens when something else has the usual port', async () => {
     .toEqual({ ingress: [{ ip: '192.0.2.1', ports }] });
   await expect
     .poll(async () => (await api.list('events')).items.map((item) => JSON.parse(String(item.json()))))
-    .toMatchObject([{ involvedObject: { kind: 'IngressClass', name: 'quarterdeck' }, reason: 'PortInUse' }]);
+    .toMatchObject([
+      { involvedObject: { kind: 'IngressClass', name: 'quarterdeck' }, reason: 'PortInUse' },
+      { involvedObject: { kind: 'Ingress', name: 'web' }, reason: 'ServiceNotFound' },
+    ]);
 });
 
 it('follows Services and their EndpointSlices, also one that goes to another Service', async () => {
@@ -93,12 +96,16 @@ it('says on an Ingress why its host and its backend are not served', async () =>
       .map((item) => JSON.parse(String(item.json())))
       .map(({ reason, involvedObject: { kind, name } }) => [kind, name, reason]);
   };
+  const reported = [
+    ['Ingress', 'out', 'ExternalNameNotAllowed'],
+    ['Ingress', 'out', 'HostTaken'],
+  ];
+  await expect.poll(async () => (await events()).sort()).toEqual(reported);
+  // Once for each state: what else changes, and the same problem of another plan, repeats none.
+  await create('red', 'gone');
   await expect
     .poll(async () => (await events()).sort())
-    .toEqual([
-      ['Ingress', 'out', 'ExternalNameNotAllowed'],
-      ['Ingress', 'out', 'HostTaken'],
-    ]);
+    .toEqual([['Ingress', 'gone', 'HostTaken'], ['Ingress', 'gone', 'ServiceNotFound'], ...reported]);
   expect(
     configs
       .at(-1)

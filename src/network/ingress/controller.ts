@@ -1,6 +1,7 @@
 /** Follows the API, keeps the proxy up to date, and writes where Ingresses are reached into their status. */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
 import { soon } from '../../base/event-loop/soon.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
@@ -11,7 +12,6 @@ import type { Client } from '../../client/client.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';

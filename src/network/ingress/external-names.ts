@@ -3,11 +3,8 @@
  * reaches. Pure.
  */
 import { isIP } from 'node:net';
-import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
-import type { IngressProblem } from './problem.ts';
-import type { RulesByName } from './rules.ts';
 
 /** Why a Service cannot be a backend; undefined if it can. */
 export function externalNameRefusal(
@@ -19,28 +16,4 @@ export function externalNameRefusal(
   if (!allowsExternalNames) return `${service} is not served: --ingress-allow-external-names would allow it`;
   if (isIP(spec.externalName ?? '') === 0) return undefined;
   return `${service} is not served: its name is an IP address`;
-}
-
-/** By `namespace/name` of Services, why they are not served. */
-export type Refusals = ReadonlyMap<string, string>;
-
-export function* externalNameProblems(
-  rules: RulesByName,
-  refusals: Refusals,
-  pace: Pace,
-): DividedWork<readonly IngressProblem[]> {
-  const problems: IngressProblem[] = [];
-  if (refusals.size === 0) return problems;
-  for (const { ingress, backends } of rules.values()) {
-    const services = new Set<string>();
-    for (const backend of backends.values()) {
-      if (pace.isSpent()) yield;
-      services.add(`${ingress.metadata.namespace ?? ''}/${backend?.service?.name ?? ''}`);
-    }
-    for (const service of services) {
-      const message = refusals.get(service);
-      if (message !== undefined) problems.push({ ingress, reason: 'ExternalNameNotAllowed', message });
-    }
-  }
-  return problems;
 }

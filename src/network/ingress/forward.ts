@@ -14,6 +14,11 @@ import { backendFinder, type FindBackend } from './match.ts';
 type Incoming = IncomingMessage | Http2ServerRequest;
 type Outgoing = ServerResponse | Http2ServerResponse;
 
+interface Answering {
+  readonly outgoing: Outgoing;
+  readonly isLast: () => boolean;
+}
+
 const MAX_STATUS = 599;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -36,15 +41,22 @@ export class Forwarder {
     this.#agent = new BackendAgent(guard, { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS_PER_BACKEND });
   }
 
+  guardBy(guard: DialGuard): void {
+    this.#agent.guardBy(guard);
+  }
+
   /** Uses other rules from now on. */
   use(config: IngressConfig): void {
     this.#config = config;
     this.#findBackend = backendFinder(config);
   }
 
-  serve(server: Server | Http2SecureServer): void {
+  /** `isLast`: whether a connection is to be closed with the response to the request that it has. */
+  serve(server: Server | Http2SecureServer, { isLast }: { readonly isLast: () => boolean }): void {
     const withEvents = server as Server;
-    withEvents.on('request', (incoming: Incoming, outgoing: Outgoing) => this.#forward(incoming, outgoing, 1));
+    withEvents.on('request', (incoming: Incoming, outgoing: Outgoing) => {
+      this.#forward(incoming, { outgoing, isLast }, 1);
+    });
     withEvents.on('upgrade', (incoming, socket, head) => this.#upgrade(incoming, socket, head));
   }
 
@@ -56,7 +68,8 @@ export class Forwarder {
    * A connection that is refused, or an idle one that the backend closes at this moment, is no answer: the next endpoint is tried,
    * while nothing of the body was sent. Pods that end refuse connections a moment before the rules know.
    */
-  #forward(incoming: Incoming, outgoing: Outgoing, attempt: number): void {
+  #forward(incoming: Incoming, answering: Answering, attempt: number): void {
+    const { outgoing, isLast } = answering;
     const target = this.#targetOf(incoming);
     if (typeof target === 'number') {
       fail(outgoing, target);
@@ -72,14 +85,14 @@ export class Forwarder {
         fail(outgoing, 502);
         return;
       }
-      respond(outgoing, response);
+      respond(outgoing, response, isLast());
       response.on('error', () => outgoing.destroy());
     });
     call.on('error', () => {
       if (isGone) return;
       const isUnanswered = !isConnected || (call.reusedSocket && isIdempotent);
       if (outgoing.headersSent) outgoing.destroy();
-      else if (isUnanswered && attempt < MAX_ATTEMPTS) this.#forward(incoming, outgoing, attempt + 1);
+      else if (isUnanswered && attempt < MAX_ATTEMPTS) this.#forward(incoming, answering, attempt + 1);
       else fail(outgoing, 502);
     });
     refuseUpgrade(call);
@@ -195,9 +208,10 @@ function hasValidHead({ statusCode = 0, statusMessage = '' }: IncomingMessage): 
   return statusCode >= 200 && statusCode <= MAX_STATUS && !CONTROL_CHARACTER.test(statusMessage);
 }
 
-function respond(outgoing: Outgoing, response: IncomingMessage): void {
+function respond(outgoing: Outgoing, response: IncomingMessage, isLast: boolean): void {
   const { statusCode = 502, statusMessage = '', rawHeaders } = response;
-  if (isHttp1(outgoing)) outgoing.writeHead(statusCode, statusMessage, responseHeaders(rawHeaders));
+  const ending = isLast ? ['Connection', 'close'] : [];
+  if (isHttp1(outgoing)) outgoing.writeHead(statusCode, statusMessage, [...responseHeaders(rawHeaders), ...ending]);
   else outgoing.writeHead(statusCode, groupedHeaders(rawHeaders));
   response.pipe(outgoing);
 }

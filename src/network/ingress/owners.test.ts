@@ -21,7 +21,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 function plan(ingresses: any[], policy = POLICY) {
   const world = {
     ...{ ingresses, policy, changes: { services: new Set<string>(), secrets: false } },
-    ...{ service: () => undefined, slices: () => [] },
+    ...{ service: () => ({ metadata: {}, spec: { ports: [{ port: 80 }] } }) as any, slices: () => [] },
     secret: (namespace: string) => ({ data: { 'tls.crt': base64(namespace), 'tls.key': base64('K') } }) as any,
   };
   const { config, problems } = atOnce(planIngress(world, undefined, NEVER_SPENT));

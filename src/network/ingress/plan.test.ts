@@ -131,6 +131,20 @@ describe('a backend', () => {
     ]);
   });
 
+  it('that do not exist, and ports that they lack, are problems until they come', () => {
+    const rules = ['/', '/x'].map((text) => ({ host: 'a.test', http: { paths: [path(text, 'none')] } }));
+    const own = ingress('a', { rules, defaultBackend: backend('web', { number: 82 }) });
+    const seen = world([own], { services, slices });
+    const first = planOf(seen);
+    expect(first.problems.map(({ reason, message }) => [reason, message]).sort()).toEqual([
+      ['ServiceNotFound', 'Service "none" does not exist: its paths answer 503'],
+      ['ServicePortNotFound', 'Service "web" has no port 82: its paths answer 503. It has: http (80), admin (81)'],
+    ]);
+    const changes = { services: new Set(['shop/none']), secrets: false };
+    const come = { ...seen, changes, service: (_: string, name: string) => services[name as 'web'] ?? services.web };
+    expect(planOf(come as never, first).problems.map(({ reason }) => reason)).toEqual(['ServicePortNotFound']);
+  });
+
   it('may be at an address of the machine only when its endpoint is that of a pod', () => {
     const endpoints = [{ addresses: ['192.0.2.1'], nodeName: 'n1' }, { addresses: ['192.0.2.2'] }];
     const seen = world([ingress('a', { defaultBackend: backend('web') })], {

@@ -2,16 +2,18 @@
  * Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be hundreds of thousands of
  * paths: a plan goes on from the one before, and what did not change stays the same object.
  */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { certificatesOf } from './certificates.ts';
 import type { BackendAddress, IngressConfig } from './config.ts';
-import { externalNameProblems, externalNameRefusal, type Refusals } from './external-names.ts';
+import { externalNameRefusal } from './external-names.ts';
 import { ALL_HOSTS, type HostOwners, hostOwners, mayServe } from './owners.ts';
 import type { IngressProblem } from './problem.ts';
+import { backendProblems, portOf, type Refusal, type Refusals, refusalOf } from './refusals.ts';
 import {
   type IngressBackend,
   type MergedHosts,
@@ -86,8 +88,8 @@ export function* planIngress(
   const isServed = (host: string, namespace: string) => mayServe(owners, host, namespace);
   const merged = known?.merged ?? (yield* mergedHosts(rules, { before: before?.merged, isServed }, pace));
   const wanted = known?.wanted ?? (yield* wantedBackends(rules, pace));
-  const refusals = yield* refusedServices(world, { wanted, known }, pace);
-  const external = yield* externalNameProblems(rules, refusals, pace);
+  const refusals = yield* refusedBackends(world, { wanted, known }, pace);
+  const unserved = yield* backendProblems(rules, refusals, pace);
   const config: IngressConfig = {
     ...{ hosts: merged.hosts, owners },
     defaultBackend: known ? known.config.defaultBackend : firstDefault(rules, owners),
@@ -99,7 +101,7 @@ export function* planIngress(
   };
   return {
     config,
-    problems: [...ownership.problems, ...external],
+    problems: [...ownership.problems, ...unserved],
     ingresses,
     rules,
     merged,
@@ -116,21 +118,24 @@ function firstDefault(rules: RulesByName, owners: HostOwners['owners']): string 
   return undefined;
 }
 
-/** The Services among the backends that are not served. */
-function* refusedServices(
+function* refusedBackends(
   world: IngressWorld,
   { wanted, known }: { readonly wanted: WantedBackends; readonly known: IngressPlan | undefined },
   pace: Pace,
 ): DividedWork<Refusals> {
   const { changes, policy } = world;
   const refusals = new Map(known?.refusals);
-  for (const key of known ? changes.services : wanted.keys()) {
-    if (pace.isSpent()) yield;
-    const [backend] = wanted.get(key)?.values() ?? [];
-    const service = backend?.service && world.service(backend.namespace, backend.service.name);
-    const refusal = service && externalNameRefusal(service, policy.allowsExternalNames);
-    if (refusal === undefined) refusals.delete(key);
-    else refusals.set(key, refusal);
+  for (const service of known ? changes.services : wanted.keys()) {
+    const refused = new Map<string, Refusal>();
+    for (const [key, backend] of wanted.get(service) ?? []) {
+      if (pace.isSpent()) yield;
+      if (!backend.service) continue;
+      const found = world.service(backend.namespace, backend.service.name);
+      const refusal = refusalOf(backend.service, found, policy.allowsExternalNames);
+      if (refusal) refused.set(key, refusal);
+    }
+    if (refused.size > 0) refusals.set(service, refused);
+    else refusals.delete(service);
   }
   return refusals;
 }
@@ -214,13 +219,13 @@ function* endpointsOf(
 ): Generator<BackendAddress> {
   const service = wanted && world.service(namespace, wanted.name);
   if (!wanted || !service) return;
-  const { number, name } = wanted.port ?? {};
+  const { number } = wanted.port ?? {};
   if (service.spec.type === 'ExternalName') {
     const isServed = externalNameRefusal(service, world.policy.allowsExternalNames) === undefined;
     if (isServed && number && service.spec.externalName) yield { address: service.spec.externalName, port: number };
     return;
   }
-  const port = service.spec.ports?.find((each) => (name ? each.name === name : each.port === number));
+  const port = portOf(service, wanted.port);
   if (!port) return;
   let count = 0;
   for (const { ports, endpoints, addressType } of world.slices(namespace, wanted.name)) {

@@ -42,7 +42,7 @@ beforeEach(async () => {
   backend.listen(0, '127.0.0.1');
   await once(backend, 'listening');
   proxy = new IngressProxy({ clock: systemClock, log: silent, guard: LOOPBACK_GUARD });
-  port = await proxy.listen('http', '127.0.0.1', 0);
+  port = (await proxy.listen('http', { address: '127.0.0.1', port: 0 })).port;
   const rules = ['web', 'empty', 'dead', 'half'].map((name) => ({
     path: `/${name}`,
     type: 'Prefix' as const,
@@ -249,7 +249,7 @@ describe('HTTPS', () => {
   }
   let tlsPort: number;
   beforeEach(async () => {
-    tlsPort = await proxy.listen('https', '127.0.0.1', 0);
+    tlsPort = (await proxy.listen('https', { address: '127.0.0.1', port: 0 })).port;
     const certificates = await Promise.all(
       [['a.test'], ['*.wild.test']].map(async (hosts) => ({ hosts, ...(await certificateFor(hosts[0]!)) })),
     );
@@ -328,7 +328,7 @@ describe('backends at addresses that are not allowed', () => {
       backend.on('connection', () => connections++);
       await proxy.close();
       proxy = new IngressProxy({ clock: systemClock, log: silent, guard });
-      port = await proxy.listen('http', '127.0.0.1', 0);
+      port = (await proxy.listen('http', { address: '127.0.0.1', port: 0 })).port;
       proxy.use({ ...config, backends: new Map([['web', [{ address, port: portOf(backend) }]]]) });
       const answer = await ask('/web/victim', { headers: { host: 'localhost' } });
       expect([answer.status, connections]).toEqual([502, 0]);

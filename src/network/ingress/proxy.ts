@@ -1,9 +1,11 @@
 /** The HTTP and HTTPS servers in front of pods: HTTP/1.1, and HTTP/2 over TLS. */
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { createSecureServer, type Http2SecureServer } from 'node:http2';
-import type { Socket } from 'node:net';
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { DialGuard } from '../../base/dial/dial-guard.ts';
+import { type Listening, type ListenOn, stopAccepting } from '../../base/listening.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
@@ -18,7 +20,7 @@ export interface IngressProxyOptions {
 }
 
 /**
- * What clients may take: they share the process with the API server. Bodies have no limit of time, because they are streamed and
+ * What clients may take: they share the process with cluster DNS. Bodies have no limit of time, because they are streamed and
  * keep nothing in memory; headers have.
  */
 const LIMITS = { headersTimeout: 20_000, requestTimeout: 0, maxHeaderSize: 16_384 } as const;
@@ -32,14 +34,18 @@ const MAX_SESSION_MEMORY_MB = 4;
 export class IngressProxy {
   readonly #options: IngressProxyOptions;
   readonly #forwarder: Forwarder;
-  readonly #servers: (Server | Http2SecureServer)[] = [];
-  readonly #sockets = new Set<Socket>();
+  readonly #listening = new Set<Listening>();
   #contexts: ReadonlyMap<string, SecureContext> = new Map();
   #certificates = EMPTY_CONFIG.certificates;
 
   constructor(options: IngressProxyOptions) {
     this.#options = options;
     this.#forwarder = new Forwarder(options.clock, options.guard);
+  }
+
+  /** Checks by another guard where backends lead to. */
+  guardBy(guard: DialGuard): void {
+    this.#forwarder.guardBy(guard);
   }
 
   /** Uses other rules from now on. Requests in progress go on. */
@@ -60,32 +66,47 @@ export class IngressProxy {
     this.#contexts = contexts;
   }
 
-  /** Rejects when the port cannot be used. Resolves with the port. */
-  listen(protocol: 'http' | 'https', address: string, port: number): Promise<number> {
+  /** Rejects when the port cannot be used. */
+  async listen(protocol: 'http' | 'https', on: ListenOn): Promise<Listening> {
     const server = protocol === 'http' ? createServer(LIMITS) : this.#tlsServer();
     server.maxConnections = MAX_CONNECTIONS;
+    const sockets = new Set<Socket>();
     server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
     });
-    this.#forwarder.serve(server);
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ host: address, port, exclusive: true }, () => {
-        server.off('error', reject);
-        this.#servers.push(server);
-        const bound = server.address();
-        resolve(typeof bound === 'object' && bound ? bound.port : port);
-      });
+    const sessions = new Set<ServerHttp2Session>();
+    server.on('session', (session: ServerHttp2Session) => {
+      sessions.add(session);
+      session.on('close', () => sessions.delete(session));
     });
+    let isReleased = false;
+    this.#forwarder.serve(server, { isLast: () => isReleased });
+    if ('handle' in on) server.listen(on.handle);
+    else server.listen({ host: on.address, port: on.port, exclusive: true });
+    await once(server, 'listening');
+    const listening: Listening = {
+      port: (server.address() as AddressInfo).port,
+      handle: server as Server,
+      close: async () => {
+        this.#listening.delete(listening);
+        const closed = isReleased ? undefined : new Promise<void>((resolve) => server.close(() => resolve()));
+        for (const socket of sockets) socket.destroy();
+        await closed;
+      },
+      async release() {
+        isReleased = true;
+        // They finish the requests that they have.
+        for (const session of sessions) session.close();
+        await stopAccepting(server as Server);
+      },
+    };
+    this.#listening.add(listening);
+    return listening;
   }
 
   async close(): Promise<void> {
-    const closed = this.#servers
-      .splice(0)
-      .map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
-    for (const socket of this.#sockets) socket.destroy();
-    await Promise.all(closed);
+    await Promise.all([...this.#listening].map((each) => each.close()));
     this.#forwarder.close();
   }
 

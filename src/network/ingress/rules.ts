@@ -1,7 +1,8 @@
 /** The rules of one Ingress, and those of all of them by host. Pure. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { sameItems } from '../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import type { PathRule } from './config.ts';
 import { withoutSlashes } from './match.ts';

@@ -1,7 +1,6 @@
 /** The contract of what needs rights: one nftables table for each node, its connections, and settings of its network. */
 
 import type { Server } from 'node:net';
-import type { ListeningSocket } from './listening-sockets.ts';
 
 /** A set or a map. */
 export interface SetDefinition {
@@ -56,8 +55,8 @@ export interface Kernel {
   forget(connections: readonly StaleConnections[]): Promise<void>;
   /** Turns on what packets to services need: forwarding, and nftables for bridges where the machine has that. */
   prepare(): Promise<NetworkSettings>;
-  /** Sockets in the network of the node that others can connect or send to. Empty where that cannot be read. */
-  listeners(): Promise<readonly ListeningSocket[]>;
+  /** Gives connection tracking the settings of `conntrack-settings.ts`, those that there are and that can be written. */
+  setConntrack(): Promise<void>;
   /** Has the server listen on a port of all addresses of the node. Rejects when it cannot. */
   listen(server: Server, port: number): Promise<void>;
   /** Lets the node send packets from its loopback address to pods behind the interface with an address in these ranges. */

@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { BlockList, isIPv6, type Server } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { availableParallelism, networkInterfaces } from 'node:os';
 import { runProgram } from '../../base/programs/run-program.ts';
+import { CONNTRACK_SETTINGS, conntrackValue } from './conntrack-settings.ts';
 import { FORGET_PROGRAM, forgetInput } from './forget-connections.ts';
 import type { Command, Kernel, NetworkSettings, StaleConnections } from './kernel.ts';
 import { listenInNamespace } from './listen-in-namespace.ts';
@@ -17,6 +18,24 @@ export interface LocalKernelOptions {
   readonly perl: string | undefined;
   /** A command that runs another one in the network namespace of the node; empty: the namespace of this process. */
   readonly enter: readonly string[];
+}
+
+/** What `nft -j` prints of maps whose keys are a protocol and a port. */
+interface PortMapListing {
+  readonly nftables: readonly {
+    readonly map?: {
+      readonly name: string;
+      readonly table: string;
+      readonly elem?: readonly (readonly [{ readonly concat?: readonly (string | number)[] }, unknown])[];
+    };
+  }[];
+}
+
+/** A port of this machine that a table leads elsewhere. */
+export interface LedPort {
+  readonly table: string;
+  readonly protocol: string;
+  readonly port: number;
 }
 
 /** What `nft -j` prints of sets. */
@@ -71,6 +90,26 @@ export class LocalKernel implements Kernel {
       .map(({ addr, len }) => `${addr}/${len}`);
   }
 
+  /** The ports in the maps of these names, in the tables of all nodes of this machine. */
+  async portsIn(names: readonly string[]): Promise<readonly LedPort[]> {
+    const { nft, enter } = this.#options;
+    const { nftables } = JSON.parse(await runProgram([...enter, nft, '-j', 'list', 'maps', 'inet'])) as PortMapListing;
+    return nftables
+      .flatMap(({ map }) => (map && names.includes(map.name) && map.table.startsWith(TABLE_PREFIX) ? map : []))
+      .flatMap(({ table, elem = [] }) =>
+        elem.map(([{ concat = [] }]) => ({ table, protocol: String(concat[0]), port: Number(concat[1]) })),
+      );
+  }
+
+  /** Whether there is such a table. */
+  has(table: string): Promise<boolean> {
+    const { nft, enter } = this.#options;
+    return runProgram([...enter, nft, 'list', 'sets', 'table', 'inet', table]).then(
+      () => true,
+      () => false,
+    );
+  }
+
   async forget(connections: readonly StaleConnections[]): Promise<void> {
     if (connections.length === 0) return;
     const { perl, enter } = this.#options;
@@ -84,8 +123,14 @@ export class LocalKernel implements Kernel {
     return { filtersBridges: filtersBridges === true };
   }
 
-  listeners(): Promise<readonly ListeningSocket[]> {
-    return readListeners(this.#options.enter);
+  async setConntrack(): Promise<void> {
+    const cores = availableParallelism();
+    for (const setting of CONNTRACK_SETTINGS) {
+      // Those of a kernel without connection tracking, or of the whole machine, seen from a network namespace.
+      const content = await readIn(this.#options.enter, `/proc/sys/${setting}`).catch(() => '');
+      const value = conntrackValue(setting, content, cores);
+      if (value !== undefined) await this.#write(setting, value);
+    }
   }
 
   async listen(server: Server, port: number): Promise<void> {
@@ -115,14 +160,18 @@ export class LocalKernel implements Kernel {
     await runProgram([...enter, nft, '-f', '-'], { input: text });
   }
 
-  /** Returns whether it is on: a machine need not have it. */
-  async #turnOn(setting: string): Promise<boolean> {
+  #turnOn(setting: string): Promise<boolean> {
+    return this.#write(setting, '1');
+  }
+
+  /** Returns whether it has that value: a machine need not have the setting. */
+  async #write(setting: string, value: string): Promise<boolean> {
     const path = `/proc/sys/${setting}`;
     const { enter } = this.#options;
     const write =
       enter.length > 0
-        ? runProgram([...enter, '/usr/bin/tee', path], { input: '1' }).then(() => {})
-        : writeFile(path, '1');
+        ? runProgram([...enter, '/usr/bin/tee', path], { input: value }).then(() => {})
+        : writeFile(path, value);
     return write.then(
       () => true,
       () => false,
@@ -132,15 +181,19 @@ export class LocalKernel implements Kernel {
 
 /** Needs no rights. `enter`: a command that runs another one in the network namespace; empty: that of this process. */
 export async function readListeners(enter: readonly string[] = []): Promise<readonly ListeningSocket[]> {
-  const read = (path: string) => (enter.length > 0 ? runProgram([...enter, '/bin/cat', path]) : readFile(path, 'utf8'));
   const sockets = await Promise.all(
     SOCKET_FILES.map(async (file) => {
       // A machine need not have both families.
-      const text = await read(`/proc/net/${file}`).catch(() => '');
+      const text = await readIn(enter, `/proc/net/${file}`).catch(() => '');
       return listeningSockets(file, text);
     }),
   );
   return sockets.flat();
+}
+
+/** Reads a file of /proc as processes in a network namespace see it. */
+function readIn(enter: readonly string[], path: string): Promise<string> {
+  return enter.length > 0 ? runProgram([...enter, '/bin/cat', path]) : readFile(path, 'utf8');
 }
 
 /** Resolves when the server listens on a port of this process's network, or on the socket of another server. */

@@ -118,6 +118,8 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
       const all = await inTurns(this.#turns, this.#parts.all(this.#turns));
       const { commands } = await inTurns(this.#turns, transition(all, this.#turns));
       await kernel.apply(table, [...createTable(this.#settings), ...commands]);
+      // The rules have loaded the modules that the settings are of.
+      await kernel.setConntrack();
     }
     this.#isCurrent = true;
   }

@@ -2,7 +2,7 @@
  * The pods of this node with the addresses that its runtime gave them. The API shows those later, and others may write its status:
  * policies hold for the addresses that pods have.
  */
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import { addressesOf } from './pod-addresses.ts';
 

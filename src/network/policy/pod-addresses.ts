@@ -1,5 +1,5 @@
 /** The addresses of a pod, as its status shows them. */
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import { formatIp } from '../../kinds/shapes/meta/canonical-ip.ts';
 import { parseIp } from '../../kinds/shapes/meta/ip-address.ts';
@@ -19,6 +19,12 @@ export function addressesOf(pod: Pod): readonly string[] {
     known.set(pod, addresses);
   }
   return addresses;
+}
+
+/** Whether the status shows an address of the node as that of the pod. */
+export function hasAddressOfNode({ status }: Pod): boolean {
+  const { podIP, hostIP, hostIPs = [] } = status;
+  return Boolean(podIP) && (podIP === hostIP || hostIPs.some(({ ip }) => ip === podIP));
 }
 
 /** Text in the place of an address; undefined if there is none. */

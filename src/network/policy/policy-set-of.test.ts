@@ -74,3 +74,12 @@ it('all port numbers of a protocol are one match of a rule, without overlaps', (
   expect(rules[0]).toBe('ip saddr 10.2.0.0/24 meta l4proto tcp th dport { 80-81, 443, 8000-8081 } return');
   expect(rules[1]).toBe('ip saddr 10.2.0.0/24 meta l4proto udp th dport 53 return');
 });
+
+it('pods with an address of their node are neither isolated nor peers: they cannot be told from the node', () => {
+  const shared = { ...pod(98), metadata: { name: 'x', namespace: 'shop', labels: { app: 'a1' } } };
+  const status = { phase: 'Running', podIP: '192.0.2.1', hostIP: '192.0.2.1', hostIPs: [{ ip: '192.0.2.1' }] };
+  const scene = world({ ingress: [{ from: [peer(1)] }] }, 2);
+  const pods = [...scene.pods, { ...shared, status }] as unknown as PolicyWorld['pods'];
+  const [isolation] = atOnce(policySetOf({ ...scene, pods }, NEVER_SPENT));
+  expect(isolation).toMatchObject({ pods: ['10.1.0.1', '10.1.0.2'], allowances: [{ peers: { pods: ['10.1.0.2'] } }] });
+});

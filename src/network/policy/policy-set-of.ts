@@ -1,14 +1,15 @@
 /** Computes which pods of a node are isolated, and from what. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Namespace as NamespaceObject } from '../../kinds/groups/core/namespace.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import type { NetworkPolicy as NetworkPolicyObject } from '../../kinds/groups/networking/network-policy.ts';
 import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
 import type { LabelSelector } from '../../kinds/shapes/meta/label-selector.ts';
 import { fromLabelSelector } from '../../schema/selector/selector.ts';
-import { addressesOf } from './pod-addresses.ts';
+import { addressesOf, hasAddressOfNode } from './pod-addresses.ts';
 import type { Allowance, AllowedPort, Direction, Isolation, NamedPort, Peers, PolicySet } from './policy-set.ts';
 
 type NetworkPolicy = DeepReadonly<NetworkPolicyObject>;
@@ -213,10 +214,11 @@ function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
   return known;
 }
 
-/** Pods on the network of the node cannot be told from it. */
+/** Pods on the network of the node cannot be told from it, whether they ask for it or the node has no other for them. */
 function hasOwnNetwork(pod: Pod): boolean {
   const { spec, status } = pod;
-  return !spec.hostNetwork && status.phase !== 'Succeeded' && status.phase !== 'Failed' && addressesOf(pod).length > 0;
+  const isOnNodeNetwork = spec.hostNetwork === true || hasAddressOfNode(pod);
+  return !isOnNodeNetwork && status.phase !== 'Succeeded' && status.phase !== 'Failed' && addressesOf(pod).length > 0;
 }
 
 const nameOf = ({ metadata }: NetworkPolicy) => `${metadata.namespace}/${metadata.name}`;

@@ -1,8 +1,9 @@
 /** Keeps services from taking ports of the node that something else listens on. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
-import type { ListeningSocket } from '../kernel/listening-sockets.ts';
+import type { NetworkPort } from '../kernel/listening-sockets.ts';
 import { familyOf } from '../rules/addresses.ts';
 import {
   type HostPort,
@@ -15,7 +16,7 @@ import {
 import type { Protocol, ServiceRules } from '../rules/rule-set.ts';
 
 export interface HostPortsOptions {
-  readonly listeners: () => Promise<readonly ListeningSocket[]>;
+  readonly listeners: () => Promise<readonly NetworkPort[]>;
   /** The addresses of the node. */
   readonly addresses: readonly string[];
 }
@@ -70,7 +71,7 @@ export class HostPorts {
 }
 
 /** Whether a listener on the same port has the address, too. */
-function isTakenBy(listener: ListeningSocket, { address }: HostPort, ofNode: readonly string[]): boolean {
+function isTakenBy(listener: NetworkPort, { address }: HostPort, ofNode: readonly string[]): boolean {
   if (address === undefined || listener.address === address) return true;
   if (!ofNode.includes(address)) return false;
   return listener.address === '::' || (listener.address === '0.0.0.0' && familyOf(address) === 4);

@@ -184,6 +184,7 @@ it('applies policies although the status of a pod has text in the place of its a
     },
     prepare: async () => ({ filtersBridges: true }),
     routeLoopback: async () => {},
+    setConntrack: async () => {},
     forget: async () => {},
     remove: async () => {},
   } as unknown as Kernel;

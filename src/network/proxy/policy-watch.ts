@@ -1,9 +1,10 @@
 /** Keeps the policies of a node up to date with the API. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { NetworkPolicy } from '../../kinds/groups/networking/network-policy.ts';
@@ -116,7 +117,7 @@ export class PolicyWatch {
 
 /** What policies look at. */
 function factsOf({ metadata, spec, status }: DeepReadonly<Pod>): unknown {
-  return [metadata.labels, spec.nodeName, status.phase, status.podIP, status.podIPs];
+  return [metadata.labels, spec.nodeName, status.phase, status.podIP, status.podIPs, status.hostIP, status.hostIPs];
 }
 
 function isSame(a: unknown, b: unknown): boolean {

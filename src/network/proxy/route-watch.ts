@@ -1,6 +1,7 @@
 /** Keeps the routes of a machine to the pods of other machines up to date with the API. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import type { Kernel } from '../kernel/kernel.ts';

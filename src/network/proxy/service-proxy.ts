@@ -1,19 +1,19 @@
 /** Keeps the rules of a node up to date with the API. */
 import type { Server } from 'node:net';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { sleep } from '../../base/time/clock.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { type Change, keyOf, type Lister } from '../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { portsInUse } from '../../kinds/groups/core/node/ports-in-use.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';
 import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
-import type { ListeningSocket } from '../kernel/listening-sockets.ts';
+import type { NetworkPort } from '../kernel/listening-sockets.ts';
 import type { RuleApplier } from '../rules/applier.ts';
 import { NO_RULES, type NodeFacts, type ServiceRules } from '../rules/rule-set.ts';
 import { serviceRules } from '../rules/service-rules.ts';
@@ -26,8 +26,8 @@ export interface ServiceProxyOptions extends ApiFollowerOptions {
   readonly node: string;
   readonly addresses: readonly string[];
   readonly applier: RuleApplier;
-  /** Sockets on the network of the node that others can connect or send to. */
-  readonly listeners: () => Promise<readonly ListeningSocket[]>;
+  /** Ports of the node that something else has: sockets, and rules of other nodes and clusters. */
+  readonly listeners: () => Promise<readonly NetworkPort[]>;
   /** Has a server listen on a port of the node. Rejects when it cannot. */
   readonly listen: (server: Server, port: number) => Promise<void>;
   /** Tells the cluster which ports services asked for and did not get, as `TCP/22`. */

@@ -1,5 +1,5 @@
 /** Reads the endpoints of a service's ports from its slices. */
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { EndpointSlice as EndpointSliceObject } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { canonicalAddress, type IpFamily } from './addresses.ts';
 import type { Destination } from './rule-set.ts';

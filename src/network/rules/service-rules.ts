@@ -1,6 +1,7 @@
 /** The rules of one Service on one node. */
+
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Service as ServiceObject } from '../../kinds/groups/core/service/service.ts';
 import { isInRange } from '../../kinds/shapes/meta/ip-range.ts';
 import { canonicalAddress, familyOf, type IpFamily, ofFamily, rangesOfFamily } from './addresses.ts';

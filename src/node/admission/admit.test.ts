@@ -121,7 +121,8 @@ test('the name of the node has to match', () => {
 
 const NODE_PORTS = {
   reason: 'NodePorts',
-  message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+  message:
+    "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports: pod default/web has TCP/80",
 };
 test.each([
   ['the same port', port(80), port(80), NODE_PORTS],
@@ -131,7 +132,36 @@ test.each([
   ['any address against one', port(80), port(80, { hostIP: '127.0.0.2' }), NODE_PORTS],
   ['one address against any', port(80, { hostIP: '127.0.0.2' }), port(80), NODE_PORTS],
 ])('host ports: %s', (_, own, taken, expected) => {
-  expect(admit(pod({ ports: [own] }), NODE, [pod({ ports: [taken] })])).toEqual(expected);
+  const web = pod({ metadata: { namespace: 'default', name: 'web' }, ports: [taken] });
+  expect(admit(pod({ ports: [own] }), NODE, [web])).toEqual(expected);
+});
+
+const SHARED = { ...NODE, metadata: { ...NODE.metadata, annotations: { 'node.kubernetes.io/pod-network': 'node' } } };
+test.each([
+  ['two declare', { containerPort: 80 }, { containerPort: 80 }, NODE_PORTS],
+  ['one declares, and another has as its host port', { containerPort: 80 }, port(80), NODE_PORTS],
+  ['of other protocols', { containerPort: 80 }, { containerPort: 80, protocol: 'UDP' }, undefined],
+  ['of other numbers', { containerPort: 80 }, { containerPort: 81 }, undefined],
+])('on a node whose pods share its network, ports that %s', (_, own, taken, expected) => {
+  const web = pod({ metadata: { namespace: 'default', name: 'web' }, ports: [taken] });
+  expect(admit(pod({ ports: [own] }), SHARED as SeenNode, [web])).toEqual(expected);
+  expect(admit(pod({ ports: [{ containerPort: 80 }] }), NODE, [pod({ ports: [{ containerPort: 80 }] })])).toBe(
+    undefined,
+  );
+});
+
+test.each([
+  ['all addresses', '0.0.0.0', port(6443), true],
+  ['one address', '127.0.0.1', port(6443), true],
+  ['another address', '127.0.0.1', port(6443, { hostIP: '192.0.2.1' }), false],
+  ['the same address', '192.0.2.1', port(6443, { hostIP: '192.0.2.1' }), true],
+  ['another port', '0.0.0.0', port(6444), false],
+])('a host port that a program listens on at %s', (_, address, own, isRefused) => {
+  const portsInUse = [{ protocol: 'TCP', address, port: 6443, holder: 'the API server' }];
+  const settings = { allowedUnsafeSysctls: [], portsInUse };
+  expect(admit(pod({ ports: [own] }), NODE, [], settings)).toEqual(
+    isRefused ? { reason: 'PortInUse', message: 'Port TCP/6443 of the node is in use by the API server' } : undefined,
+  );
 });
 
 test('a taint that evicts keeps pods off; others are the business of the scheduler', () => {
@@ -165,7 +195,7 @@ test.each([
 });
 
 test('unsafe sysctls can be allowed', () => {
-  const settings = { allowedUnsafeSysctls: ['kernel.msg*'] };
+  const settings = { allowedUnsafeSysctls: ['kernel.msg*'], portsInUse: [] };
   expect(admission(sysctl('kernel.msgmax'), NODE, [], settings).type).toBe('admitted');
   expect(admission(sysctl('kernel.sem'), NODE, [], settings).type).toBe('refused');
 });

@@ -4,6 +4,7 @@ import type { PodFailure } from '../pod/plan/state.ts';
 import { isCritical } from './critical.ts';
 import { placementRefusals } from './placement.ts';
 import { platformRefusal } from './platform.ts';
+import type { PortInUse } from './ports.ts';
 import { choosePreempted } from './preemption.ts';
 import { pressureRefusal } from './pressure.ts';
 import type { Refusal, SeenNode } from './refusal.ts';
@@ -23,21 +24,26 @@ export const PREEMPTED: PodFailure = {
   disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 };
 
-const NOTHING_UNSAFE: SysctlSettings = { allowedUnsafeSysctls: [] };
+interface AdmissionSettings extends SysctlSettings {
+  /** Ports of the machine that are not free for pods. */
+  readonly portsInUse: readonly PortInUse[];
+}
+
+const DEFAULTS: AdmissionSettings = { allowedUnsafeSysctls: [], portsInUse: [] };
 
 /** `podsOnNode` are all pods that are bound to the node; those that have ended, and the pod itself, do not count. */
 export function admission(
   pod: SeenPod,
   node: SeenNode,
   podsOnNode: readonly SeenPod[],
-  settings: SysctlSettings = NOTHING_UNSAFE,
+  settings: AdmissionSettings = DEFAULTS,
 ): Admission {
   const kernel = node.status.nodeInfo?.kernelVersion ?? '';
   const first = pressureRefusal(pod, node) ?? sysctlRefusal(pod, kernel, settings) ?? platformRefusal(pod, node);
   if (first) return { type: 'refused', ...first };
   const others = podsOnNode.filter((other) => other.metadata.uid !== pod.metadata.uid && !hasEnded(other));
   const lacking = shortages(pod, node, others);
-  const misplaced = placementRefusals(pod, node, others);
+  const misplaced = placementRefusals(pod, node, { others, portsInUse: settings.portsInUse });
   if (lacking.length > 0 && isCritical(pod) && misplaced.length === 0) {
     const { victims, missing } = choosePreempted(pod, others, lacking);
     if (missing.size === 0) return { type: 'preempting', victims, lacking: shortageRefusal(lacking[0]!) };

@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Node } from '../../kinds/groups/core/node/node.ts';
 
 /** Why a node does not run a pod, in the words of kubelet. */

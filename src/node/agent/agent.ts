@@ -9,11 +9,13 @@ import type { Client } from '../../client/client.ts';
 import { createEventRecorder, type EventType } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
+import { POD_NETWORK_ANNOTATION } from '../../kinds/groups/core/node/pod-network.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { admission } from '../admission/admit.ts';
 import { isStatic } from '../admission/critical.ts';
+import { nodePortsOf, type PortInUse } from '../admission/ports.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
@@ -44,7 +46,7 @@ export interface AgentOptions {
   readonly machine: Machine;
   readonly settings: NodeSettings;
   /** What pods see of the node, besides its allocatable resources. */
-  readonly facts: Omit<NodeFacts, 'allocatable'>;
+  readonly facts: Omit<NodeFacts, 'allocatable' | 'sharesNetwork'>;
   /** Holds the log directories of all pods. */
   readonly logRoot: string;
   readonly seccompDirectory: string;
@@ -57,6 +59,8 @@ export interface AgentOptions {
   readonly userAgent: string;
   /** Checks what probes and hooks connect to. */
   readonly dialGuard: DialGuard;
+  /** Who of the machine has some of these ports, which pods must leave alone. */
+  readonly portsInUse?: (wanted: ReadonlySet<number>) => Promise<readonly PortInUse[]>;
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
   /** Undefined: there are neither Services nor network policies. */
@@ -79,13 +83,20 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
+/** Whoever schedules pods, or checks what is reported about them, has to know which addresses and ports they have. */
+function withNetwork(settings: NodeSettings, { podNetwork = 'cluster' }: Runtime): NodeSettings {
+  return { ...settings, annotations: { ...settings.annotations, [POD_NETWORK_ANNOTATION]: podNetwork } };
+}
+
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 8_000;
 
 /** Static pods run at once, all others when the node is registered. */
 export function startAgent(options: AgentOptions): Agent {
-  const { client, clock, random, log, runtime, settings } = options;
+  const { client, clock, random, log, runtime } = options;
+  const settings = withNetwork(options.settings, runtime);
   const { name } = settings;
+  const sharesNetwork = runtime.podNetwork === 'node';
   const stop = new AbortController();
   const { signal } = stop;
   const common = { client, clock, random, log, signal };
@@ -104,7 +115,7 @@ export function startAgent(options: AgentOptions): Agent {
     dialGuard: options.dialGuard,
     pulls: new ImagePulls({ images: runtime.images, records: options.pullRecords, clock }),
     objects: referredObjects(client, informers.of(Service), { signal, apiServer: options.apiServer }),
-    node: () => ({ ...options.facts, allocatable: reporter.allocatable }),
+    node: () => ({ ...options.facts, sharesNetwork, allocatable: reporter.allocatable }),
     seccompDirectory: options.seccompDirectory,
     network: {
       // Static pods run also while the server, and with it the policies, cannot be reached.
@@ -114,20 +125,23 @@ export function startAgent(options: AgentOptions): Agent {
       untilDrained: async (addresses, each) => options.network?.untilDrained(addresses, each),
     },
   };
-  const sysctls = { allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [] };
+  const { allowedUnsafeSysctls = [] } = options;
   const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
   const pods = new AgentPods({
     ...{ context, client, log, signal, recorder },
-    async admission(pod, others) {
-      if (isStatic(pod)) return admission(pod, own.lister.get(name) ?? (await reporter.expected()), others, sysctls);
-      await own.until((nodes) => nodes.get(name) !== undefined, signal);
-      return admission(pod, own.lister.get(name)!, others, sysctls);
+    async admission(pod, others, isNew) {
+      if (!isStatic(pod)) await own.until((nodes) => nodes.get(name) !== undefined, signal);
+      const node = own.lister.get(name) ?? (await reporter.expected());
+      // Pods on the network of the node take their ports themselves, and see what is wrong with them.
+      const wanted = isNew && !pod.spec.hostNetwork ? nodePortsOf(pod, node).map(({ port }) => port) : [];
+      const portsInUse = wanted.length > 0 ? await (options.portsInUse?.(new Set(wanted)) ?? []) : [];
+      return admission(pod, node, others, { allowedUnsafeSysctls, portsInUse });
     },
     nodeName: name,
     nodeUid: () => reporter.uid,
     recordsOf: () => {
       const scheme = runtime.version.split('://')[0] ?? '';
-      return new Records({ volumes: options.volumes, scheme, hostIPs: () => options.facts.hostIPs });
+      return new Records({ volumes: options.volumes, scheme, node: () => ({ ...options.facts, sharesNetwork }) });
     },
     hostIP: () => options.facts.hostIPs[0] ?? '',
   });

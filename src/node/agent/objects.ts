@@ -1,5 +1,5 @@
 /** Reads what pods refer to, as the node. */
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import { unlessAborted } from '../../base/event-loop/unless-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';

@@ -6,11 +6,13 @@ import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { rejectionMessage } from '../../kinds/shapes/pod/rejection.ts';
 import { type Admission, PREEMPTED } from '../admission/admit.ts';
 import { fromApi, isMirror, isStatic } from '../admission/critical.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodFailure } from '../pod/plan/state.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { ActionContext } from './actions/context.ts';
 import { AgentCounters } from './counters.ts';
 import { releaseLeftovers } from './leftovers.ts';
@@ -34,8 +36,8 @@ export interface AgentPodsOptions {
   readonly nodeName: string;
   /** The UID of the Node object. Undefined until it is registered. */
   readonly nodeUid: () => string | undefined;
-  /** Whether the node runs a pod, given those that it runs already. */
-  readonly admission: (pod: SeenPod, others: readonly SeenPod[]) => Promise<Admission>;
+  /** Whether the node runs a pod, given those that it runs already. One that is not new has its ports. */
+  readonly admission: (pod: SeenPod, others: readonly SeenPod[], isNew: boolean) => Promise<Admission>;
 }
 
 interface Followed {
@@ -204,7 +206,14 @@ export class AgentPods {
       onStatus: () => this.#report(uid),
     });
     const status = new StatusWriter(worker, {
-      ...{ client, log, signal, hostIP, clock: context.clock, limitation: context.runtime.limitation },
+      ...{
+        client,
+        log,
+        signal,
+        hostIP,
+        clock: context.clock,
+        limitation: (each) => limitationOf(each, context.runtime),
+      },
       shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
     const followed = { worker, status, hasEnded: false };
@@ -215,10 +224,16 @@ export class AgentPods {
   #admit(pod: SeenPod): Promise<PodFailure | undefined> {
     const admitting = this.#admitting.then(async () => {
       const refusal = await this.#refusalOf(pod);
-      if (!refusal) return undefined;
+      const warn = (why: string, text: string) =>
+        this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', why, text);
+      if (!refusal) {
+        const ignored = this.#options.context.runtime.ignoredRequests?.(pod) ?? [];
+        if (ignored.length > 0) warn('PodFeatureIgnored', ignored.join('; '));
+        return undefined;
+      }
       const { reason, message } = refusal;
-      this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
-      return { reason, message: `Pod was rejected: ${message}`, isRefusal: true };
+      warn(reason, message);
+      return { reason, message: rejectionMessage(message), isRefusal: true };
     });
     this.#admitting = admitting.catch(() => undefined);
     return admitting;
@@ -228,7 +243,7 @@ export class AgentPods {
   #admitResize(pod: SeenPod): Promise<Refusal | undefined> {
     if (isStatic(pod)) return Promise.resolve(STATIC_RESIZE);
     const admitting = this.#admitting.then(async () => {
-      const decision = await this.#options.admission(pod, this.running());
+      const decision = await this.#options.admission(pod, this.running(), false);
       if (decision.type === 'admitted') return undefined;
       return decision.type === 'refused' ? decision : decision.lacking;
     });
@@ -245,7 +260,7 @@ export class AgentPods {
     const { context, admission } = this.#options;
     const unsupported = context.runtime.refusal(pod);
     if (unsupported) return { reason: 'PodFeatureUnsupported', message: unsupported };
-    const decision = await admission(pod, this.running());
+    const decision = await admission(pod, this.running(), true);
     switch (decision.type) {
       case 'admitted':
         return undefined;
@@ -290,6 +305,13 @@ export class AgentPods {
       known?.worker.wake();
     }
   }
+}
+
+/** What containers are not separated from on this node, and what of the pod is not honoured. */
+function limitationOf(pod: SeenPod, { limitation, ignoredRequests }: Runtime): string | undefined {
+  const ignored = ignoredRequests?.(pod) ?? [];
+  if (ignored.length === 0) return limitation;
+  return `${limitation === undefined ? '' : `${limitation} `}Of this pod, ${ignored.join('; ')}.`;
 }
 
 const STATIC_RESIZE: Refusal = {

@@ -1,9 +1,9 @@
 /** What volumes read from the API, as the node. */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { ClusterTrustBundle } from '../../kinds/groups/certificates/cluster-trust-bundle.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';

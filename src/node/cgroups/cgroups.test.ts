@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openCgroups } from './cgroups.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openCgroups, openDelegatedCgroups } from './cgroups.ts';
 
 const RESOURCES = {
   ...{ cpuShares: 1024, cpuQuota: 50_000, cpuPeriod: 100_000, memoryBytes: 1 << 20, oomScoreAdj: undefined },
@@ -118,4 +118,66 @@ it('limits processes where the controller is there, and does without it elsewher
   cgroups.update('/qd/without', { ...RESOURCES, pidsLimit: 100 });
   expect(content('qd/with', 'pids.max')).toBe('100');
   expect(existsSync(file('qd/without', 'pids.max'))).toBe(false);
+});
+
+describe('those that are delegated to a user', () => {
+  const membership = () => join(root, 'membership');
+  const open = () => openDelegatedCgroups(table(), membership());
+  const OWN = '/user.slice/user@1000.service/app.slice/qd.scope';
+
+  /** What systemd makes: everything from the service of the user on belongs to the user. */
+  function systemd(): void {
+    for (const path of ['user.slice', 'user.slice/user@1000.service', 'user.slice/user@1000.service/app.slice', OWN])
+      cgroup(path, { 'cgroup.controllers': 'memory pids\n', 'cgroup.procs': '' });
+    // Root, who may run this, may write every file that is there.
+    for (const path of ['', 'user.slice']) rmSync(file(path, 'cgroup.subtree_control'));
+    writeFileSync(membership(), `0::${OWN}\n`);
+  }
+
+  it('are below the uppermost that belongs to the user', () => {
+    systemd();
+    const cgroups = open()!;
+    expect([...cgroups.controllers].sort()).toEqual(['memory', 'pids']);
+    expect(content('user.slice/user@1000.service', 'cgroup.subtree_control')).toBe('+pids');
+    const path = 'user.slice/user@1000.service/qd/pod/c';
+    for (const each of ['', '/pod']) cgroup(`user.slice/user@1000.service/qd${each}`);
+    expect(cgroups.create('/qd/pod/c', RESOURCES)).toEqual([file(path, 'cgroup.procs')]);
+    expect(cgroups.entries('/qd/pod/c')).toEqual([file(path, 'cgroup.procs')]);
+    expect(content(path, 'memory.max')).toBe('1048576');
+    // Nobody has delegated this controller.
+    expect(existsSync(file(path, 'cpu.max'))).toBe(false);
+  });
+
+  it('are elsewhere if one has processes of its own', () => {
+    systemd();
+    // As if the kernel refused it.
+    const busy = file('user.slice/user@1000.service', 'cgroup.subtree_control');
+    rmSync(busy);
+    mkdirSync(busy);
+    open();
+    expect(content('user.slice/user@1000.service/app.slice', 'cgroup.subtree_control')).toBe('+pids');
+  });
+
+  it('are none where nobody has delegated any', () => {
+    systemd();
+    writeFileSync(membership(), '0::/../elsewhere\n');
+    expect(open()).toBeUndefined();
+    writeFileSync(membership(), '0::/gone\n');
+    expect(open()).toBeUndefined();
+    rmSync(membership());
+    expect(open()).toBeUndefined();
+  });
+
+  it('are by controller in version 1', () => {
+    const own = (controller: string) => join(root, controller, 'user/alice/0');
+    for (const controller of ['memory', 'cpu', 'pids']) mkdirSync(own(controller), { recursive: true });
+    const lines = ['memory', 'cpu', 'pids', 'blkio'].map((name) => `cgroup ${join(root, name)} cgroup rw,${name} 0 0`);
+    writeFileSync(table(), `${lines.join('\n')}\n`);
+    writeFileSync(membership(), '3:memory:/user/alice/0\n2:cpu:/user/alice/0\n1:pids:/gone\n0::/\n');
+    const cgroups = open()!;
+    expect([...cgroups.controllers].sort()).toEqual(['cpu', 'memory']);
+    const [entry = ''] = cgroups.create('/qd/c', RESOURCES);
+    expect(readFileSync(join(entry, '..', 'memory.limit_in_bytes'), 'utf8')).toBe('1048576');
+    expect(cgroups.entries('/qd/c')).toHaveLength(2);
+  });
 });

@@ -1,19 +1,13 @@
 /** The cgroups of sandboxes and containers, in both versions of Linux' cgroups. */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs';
+
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../base/own-files/make-directories.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Throttling } from '../runtime/usage.ts';
 import { anticipateMoves } from './anticipate-moves.ts';
+import { delegatedRoots, type MountedHierarchy } from './delegated-roots.ts';
 import { limitsOf } from './limits.ts';
 
 const CONTROLLERS = ['cpu', 'cpuacct', 'memory', 'pids', 'hugetlb', 'cpuset'];
@@ -36,8 +30,12 @@ export interface Cgroups {
   readonly version: 1 | 2;
   /** How containers mount them: by controller, or as one. */
   readonly mounts: readonly string[] | 'unified';
+  /** The controllers that there are: `cpu`, `memory`, `pids`… Limits of others are not set. */
+  readonly controllers: ReadonlySet<string>;
   /** Makes the cgroup of this path, such as `/name/pod/container`, and returns the files that processes enter it by. */
   create(path: string, resources: ContainerResources | undefined): string[];
+  /** The files that processes enter it by. */
+  entries(path: string): string[];
   update(path: string, resources: ContainerResources): void;
   usage(path: string): CgroupUsage | undefined;
   /** A process in it; undefined if there is none. */
@@ -56,33 +54,63 @@ export interface Cgroups {
 
 /** Undefined if this machine has none that this process may write. `mountTable` is the file that lists the mounts. */
 export function openCgroups(mountTable = '/proc/self/mounts'): Cgroups | undefined {
-  let mounts: string[][];
-  try {
-    mounts = readFileSync(mountTable, 'utf8')
-      .split('\n')
-      .map((line) => line.split(' '));
-  } catch {
-    return undefined;
-  }
-  const isWritable = (path: string) => {
-    try {
-      accessSync(path, constants.W_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const byController = new Map<string, string>();
-  const hierarchies: string[] = [];
-  for (const [, point, type, options] of mounts) {
-    if (!type?.startsWith('cgroup') || !isWritable(point!)) continue;
-    hierarchies.push(point!);
-    if (type !== 'cgroup') continue;
-    for (const name of options!.split(',')) if (CONTROLLERS_OF_VERSION_1.includes(name)) byController.set(name, point!);
-  }
+  const mounted = mountedHierarchies(mountTable).filter(({ path }) => isWritable(path));
+  const byController = controllersIn(mounted.map((each) => [each, each.path]));
+  const hierarchies = mounted.map(({ path }) => path);
   if (byController.has('memory')) return version1(byController, hierarchies);
-  const unified = mounts.find(([, point, type]) => type === 'cgroup2' && isWritable(point!))?.[1];
-  return unified && readText(join(unified, 'cgroup.controllers'))?.includes('memory') ? version2(unified) : undefined;
+  const unified = mounted.find(({ version }) => version === 2)?.path;
+  const offered = unified === undefined ? [] : controllersOf(unified);
+  return unified !== undefined && offered.includes('memory') ? version2(unified, new Set(offered)) : undefined;
+}
+
+/**
+ * Those that a user who is not root may make, because somebody has delegated a cgroup to them. Undefined if there are none with limits of
+ * memory. `membership` is the file that names the cgroups of this process.
+ */
+export function openDelegatedCgroups(
+  mountTable = '/proc/self/mounts',
+  membership = '/proc/self/cgroup',
+): Cgroups | undefined {
+  const own = readText(membership) ?? '';
+  const mounted = mountedHierarchies(mountTable).map((each) => [each, delegatedRoots(each, own)] as const);
+  const byController = controllersIn(mounted.flatMap(([each, [root]]) => (root === undefined ? [] : [[each, root]])));
+  const anticipateMoves = () => undefined;
+  if (byController.has('memory'))
+    return { ...version1(byController, [...new Set(byController.values())]), anticipateMoves };
+  for (const root of mounted.flatMap(([{ version }, roots]) => (version === 2 ? roots : []))) {
+    // One with processes of its own hands nothing down: one below it may.
+    const given = handDown(root);
+    if (given.has('memory')) return { ...version2(root, given), anticipateMoves };
+  }
+  return undefined;
+}
+
+function mountedHierarchies(mountTable: string): readonly MountedHierarchy[] {
+  const lines = readText(mountTable)?.split('\n') ?? [];
+  return lines.flatMap((line): MountedHierarchy[] => {
+    const [, path = '', type, options = ''] = line.split(' ');
+    if (type === 'cgroup2') return [{ path, version: 2, controllers: [] }];
+    if (type !== 'cgroup') return [];
+    return [
+      { path, version: 1, controllers: options.split(',').filter((name) => CONTROLLERS_OF_VERSION_1.includes(name)) },
+    ];
+  });
+}
+
+/** Of version 1: the folder that each controller is used in. */
+function controllersIn(used: Iterable<readonly [MountedHierarchy, string]>): ReadonlyMap<string, string> {
+  const byController = new Map<string, string>();
+  for (const [{ controllers }, root] of used) for (const name of controllers) byController.set(name, root);
+  return byController;
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** `hierarchies` are all that container runtimes make cgroups in. */
@@ -94,13 +122,16 @@ function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly stri
     for (const [controller, file, value] of limitsOf(resources, 1))
       if (roots.has(controller)) writeLimit(fileOf(path, controller, file), value);
   };
+  const entries = (path: string) => folders(path).map((folder) => join(folder, PROCESSES));
   return {
     version: 1,
     mounts: [...roots.keys()],
+    controllers: new Set(roots.keys()),
+    entries,
     create(path, resources) {
-      for (const folder of folders(path)) mkdirSync(folder, { recursive: true });
+      for (const folder of folders(path)) makeDirectoriesSync(folder);
       if (resources) update(path, resources);
-      return folders(path).map((folder) => join(folder, PROCESSES));
+      return entries(path);
     },
     update,
     usage(path) {
@@ -126,11 +157,12 @@ function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly stri
   };
 }
 
-function version2(root: string): Cgroups {
+function version2(root: string, controllers: ReadonlySet<string>): Cgroups {
   const folderOf = (path: string) => join(root, path);
   const update = (path: string, resources: ContainerResources) => {
     for (const [controller, file, value] of limitsOf(resources, 2)) {
-      // Every pod has this limit by default, and pods run also where the kernel or a parent cgroup does not offer it.
+      if (!controllers.has(controller)) continue;
+      // Every pod has this limit by default, and pods run also where a parent cgroup does not offer it.
       if (controller === 'pids' && !existsSync(join(folderOf(path), file))) continue;
       writeLimit(join(folderOf(path), file), value);
     }
@@ -138,13 +170,15 @@ function version2(root: string): Cgroups {
   return {
     version: 2,
     mounts: 'unified',
+    controllers,
+    entries: (path) => [join(folderOf(path), PROCESSES)],
     create(path, resources) {
       // A cgroup has the controllers that its parent hands down.
       let folder = root;
       for (const part of path.split('/').filter((name) => name !== '')) {
         handDown(folder);
         folder = join(folder, part);
-        mkdirSync(folder, { recursive: true });
+        makeDirectoriesSync(folder);
       }
       if (resources) update(path, resources);
       return [join(folder, PROCESSES)];
@@ -200,19 +234,26 @@ function firstProcess(file: string): number | undefined {
   return Number(readText(file)?.split('\n')[0]) || undefined;
 }
 
-function handDown(folder: string): void {
+/** Returns the controllers that the cgroups in a folder have then. */
+function handDown(folder: string): ReadonlySet<string> {
   const file = join(folder, 'cgroup.subtree_control');
-  const offered = readText(join(folder, 'cgroup.controllers'))?.trim().split(' ') ?? [];
-  const given = readText(file)?.trim().split(' ') ?? [];
+  const offered = controllersOf(folder);
+  const given = new Set(wordsIn(file));
   for (const name of CONTROLLERS) {
-    if (!offered.includes(name) || given.includes(name)) continue;
+    if (!offered.includes(name) || given.has(name)) continue;
     try {
       writeFileSync(file, `+${name}`);
+      given.add(name);
     } catch {
       // It stays without this controller; writing a limit that needs it fails with a clear error.
     }
   }
+  return given;
 }
+
+const controllersOf = (folder: string) => wordsIn(join(folder, 'cgroup.controllers'));
+
+const wordsIn = (file: string) => (readText(file) ?? '').split(/\s+/).filter((word) => word !== '');
 
 function writeLimit(file: string, value: string): void {
   try {

@@ -23,19 +23,31 @@ const QUOTA_PERIOD_MICROSECONDS = 100_000;
 const MIN_QUOTA_MICROSECONDS = 1000;
 const MILLI = 3;
 
+type PodLevel = 'cpu' | 'memory';
+type Effective = Readonly<Record<PodLevel, Quantity | undefined>>;
+
+/** Processors and memory of a container: its own, with the limits of its pod where it has none. */
+export function effectiveResources(
+  own: SeenContainer['resources'] | undefined,
+  ofPod: SeenContainer['resources'] | undefined,
+): { readonly requests: Effective; readonly limits: Effective } {
+  const limit = (name: PodLevel) => positive(own?.limits, name) ?? positive(ofPod?.limits, name);
+  return {
+    requests: { cpu: amount(own?.requests, 'cpu'), memory: amount(own?.requests, 'memory') },
+    limits: { cpu: limit('cpu'), memory: limit('memory') },
+  };
+}
+
 export function containerResources(
   pod: SeenPod,
   container: SeenContainer,
   machine: MachineResources,
 ): ContainerResources {
-  const { requests, limits } = container.resources ?? {};
-  const ofPod = pod.spec.resources?.limits;
-  const cpuLimit = positive(limits, 'cpu') ?? positive(ofPod, 'cpu');
-  const memoryLimit = positive(limits, 'memory') ?? positive(ofPod, 'memory');
+  const { requests, limits } = effectiveResources(container.resources, pod.spec.resources);
   return {
-    ...cgroupValues(amount(requests, 'cpu') ?? cpuLimit, cpuLimit, memoryLimit),
+    ...cgroupValues(requests.cpu ?? limits.cpu, limits.cpu, limits.memory),
     oomScoreAdj: oomScoreAdjustment(pod, container, machine.memoryBytes),
-    hugepages: hugePages({ ...ofPod, ...limits }, machine.hugePageSizes),
+    hugepages: hugePages({ ...pod.spec.resources?.limits, ...container.resources?.limits }, machine.hugePageSizes),
     // All processes of a container that runs out of memory are killed together.
     unified: machine.cgroupVersion === 2 ? { 'memory.oom.group': '1' } : undefined,
   };

@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
-import type { CallHandler, Method } from '../../base/grpc/call.ts';
-import { GrpcClient, type GrpcStream } from '../../base/grpc/client.ts';
-import { GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import type { CallHandler, Method } from '../../protocols/grpc/call.ts';
+import { GrpcClient, type GrpcStream } from '../../protocols/grpc/client.ts';
+import { GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import { runtimeError } from './errors.ts';
 

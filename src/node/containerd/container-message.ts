@@ -1,4 +1,4 @@
-import type { Encodable } from '../../base/protobuf/message.ts';
+import type { Encodable } from '../../protocols/protobuf/message.ts';
 import type { AppArmor, ContainerConfig, ContainerSecurity, Mount } from '../runtime/container-config.ts';
 import type { SandboxConfig } from '../runtime/sandbox-config.ts';
 import { IMAGE_ANNOTATION, OWNER_LABEL, SANDBOX_ANNOTATION } from './labels.ts';

@@ -159,14 +159,14 @@ export class CriContainers implements Containers {
     return response?.status && seenContainer(response.status);
   }
 
-  async updateResources(id: string, resources: ContainerResources, ofPod?: ContainerResources): Promise<void> {
-    const { sandboxId } = (this.#containers.get(id) ?? (await this.container(id))) || {};
-    const cgroup = ofPod && sandboxId ? await this.#cgroupOf(sandboxId) : undefined;
-    // A pod grows before its containers and shrinks after them: version 1 of cgroups allows no more inside than outside.
-    const isFirst = cgroup !== undefined && this.#tryUpdate(cgroup, ofPod!);
+  async updateSandbox(id: string, resources: ContainerResources): Promise<void> {
+    const cgroup = await this.#cgroupOf(id);
+    if (cgroup !== undefined) this.#cgroups?.update(cgroup, resources);
+  }
+
+  async updateResources(id: string, resources: ContainerResources): Promise<void> {
     await this.#connection.call(cri.updateResources, { id, linux: resourcesMessage(resources) });
     this.#containers.delete(id);
-    if (cgroup && !isFirst) this.#cgroups?.update(cgroup, ofPod!);
   }
 
   async reopenLog(id: string): Promise<void> {
@@ -242,15 +242,6 @@ export class CriContainers implements Containers {
       this.#podCgroups.set(sandboxId, response?.status?.annotations[CGROUP_ANNOTATION]);
     }
     return this.#podCgroups.get(sandboxId);
-  }
-
-  #tryUpdate(cgroup: string, resources: ContainerResources): boolean {
-    try {
-      this.#cgroups?.update(cgroup, resources);
-      return true;
-    } catch {
-      return false;
-    }
   }
 
   #ownFilter() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
+import { GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { pullError, runtimeError, startError } from './errors.ts';
 
 describe('a failure', () => {

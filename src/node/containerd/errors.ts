@@ -1,5 +1,5 @@
 /** What failures of a CRI call mean. */
-import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
+import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { RuntimeError, type RuntimeErrorCode } from '../runtime/errors.ts';
 
 /** containerd reports most failures as UNKNOWN; their cause is only in the message. The first match counts. */

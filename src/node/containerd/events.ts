@@ -1,6 +1,6 @@
-import type { Method } from '../../base/grpc/call.ts';
-import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
-import type { Decoded } from '../../base/protobuf/message.ts';
+import type { Method } from '../../protocols/grpc/call.ts';
+import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
+import type { Decoded } from '../../protocols/protobuf/message.ts';
 import type { Connection } from './connection.ts';
 import { runtimeError } from './errors.ts';
 import { type EventEnvelope, TaskExit } from './messages/containerd.ts';

@@ -1,5 +1,5 @@
 /** What a runtime can do, as it says itself or as its version tells. */
-import type { Decoded } from '../../base/protobuf/message.ts';
+import type { Decoded } from '../../protocols/protobuf/message.ts';
 import type { RuntimeHandler } from '../runtime/runtime.ts';
 import type { StatusResponse, VersionResponse } from './messages/status.ts';
 

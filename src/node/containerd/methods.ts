@@ -1,6 +1,6 @@
 /** The methods of CRI v1, and of containerd's own API, that the runtime calls. */
-import { type Method, methodsOf } from '../../base/grpc/call.ts';
-import type { Message } from '../../base/protobuf/message.ts';
+import { type Method, methodsOf } from '../../protocols/grpc/call.ts';
+import type { Message } from '../../protocols/protobuf/message.ts';
 import * as container from './messages/container.ts';
 import * as containerd from './messages/containerd.ts';
 import * as image from './messages/image.ts';

@@ -1,7 +1,7 @@
-import type { Decoded } from '../../base/protobuf/message.ts';
+import type { Decoded } from '../../protocols/protobuf/message.ts';
 import { openCgroups } from '../cgroups/cgroups.ts';
 import type { SeenPod } from '../pod/container-run.ts';
-import type { Images, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.ts';
+import type { Images, Runtime, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.ts';
 import { Changes } from './changes.ts';
 import { Connection } from './connection.ts';
 import { CriContainers } from './containers.ts';
@@ -68,7 +68,7 @@ async function connected(
     interfaces.isOwnNetwork = await writeNetwork(network, podCIDRs);
   };
   if (options.podCIDRs.length > 0) await configureNetwork(options.podCIDRs);
-  const usesPodRange = options.podCIDRs.length === 0 || interfaces.isOwnNetwork;
+  const podNetwork = options.podCIDRs.length === 0 || interfaces.isOwnNetwork ? 'cluster' : 'external';
   await interfaces
     .protectAll()
     .catch((error: unknown) => log.warn('interfaces of pods could not be guarded', { error: String(error) }));
@@ -79,7 +79,7 @@ async function connected(
     supplementalGroupsPolicy: status.features?.supplementalGroupsPolicy,
     socket,
     isOwn,
-    usesPodRange,
+    podNetwork,
     connection,
     owner: name,
     cgroups: podCgroups(name, settings.usesSystemdCgroups),
@@ -98,7 +98,7 @@ async function connected(
 type Described =
   | 'version'
   | 'handlers'
-  | 'usesPodRange'
+  | 'podNetwork'
   | 'supplementalGroupsPolicy'
   | 'socket'
   | 'isOwn'
@@ -122,7 +122,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
   readonly supplementalGroupsPolicy: boolean | undefined;
   readonly socket: string;
   readonly isOwn: boolean;
-  readonly usesPodRange: boolean | undefined;
+  readonly podNetwork: Runtime['podNetwork'];
   readonly images: Images;
   readonly configureNetwork: ContainerdRuntime['configureNetwork'];
   readonly #parts: ContainerdParts;
@@ -138,7 +138,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
     this.supplementalGroupsPolicy = parts.supplementalGroupsPolicy;
     this.socket = parts.socket;
     this.isOwn = parts.isOwn;
-    this.usesPodRange = parts.usesPodRange;
+    this.podNetwork = parts.podNetwork;
     this.images = parts.images;
     this.configureNetwork = parts.configureNetwork;
     this.#parts = parts;

@@ -1,5 +1,6 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { PAUSE_IMAGE, writePauseImage } from '../images/pause/pause-image.ts';
 import type { Connection } from './connection.ts';
@@ -14,7 +15,7 @@ export async function ensurePauseImage(
   const wanted = name ?? PAUSE_IMAGE;
   const { image } = await connection.call(cri.imageStatus, { image: { image: wanted } });
   if (image) return;
-  await mkdir(directory, { recursive: true });
+  await makeDirectories(directory);
   // A directory of its own: `qd image` may open the runtime while the node is starting.
   const folder = await mkdtemp(join(directory, 'pause-'));
   try {

@@ -1,4 +1,4 @@
-import type { Encodable } from '../../base/protobuf/message.ts';
+import type { Encodable } from '../../protocols/protobuf/message.ts';
 import type { ContainerResources, Seccomp } from '../runtime/container-config.ts';
 import type { PodNamespaces, SandboxConfig } from '../runtime/sandbox-config.ts';
 import { CGROUP_ANNOTATION, OWNER_LABEL } from './labels.ts';

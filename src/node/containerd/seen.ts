@@ -1,5 +1,5 @@
 /** What CRI says about sandboxes, containers and images, in the words of the runtime contract. */
-import type { Decoded } from '../../base/protobuf/message.ts';
+import type { Decoded } from '../../protocols/protobuf/message.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import type { Container, ContainerUsage, Image, Sandbox } from '../runtime/runtime.ts';
 import { IMAGE_ANNOTATION, SANDBOX_ANNOTATION, withoutMarks } from './labels.ts';

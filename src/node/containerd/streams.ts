@@ -1,8 +1,8 @@
 /** Exec, attach and port-forward: CRI answers with the address of the runtime's streaming server. */
 import type { Duplex } from 'node:stream';
+import { openCommand } from '../../api/remote-command/command-client.ts';
+import { openPort } from '../../api/remote-command/port-client.ts';
 import type { ProcessStreams } from '../../base/programs/process-streams.ts';
-import { openCommand } from '../../base/remote-command/command-client.ts';
-import { openPort } from '../../base/remote-command/port-client.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../runtime/runtime.ts';
 import type { Connection } from './connection.ts';

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
+import { ApiError, badRequest } from '../../api/errors.ts';
 import { duplexPair } from '../../base/bytes/duplex-pair.ts';
-import { ApiError, badRequest } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';

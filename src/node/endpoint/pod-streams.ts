@@ -1,8 +1,8 @@
 /** Opens the streams of a node's pods: logs, exec, attach and ports. Errors are ApiErrors in the words of kubelet. */
 import type { Duplex } from 'node:stream';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { CommandStreams } from '../../api/remote-command/command-channels.ts';
 import type { ProcessStreams } from '../../base/programs/process-streams.ts';
-import type { CommandStreams } from '../../base/remote-command/command-channels.ts';
 import { type ContainerLogRequest, containerLog } from '../logs/container-log.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Runtime } from '../runtime/runtime.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 
 /** A request to switch protocols. It owns the connection. */
 export class UpgradeExchange {

@@ -1,4 +1,4 @@
-import { badRequest } from '../../base/errors.ts';
+import { badRequest } from '../../api/errors.ts';
 import type { Container, Runtime } from '../runtime/runtime.ts';
 import { type LogSelection, readLog } from './read-log.ts';
 

@@ -1,5 +1,5 @@
 /** What a container has done so far. Times are milliseconds since the epoch. */
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 /** A pod as read from the API. */

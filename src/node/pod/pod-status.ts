@@ -13,8 +13,8 @@ export interface Report extends Observed {
   readonly podIP: string | undefined;
   /** All its addresses, the first one included. Absent: there is one at most. */
   readonly podIPs?: readonly string[];
-  /** Of a pod that sets resources as a whole. */
-  readonly ofPod?: { readonly allocatedResources: object; readonly resources: object } | undefined;
+  /** The requests of all containers together that the node has admitted, and the pod-level resources in effect. */
+  readonly ofPod?: { readonly allocatedResources: object | undefined; readonly resources: object | undefined };
   /** Why the pod failed as a whole, when no container explains it. */
   readonly failure?: { readonly reason: string; readonly message: string } | undefined;
 }

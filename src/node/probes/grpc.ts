@@ -1,12 +1,12 @@
 /** Asks a server for its health by the protocol `grpc.health.v1.Health`. */
 
 import { joinHost } from '../../base/dial/dial-error.ts';
-import type { Method } from '../../base/grpc/call.ts';
-import { GrpcClient } from '../../base/grpc/client.ts';
-import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
-import { ProtoReader } from '../../base/protobuf/reader.ts';
-import { ProtoWriter } from '../../base/protobuf/writer.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import type { Method } from '../../protocols/grpc/call.ts';
+import { GrpcClient } from '../../protocols/grpc/client.ts';
+import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
+import { ProtoReader } from '../../protocols/protobuf/reader.ts';
+import { ProtoWriter } from '../../protocols/protobuf/writer.ts';
 import { failure, goDuration, type Outcome, SUCCESS } from './outcome.ts';
 
 export interface GrpcTarget {

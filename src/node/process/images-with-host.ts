@@ -15,17 +15,19 @@ const MAX_USER_FILE_BYTES = 1024 * 1024;
 
 /**
  * Where the image `host` is not allowed, nobody can find it: images of admitted pods can be changed, and debug containers
- * added.
+ * added. `user` is the one who runs its programs; undefined: root.
  */
-export function imagesWithHost(store: ImageStore, allowsHostImage: boolean): Images {
+export function imagesWithHost(store: ImageStore, allowsHostImage: boolean, user?: number): Images {
+  const hostImage = { ...HOST_IMAGE, user };
   const isHost = (reference: string) => {
     if (!isHostImage(reference)) return false;
     if (!allowsHostImage) throw new RuntimeError('Unsupported', HOST_IMAGE_REFUSED);
     return true;
   };
   return {
-    list: async () => [...(await store.list()), ...(allowsHostImage ? [HOST_IMAGE] : [])],
-    find: async (reference) => (isHost(reference) ? HOST_IMAGE : store.find(reference)),
+    list: async () => [...(await store.list()), ...(allowsHostImage ? [hostImage] : [])],
+    find: async (reference) => (isHost(reference) ? hostImage : store.find(reference)),
+    isBuiltIn: (reference) => allowsHostImage && isHostImage(reference),
     pull: async (reference, credentials) => (isHost(reference) ? HOST_IMAGE_ID : store.pull(reference, credentials)),
     remove: async (id) => {
       if (isHostImage(id))

@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { closeSync, mkdirSync, openSync } from '../../base/own-files/own-files.ts';
+import { makeDirectoriesSync } from '../../base/own-files/make-directories.ts';
+import { closeSync, openSync } from '../../base/own-files/own-files.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import { type KeeperFacts, PROTOCOL_VERSION } from './wire/calls.ts';
 import { KeeperConnection } from './wire/connection.ts';
@@ -28,32 +29,35 @@ export async function connectKeeper(
   onClose: () => void,
 ): Promise<ConnectedKeeper> {
   const { directory, name, podCidr } = settings;
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  makeDirectoriesSync(directory, 0o711);
   const existing = await greet(directory, onChange, onClose);
   if (existing) {
-    const { facts, connection } = existing;
-    if (facts.protocol === PROTOCOL_VERSION && facts.name === name && facts.podCidr === podCidr) return existing;
+    const { facts, connection, use } = existing;
+    if (facts.protocol === PROTOCOL_VERSION && facts.name === name && facts.podCidr === podCidr) return use();
     await connection.call('quit', {}).catch(() => undefined);
     connection.close();
   }
   await startKeeperProcess(settings);
   const started = await greet(directory, onChange, onClose);
   if (!started) throw new RuntimeError('Unavailable', 'the keeper of containers does not answer');
-  return started;
+  return started.use();
 }
 
-/** Undefined if no keeper answers. `onClose` is not called for one that never answered. */
+/** Undefined if no keeper answers. `onClose` is called for one that is used: the end of one that is replaced is meant. */
 async function greet(
   directory: string,
   onChange: (sandboxId: string | undefined) => void,
   onClose: () => void,
-): Promise<ConnectedKeeper | undefined> {
+): Promise<(ConnectedKeeper & { readonly use: () => ConnectedKeeper }) | undefined> {
   let isUsed = false;
   try {
     const connection = await KeeperConnection.open(directory, onChange, () => isUsed && onClose());
     const facts = await connection.call('facts', {});
-    isUsed = true;
-    return { connection, facts };
+    const use = () => {
+      isUsed = true;
+      return { connection, facts };
+    };
+    return { connection, facts, use };
   } catch {
     return undefined;
   }

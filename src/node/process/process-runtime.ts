@@ -8,7 +8,7 @@ import type { Container, Runtime } from '../runtime/runtime.ts';
 import { imagesWithHost, resolveImage } from './images-with-host.ts';
 import { type ConnectedKeeper, connectKeeper } from './keeper-process.ts';
 import { mountPathProblem } from './mount-paths.ts';
-import { refusal } from './refusal.ts';
+import { ignoredRequests, refusal } from './refusal.ts';
 import { collect, openPort, openStreams } from './streams.ts';
 import { userNamespaceOf } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
@@ -64,7 +64,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
   const newStream = () => random.bytes(12).toString('hex');
   const runtime: Runtime = {
     version: `process://${process.versions.node}`,
-    images: imagesWithHost(store, allowsHostImage),
+    images: imagesWithHost(store, allowsHostImage, facts.plain?.uid),
     handlers: [
       {
         name: '',
@@ -74,7 +74,9 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     ],
     supplementalGroupsPolicy: facts.executor === 'oci',
     limitation: limitationOf(facts),
+    podNetwork: facts.hasNetwork ? 'cluster' : 'node',
     refusal: (pod) => refusal(pod, facts, allowsHostImage),
+    ignoredRequests: (pod) => ignoredRequests(pod, facts),
     userNamespaceOf: (pod) => userNamespaceOf(pod, facts),
     health: async () =>
       keeper
@@ -109,7 +111,8 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
       const container = await connection().call('container', { id });
       return container && withAllFields(container);
     },
-    updateResources: async (id, resources, ofPod) => connection().call('updateResources', { id, resources, ofPod }),
+    updateSandbox: async (id, resources) => connection().call('updateSandbox', { id, resources }),
+    updateResources: async (id, resources) => connection().call('updateResources', { id, resources }),
     reopenLog: async (id) => connection().call('reopenLog', { id }),
     async exec(id, request) {
       const stream = newStream();

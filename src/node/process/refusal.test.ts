@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SeenPod } from '../pod/container-run.ts';
-import { refusal } from './refusal.ts';
+import { ignoredRequests, refusal } from './refusal.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
 const ROOT: KeeperFacts = {
@@ -16,7 +16,9 @@ const ROOT: KeeperFacts = {
   whyNoNetwork: undefined,
   networkLimitation: undefined,
   hasHostPorts: true,
-  hasCgroups: true,
+  limits: ['cpu', 'memory', 'pids'],
+  whyUnlimited: 'cgroups cannot be written',
+  plain: undefined,
   hasTerminals: true,
   hasSelinux: false,
 };
@@ -26,13 +28,16 @@ const PLAIN: KeeperFacts = {
   runtime: undefined,
   hasUserNamespaces: false,
   whyNotIsolated: 'no OCI runtime is installed (runc or crun)',
-  hasCgroups: false,
+  limits: [],
+  plain: { uid: 65_534, gid: 65_534, hasNoNewPrivileges: true, hasNoCapabilities: true },
 };
 const USER: KeeperFacts = {
   ...PLAIN,
   whyNotIsolated: 'the node agent does not run as root',
   hasNetwork: false,
   whyNoNetwork: 'the node agent does not run as root',
+  whyUnlimited: 'no cgroup is delegated to the user of the node agent',
+  plain: { uid: 1000, gid: 100, hasNoNewPrivileges: true, hasNoCapabilities: true },
 };
 
 function pod(container: object = {}, spec: object = {}): SeenPod {
@@ -43,11 +48,7 @@ const CONTAINERS = /pods are containers only where the node agent runs as root a
 
 it.each<[string, SeenPod, (RegExp | undefined)[]]>([
   ['a plain pod', pod(), [undefined, undefined, undefined]],
-  [
-    'limits',
-    pod({ resources: { limits: { cpu: '1', memory: '1Gi' } } }),
-    [undefined, /cpu and memory limits/, CONTAINERS],
-  ],
+  ['limits', pod({ resources: { limits: { cpu: '1', memory: '1Gi' } } }), [undefined, undefined, undefined]],
   ['requests', pod({ resources: { requests: { cpu: '1' } } }), [undefined, undefined, undefined]],
   ['an image', pod({ image: 'busybox' }), [undefined, /only run programs of the node/, CONTAINERS]],
   ['a volume', pod({ volumeMounts: [{ name: 'v', mountPath: '/data' }] }), [undefined, /mount \/data/, CONTAINERS]],
@@ -60,8 +61,38 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
   [
     'dropped capabilities',
     pod({ securityContext: { capabilities: { drop: ['ALL'] } } }),
+    [undefined, undefined, undefined],
+  ],
+  [
+    'added capabilities',
+    pod({ securityContext: { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } } }),
     [undefined, /apply capabilities/, CONTAINERS],
   ],
+  ['a user who is not root', pod({ securityContext: { runAsNonRoot: true } }), [undefined, undefined, undefined]],
+  [
+    'the user nobody',
+    pod({ securityContext: { runAsUser: 65534 } }),
+    [undefined, undefined, /runAsUser: 65534, only 1000/],
+  ],
+  ['the user of the agent', pod({}, { securityContext: { runAsUser: 1000 } }), [undefined, /runAsUser/, undefined]],
+  ['the group of the agent', pod({ securityContext: { runAsGroup: 100 } }), [undefined, /runAsGroup/, undefined]],
+  ['another group', pod({ securityContext: { runAsGroup: 0 } }), [undefined, /runAsGroup/, CONTAINERS]],
+  [
+    'a read-only root',
+    pod({ securityContext: { readOnlyRootFilesystem: true } }),
+    [undefined, /readOnlyRoot/, CONTAINERS],
+  ],
+  [
+    'a filter of system calls',
+    pod({ securityContext: { seccompProfile: { type: 'RuntimeDefault' } } }),
+    [undefined, /seccompProfile/, CONTAINERS],
+  ],
+  [
+    'no filter of system calls',
+    pod({ securityContext: { seccompProfile: { type: 'Unconfined' } } }),
+    [undefined, undefined, undefined],
+  ],
+  ['host aliases', pod({}, { hostAliases: [{ ip: '192.0.2.1' }] }), [undefined, undefined, undefined]],
   [
     'an unknown capability',
     pod({ securityContext: { capabilities: { add: ['FLY'] } } }),
@@ -81,16 +112,18 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
   [
     'no privilege escalation',
     pod({ securityContext: { allowPrivilegeEscalation: false } }),
-    [undefined, /privilege escalation/, CONTAINERS],
+    [undefined, undefined, undefined],
   ],
   ['fsGroup', pod({}, { securityContext: { fsGroup: 1 } }), [undefined, /fsGroup/, CONTAINERS]],
+  ['fsGroup of the agent', pod({}, { securityContext: { fsGroup: 100 } }), [undefined, /fsGroup/, undefined]],
   [
     'sysctls',
     pod({}, { securityContext: { sysctls: [{ name: 'a', value: 'b' }] } }),
     [undefined, /sysctl/, CONTAINERS],
   ],
   ['hostUsers', pod({}, { hostUsers: false }), [undefined, /user namespaces/, CONTAINERS]],
-  ['hostPID', pod({}, { hostPID: true }), [undefined, /hostPID/, CONTAINERS]],
+  ['processes of the node', pod({}, { hostPID: true, hostIPC: true }), [undefined, undefined, undefined]],
+  ['processes of the pod', pod({}, { shareProcessNamespace: true }), [undefined, undefined, undefined]],
   ['a profile of the node', pod({ securityContext: { seccompProfile: { type: 'Localhost' } } }), [/seccomp/, /s/, /s/]],
   [
     'mounts that reach the node',
@@ -140,4 +173,46 @@ it.each([
     );
   }
   expect(refusal(pod({ image: 'busybox' }), ROOT, false)).toBeUndefined();
+});
+
+it('rejects what setpriv is needed for where it is not installed', () => {
+  const facts = { ...USER, plain: { ...USER.plain!, hasNoNewPrivileges: false } };
+  expect(refusal(pod({ securityContext: { allowPrivilegeEscalation: false } }), facts, true)).toMatch(/setpriv/);
+  expect(refusal(pod({ securityContext: { capabilities: { drop: ['ALL'] } } }), facts, true)).toMatch(/capabilities/);
+});
+
+it('rejects dropped capabilities where the user has some', () => {
+  const facts = { ...USER, plain: { ...USER.plain!, hasNoCapabilities: false } };
+  expect(refusal(pod({ securityContext: { capabilities: { drop: ['ALL'] } } }), facts, true)).toMatch(/capabilities/);
+});
+
+it('rejects limits of containers that cannot be enforced', () => {
+  const limited = pod({ resources: { limits: { memory: '1Gi' } } });
+  expect(refusal(limited, { ...ROOT, limits: ['cpu'] }, true)).toMatch(
+    /the limits of memory of container c cannot be enforced: cgroups cannot be written/,
+  );
+  expect(ignoredRequests(limited, { ...ROOT, limits: [] })).toEqual([]);
+});
+
+const LIMITED = pod(
+  { resources: { limits: { cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi' } } },
+  { resources: { limits: { memory: '1Gi' } } },
+);
+const WHY = 'no cgroup is delegated to the user of the node agent';
+it.each<[string, SeenPod, Partial<KeeperFacts>, string[]]>([
+  ['nothing', pod(), {}, []],
+  ['limits', LIMITED, {}, [`limits are not enforced: memory of the pod, cpu and memory of container c (${WHY})`]],
+  ['some limits', LIMITED, { limits: ['memory'] }, [`limits are not enforced: cpu of container c (${WHY})`]],
+  ['no limits', LIMITED, { limits: ['cpu', 'memory'] }, []],
+  [
+    'names',
+    pod({}, { hostAliases: [{ ip: '192.0.2.1' }], dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.1'] } }),
+    {},
+    [
+      'hostAliases have no effect: programs read /etc/hosts of the node',
+      'dnsConfig has no effect: programs read /etc/resolv.conf of the node',
+    ],
+  ],
+])('says that plain processes ignore %s', (_, subject, facts, expected) => {
+  expect(ignoredRequests(subject, { ...USER, ...facts })).toEqual(expected);
 });

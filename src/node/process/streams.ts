@@ -1,5 +1,4 @@
 /** The streams of exec and attach on the agent's side. */
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import type { ProcessStreams } from '../../base/programs/process-streams.ts';
@@ -98,7 +97,7 @@ function limited(socket: Socket, maxBytes: number): () => Buffer {
   return () => Buffer.concat(chunks);
 }
 
-/** Resolves when the connection of a forwarded port stands. */
+/** Resolves when the connection of a forwarded port stands. It fails when the pod resets it. */
 export async function openPort(
   connection: KeeperConnection,
   stream: string,
@@ -107,12 +106,17 @@ export async function openPort(
   const ended = connection.ended(stream);
   ended.catch(() => undefined);
   const socket = await connection.stream(stream, 'data');
+  // Those who use it see the error as well.
+  socket.on('error', () => undefined);
+  socket.once('close', () => {
+    connection.call('closeStream', { stream }).catch(() => undefined);
+  });
   try {
     await call();
   } catch (error) {
     socket.destroy();
     throw error;
   }
-  void once(socket, 'close').then(() => connection.call('closeStream', { stream }).catch(() => undefined));
+  ended.catch((error: Error) => socket.destroy(error));
   return socket;
 }

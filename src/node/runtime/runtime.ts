@@ -1,6 +1,7 @@
 /** What the node agent needs from what runs its pods. Times are milliseconds since the epoch. */
 import type { Duplex } from 'node:stream';
 import type { ProcessStreams, TerminalSize } from '../../base/programs/process-streams.ts';
+import type { PodNetwork } from '../../kinds/groups/core/node/pod-network.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, ContainerResources } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
@@ -13,14 +14,16 @@ export interface Runtime extends Containers {
   readonly images: Images;
   /** What its containers are not separated from, and why, as a sentence for the conditions of pods. Absent: nothing. */
   readonly limitation?: string | undefined;
-  /** Whether pods have addresses of the node's range. False: another network was configured for the runtime. Default: true. */
-  readonly usesPodRange?: boolean | undefined;
+  /** Where pods get their addresses from. Default: `cluster`. */
+  readonly podNetwork?: PodNetwork | undefined;
   /** What its handlers can do, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
   readonly handlers: readonly RuntimeHandler[];
   /** Whether `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */
   readonly supplementalGroupsPolicy: boolean | undefined;
   /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
   refusal(pod: SeenPod): string | undefined;
+  /** What a pod asks for and does not get although the runtime runs it, each as part of a sentence. Absent: nothing. */
+  readonly ignoredRequests?: ((pod: SeenPod) => readonly string[]) | undefined;
   /** Whether a pod gets a user namespace, and who maps the ids of its files; absent: `hostUsers: false` maps mounts. */
   readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
   health(): Promise<RuntimeHealth>;
@@ -57,6 +60,8 @@ export interface Containers {
   /** Removes it with its containers. */
   removeSandbox(id: string): Promise<void>;
   sandboxes(): Promise<readonly Sandbox[]>;
+  /** Changes the limits of the cgroup around all containers of a pod, where the runtime makes one. */
+  updateSandbox(id: string, resources: ContainerResources): Promise<void>;
 
   createContainer(sandboxId: string, config: ContainerConfig, sandbox: SandboxConfig): Promise<string>;
   startContainer(id: string): Promise<void>;
@@ -66,8 +71,7 @@ export interface Containers {
   containers(): Promise<readonly Container[]>;
   /** Undefined if there is none (any more). */
   container(id: string): Promise<Container | undefined>;
-  /** `ofPod` are those of the cgroup around all containers of its pod, where the runtime makes one. */
-  updateResources(id: string, resources: ContainerResources, ofPod?: ContainerResources): Promise<void>;
+  updateResources(id: string, resources: ContainerResources): Promise<void>;
   /** Opens the log file anew after it was moved away. */
   reopenLog(id: string): Promise<void>;
 
@@ -168,6 +172,8 @@ export interface Images {
   list(): Promise<readonly Image[]>;
   /** By name or id; undefined if it is not on this node. */
   find(reference: string): Promise<Image | undefined>;
+  /** Whether the image is a part of the node, which no registry has; absent: none is. */
+  isBuiltIn?(reference: string): boolean;
   /** Returns the id. Rejects with a RuntimeError. */
   pull(reference: string, credentials: RegistryCredentials | undefined): Promise<string>;
   remove(id: string): Promise<void>;

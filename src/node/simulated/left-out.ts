@@ -3,11 +3,11 @@
  * run: without this they would count as ready, and get pods, for minutes or forever.
  */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
 import type { Client } from '../../client/client.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { concurrently } from './agent/concurrently.ts';
 import { nodeConditions } from './agent/machine.ts';

@@ -3,7 +3,7 @@
  * them through their lifecycle by rule. All timers are in one queue, and all status writes in one reporter.
  */
 
-import { ApiError } from '../../base/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';

@@ -1,5 +1,5 @@
 /** What volumes need from the API and from the rest of the agent. The agent brings it; there is no client in here. */
-import type { DeepReadonly } from '../../client/object-types.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import type { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';

@@ -159,8 +159,8 @@ describe('reading a file of a volume', () => {
 });
 
 describe.each(isRoot ? [true, false] : [false])('a subPath, with the right to mount: %s', (canMount) => {
-  async function world() {
-    const w = await VolumesWorld.create({ canMount });
+  async function world(options: Parameters<typeof VolumesWorld.create>[0] = {}) {
+    const w = await VolumesWorld.create({ canMount, ...options });
     await w.volumes.prepare(seenPod({ volumes }));
     await mkdir(w.elsewhere('.'), { recursive: true });
     await writeFile(w.elsewhere('secret'), 'secret');
@@ -184,6 +184,16 @@ describe.each(isRoot ? [true, false] : [false])('a subPath, with the right to mo
     const { mounts } = await w.volumes.mounts(pod, container, request());
     const { gid, mode } = await stat(mounts[0]!.hostPath);
     expect([gid, mode & 0o7777]).toEqual([66, 0o2777]);
+  });
+
+  it.runIf(isRoot)('belongs to the group of the volume in a user namespace, too', async () => {
+    await using w = await world({ userNamespaceOf: () => 'mapped-owners' as const });
+    const pod = seenPod({ volumes, securityContext: { fsGroup: 66 } }, { uid: 'u-3' });
+    const container = seenContainer({ volumeMounts: [{ name: 'v', mountPath: '/f', subPath: 'a/b' }] });
+    const { mounts } = await w.volumes.mounts(pod, container, request());
+    const base = (await w.volumes.idMappings(pod))![0]!.hostId;
+    const { uid, gid } = await stat(mounts[0]!.hostPath);
+    expect([uid, gid]).toEqual([base, base + 66]);
   });
 
   it('can be a file, also behind the links of a ConfigMap', async () => {

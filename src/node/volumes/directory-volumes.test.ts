@@ -69,7 +69,7 @@ describe('an emptyDir', () => {
       const path = w.path('empty-dir', 'm');
       expect((await mountAt(path))?.type).toBe('tmpfs');
       expect(sizeOf(path)).toBe(1024 * 1024);
-      expect((await modeOf(path)) & 0o777).toBe(0o777);
+      expect(await modeOf(path)).toBe(0o1777);
       await writeFile(join(path, 'x'), 'kept');
       await w.restarted().prepare(pod({ sizeLimit: '1Mi' }));
       expect((await mounts()).filter(({ mountPoint }) => mountPoint === path)).toHaveLength(1);

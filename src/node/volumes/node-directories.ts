@@ -3,7 +3,8 @@
  * kinds/volumes/node-directory.ts). A directory that cannot be erased is reported in the volume's status, and tried again.
  */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
 import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import { removeTree } from '../../base/files-inside/remove-tree.ts';
 import type { Logger } from '../../base/log.ts';
@@ -11,7 +12,6 @@ import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import type { DeepReadonly } from '../../client/object-types.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../kinds/volumes/node-directory.ts';
 import { mountPointsBelow } from './host/mount-table.ts';

@@ -20,6 +20,8 @@ import { type HostIds, rootOf } from './host/host-ids.ts';
 import type { Mounter } from './host/mounter.ts';
 import { VolumeError } from './volumes.ts';
 
+const SET_GROUP_ID = 0o2000;
+
 interface SubPathMount {
   readonly name: string;
   readonly subPath?: string;
@@ -91,8 +93,10 @@ async function openSubPath({ volumePath, subPath, ids, volume, container }: SubP
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw failed('prepare subPath', error);
   }
   try {
-    const { mode } = await stat(volumePath);
-    const create = { mode: mode & 0o7777, owner: ids && rootOf(ids) };
+    const { mode, gid } = await stat(volumePath);
+    // Directories below one with the setgid bit have its group.
+    const owner = ids && { ...rootOf(ids), ...(mode & SET_GROUP_ID ? { gid } : {}) };
+    const create = { mode: mode & 0o7777, owner };
     return await openInside(volumePath, subPath, { links, create });
   } catch (error) {
     throw failed('create subPath directory', error);

@@ -35,8 +35,8 @@ export class Cluster {
   readonly images = new Map<string, number>();
   /** How many pods on nodes use each claim, by `namespace/name`. */
   readonly claims = new Map<string, number>();
-  /** How many nodes have taints of either kind or are cordoned: filters that cannot reject any node are skipped. */
-  readonly nodesWith = { taints: 0, preferNoScheduleTaints: 0, cordon: 0 };
+  /** How many nodes have taints of either kind, are cordoned or share their network: filters that cannot reject any node are skipped. */
+  readonly nodesWith = { taints: 0, preferNoScheduleTaints: 0, cordon: 0, sharedNetwork: 0 };
 
   /** All nodes, interleaved by zone. The list is replaced, never modified. */
   get nodes(): readonly NodeInfo[] {
@@ -166,6 +166,7 @@ export class Cluster {
   #tally(info: NodeInfo, sign: 1 | -1): void {
     if (!info.node) return;
     if (info.isCordoned) this.nodesWith.cordon += sign;
+    if (info.sharesNetwork) this.nodesWith.sharedNetwork += sign;
     if (info.taints.some(({ effect }) => effect !== 'PreferNoSchedule')) this.nodesWith.taints += sign;
     if (info.taints.some(({ effect }) => effect === 'PreferNoSchedule')) this.nodesWith.preferNoScheduleTaints += sign;
   }

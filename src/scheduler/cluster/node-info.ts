@@ -1,6 +1,8 @@
 /** A node with its pods, and the sums that filters and scores need. */
+import { podNetworkOf } from '../../kinds/groups/core/node/pod-network.ts';
+import { ANY_ADDRESS, type HostPort } from '../../kinds/placement/host-ports.ts';
 import { type Labels, NO_LABELS, NO_TAINTS, type Node, type Taint } from '../objects.ts';
-import type { HostPort, PodInfo } from './pod-info.ts';
+import type { PodInfo } from './pod-info.ts';
 import { type Allocatable, allocatableOf } from './resources.ts';
 
 const NOTHING: Allocatable = Object.freeze({ cpu: 0, memory: 0, storage: 0, others: undefined, pods: 0 });
@@ -14,6 +16,8 @@ export class NodeInfo {
   labels: Labels = NO_LABELS;
   taints: readonly Taint[] = NO_TAINTS;
   isCordoned = false;
+  /** Whether its pods have its addresses, so that each port can be used by one of them only. */
+  sharesNetwork = false;
   allocatable: Allocatable = NOTHING;
   /** Size in bytes by name, of images that are on the node. */
   images: ReadonlyMap<string, number> = NO_IMAGES;
@@ -48,6 +52,7 @@ export class NodeInfo {
     this.labels = Object.assign(Object.create(null), node?.metadata.labels);
     this.taints = node?.spec.taints ?? NO_TAINTS;
     this.isCordoned = node?.spec.unschedulable ?? false;
+    this.#share(node !== undefined && podNetworkOf(node) === 'node');
     this.allocatable = node ? allocatableOf(node) : NOTHING;
     this.#measure();
     if (before?.status.images !== node?.status.images) this.images = node ? imagesOf(node) : NO_IMAGES;
@@ -74,6 +79,11 @@ export class NodeInfo {
     return address === ANY_ADDRESS ? used.size > 0 : used.has(address) || used.has(ANY_ADDRESS);
   }
 
+  /** The ports that a pod takes here. */
+  portsOf(pod: PodInfo): readonly HostPort[] {
+    return this.sharesNetwork ? pod.sharedPorts : pod.hostPorts;
+  }
+
   #measure(): void {
     const { allocatable } = this;
     this.allCpu = allocatable.cpu;
@@ -84,7 +94,7 @@ export class NodeInfo {
   }
 
   #count(pod: PodInfo, sign: 1 | -1): void {
-    const { requests, hostPorts } = pod;
+    const { requests } = pod;
     this.cpu += sign * requests.cpu;
     this.memory += sign * requests.memory;
     this.storage += sign * requests.storage;
@@ -92,7 +102,11 @@ export class NodeInfo {
     this.likelyKiB += sign * requests.likelyKiB;
     this.#measure();
     if (requests.others) for (const [name, amount] of requests.others) bump(this.others, name, sign * amount);
-    for (const { address, protocol, port } of hostPorts) {
+    this.#countPorts(pod, sign);
+  }
+
+  #countPorts(pod: PodInfo, sign: 1 | -1): void {
+    for (const { address, protocol, port } of this.portsOf(pod)) {
       const key = `${protocol} ${port}`;
       const used = this.#ports.get(key) ?? new Map<string, number>();
       bump(used, address, sign);
@@ -100,9 +114,14 @@ export class NodeInfo {
       else this.#ports.delete(key);
     }
   }
-}
 
-const ANY_ADDRESS = '0.0.0.0';
+  #share(sharesNetwork: boolean): void {
+    if (sharesNetwork === this.sharesNetwork) return;
+    this.sharesNetwork = sharesNetwork;
+    this.#ports.clear();
+    for (const pod of this.pods.values()) this.#countPorts(pod, 1);
+  }
+}
 
 /** Adds to a count, and removes it at zero. */
 export function bump<K>(counts: Map<K, number>, key: K, delta: number): void {

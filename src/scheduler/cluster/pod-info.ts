@@ -1,17 +1,12 @@
 /** A pod with what scheduling needs of it, each computed once, on first use. */
 import { deepEqual } from '../../base/json/tree.ts';
+import { type HostPort, hostPortsOf, sharedPortsOf } from '../../kinds/placement/host-ports.ts';
 import type { NodeTest } from '../../kinds/placement/node-selector.ts';
 import { namedNodes, requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { type Labels, NO_LABELS, type Pod } from '../objects.ts';
 import { type PodTerm, preferredTerms, requiredTerms, type WeightedTerm } from './pod-terms.ts';
 import { type Requests, requestsOf, sameRequests } from './resources.ts';
 import { MAX_SELECTION, selectionOf } from './selection.ts';
-
-export interface HostPort {
-  readonly address: string;
-  readonly protocol: string;
-  readonly port: number;
-}
 
 interface Terms {
   readonly required: readonly PodTerm[];
@@ -21,7 +16,6 @@ interface Terms {
 }
 
 const NO_TERMS: Terms = Object.freeze({ required: [], requiredAnti: [], preferred: [], preferredAnti: [] });
-const NO_PORTS: readonly HostPort[] = Object.freeze([]);
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
 const infos = new WeakMap<Pod, PodInfo>();
@@ -36,6 +30,7 @@ export class PodInfo {
   #requests: Requests | undefined;
   #terms: Terms | undefined;
   #ports: readonly HostPort[] | undefined;
+  #sharedPorts: readonly HostPort[] | undefined;
   #claims: readonly string[] | undefined;
   #places: NodeTest | null | undefined;
   #named: ReadonlySet<string> | null | undefined;
@@ -70,6 +65,12 @@ export class PodInfo {
   get hostPorts(): readonly HostPort[] {
     this.#ports ??= hostPortsOf(this.pod);
     return this.#ports;
+  }
+
+  /** The ports that it takes on a node whose pods share its network. */
+  get sharedPorts(): readonly HostPort[] {
+    this.#sharedPorts ??= sharedPortsOf(this.pod);
+    return this.#sharedPorts;
   }
 
   /** Names of the claims of its volumes, including those of ephemeral volumes. */
@@ -117,17 +118,6 @@ function termsOf(pod: Pod): Terms {
     preferred: preferredTerms(podAffinity, namespace),
     preferredAnti: preferredTerms(podAntiAffinity, namespace),
   };
-}
-
-function hostPortsOf({ spec }: Pod): readonly HostPort[] {
-  const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
-  const found: HostPort[] = [];
-  for (const { ports } of [...spec.containers, ...sidecars]) {
-    for (const { hostPort, hostIP, protocol } of ports ?? []) {
-      if (hostPort) found.push({ address: hostIP || '0.0.0.0', protocol: protocol ?? 'TCP', port: hostPort });
-    }
-  }
-  return found.length > 0 ? found : NO_PORTS;
 }
 
 function claimsOf({ spec, metadata }: Pod): readonly string[] {

@@ -9,6 +9,13 @@ export interface Refused {
   readonly refusal: Refusal;
 }
 
+interface FilterVerdict {
+  readonly plugin: string;
+  /** Undefined: the pod fits. */
+  readonly refusal: Refusal | undefined;
+  readonly details: readonly string[] | undefined;
+}
+
 interface Step {
   readonly plugin: Plugin;
   readonly state: unknown;
@@ -62,10 +69,11 @@ export class Filters {
     return 'refusal' in opened ? opened : new Filters(this.#all, this.#pod, this.#world, opened);
   }
 
-  /** Yields the verdict of every filter on the node; undefined when the filter does not concern the pod. */
-  *verdicts(node: NodeInfo): Iterable<{ readonly plugin: string; readonly refusal: Refusal | undefined }> {
+  /** Yields the verdict of every filter that concerns the pod, with the numbers behind a rejection. */
+  *verdicts(node: NodeInfo): Iterable<FilterVerdict> {
     for (const { plugin, state } of this.#steps) {
-      yield { plugin: plugin.name, refusal: plugin.filter?.(this.#pod, node, state) };
+      const refusal = plugin.filter?.(this.#pod, node, state);
+      yield { plugin: plugin.name, refusal, details: refusal && plugin.explain?.(this.#pod, node, state) };
     }
   }
 

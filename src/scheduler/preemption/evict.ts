@@ -1,6 +1,6 @@
 /** Evicts the victims of a preemption. */
 
-import { isApiError } from '../../base/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
 import type { Client } from '../../client/client.ts';

@@ -1,6 +1,7 @@
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { silent } from '../../base/log.ts';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { ProcessLock } from '../../base/programs/process-lock.ts';
 import type { HistoryOptions } from '../history-options.ts';
 import { StoreFull } from '../store.ts';
@@ -82,7 +83,7 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
 }
 
 async function makeDirectory(directory: string): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, mode: 0o700 });
+  const first = await makeDirectories(directory, 0o700);
   if (first === undefined) return;
   await chmod(directory, 0o700);
   await syncDirectory(dirname(first));

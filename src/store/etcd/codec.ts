@@ -3,8 +3,8 @@
  * use are neither written nor read. Messages are written backwards, as ProtoWriter expects. Decoded bytes share the memory
  * of their message.
  */
-import { ProtoReader } from '../../base/protobuf/reader.ts';
-import { ProtoWriter } from '../../base/protobuf/writer.ts';
+import { ProtoReader } from '../../protocols/protobuf/reader.ts';
+import { ProtoWriter } from '../../protocols/protobuf/writer.ts';
 import type {
   CompactionRequest,
   CompactionResponse,

@@ -1,7 +1,7 @@
-import type { Method } from '../../base/grpc/call.ts';
-import { GrpcClient, type TlsOptions } from '../../base/grpc/client.ts';
-import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
+import type { Method } from '../../protocols/grpc/call.ts';
+import { GrpcClient, type TlsOptions } from '../../protocols/grpc/client.ts';
+import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { StoreFull, StoreUnavailable } from '../store.ts';
 
 export interface ConnectionOptions {

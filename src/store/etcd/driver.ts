@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileProblem } from '../../base/file-problem.ts';
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
-import type { TlsOptions } from '../../base/grpc/client.ts';
+import type { TlsOptions } from '../../protocols/grpc/client.ts';
 import { defineStore, type StoreContext, type StoredValue } from '../driver.ts';
 import { type Store, StoreUnavailable } from '../store.ts';
 

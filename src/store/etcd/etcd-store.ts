@@ -1,7 +1,7 @@
 import { ShortLivedMap } from '../../base/collections/short-lived-map.ts';
-import type { TlsOptions } from '../../base/grpc/client.ts';
 import { type Logger, silent } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import type { TlsOptions } from '../../protocols/grpc/client.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
 import {

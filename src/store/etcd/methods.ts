@@ -1,5 +1,5 @@
 /** The methods of etcd v3 that this store calls. */
-import type { Method } from '../../base/grpc/call.ts';
+import type { Method } from '../../protocols/grpc/call.ts';
 import {
   decodeCompactionResponse,
   decodeRangeResponse,

@@ -1,7 +1,7 @@
-import type { GrpcClient } from '../../base/grpc/client.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { sleep } from '../../base/time/clock.ts';
+import type { GrpcClient } from '../../protocols/grpc/client.ts';
 import { type Change, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';

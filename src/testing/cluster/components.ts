@@ -1,5 +1,6 @@
 /** Starts the components of a cluster in this process. Each calls the server directly, as its own user. */
 
+import type { User } from '../../api/user.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -20,10 +21,9 @@ import { runControllers } from '../../controllers/loop/loop.ts';
 import type { Rules } from '../../node/simulated/rules/rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../node/simulated/simulated.ts';
 import { Scheduler } from '../../scheduler/scheduler.ts';
-import type { User } from '../../server/api.ts';
-import type { DirectHandle } from '../../server/direct.ts';
 import type { Server } from '../../server/index.ts';
-import { unreachable } from '../../server/nodes/connection.ts';
+import { unreachable } from '../../server/outbound/nodes/connection.ts';
+import type { DirectHandle } from '../../server/serving/direct.ts';
 
 export interface ComponentOptions {
   readonly server: Server;

@@ -5,11 +5,11 @@ import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { HISTORY_PATH } from '../../client/history-path.ts';
-import { createAuthenticator, createIdentify } from '../../server/authn/authenticator.ts';
-import { bootstrapTokens } from '../../server/authn/bootstrap-token.ts';
-import { ServiceAccountTokens } from '../../server/authn/service-account-tokens.ts';
-import { createHttpServer } from '../../server/http/server.ts';
+import { createAuthenticator, createIdentify } from '../../server/access/authn/authenticator.ts';
+import { bootstrapTokens } from '../../server/access/authn/bootstrap-token.ts';
+import { ServiceAccountTokens } from '../../server/access/authn/service-account-tokens.ts';
 import type { Server } from '../../server/index.ts';
+import { createHttpServer } from '../../server/serving/http/server.ts';
 import { type ClusterKeys, issueLeaf, TOKEN_ISSUER } from './keys.ts';
 
 const HOST = '127.0.0.1';

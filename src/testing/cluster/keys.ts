@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { type Random, SeededRandom } from '../../base/random.ts';
-import { type Identity, issue, newIssuer, type Subject } from '../../base/x509/certificate.ts';
+import { type Identity, issue, newIssuer, type Subject } from '../../protocols/x509/certificate.ts';
 
 export const TOKEN_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 

@@ -8,11 +8,11 @@ import { signingAuthority } from '../../controllers/identity/certificates/author
 import { allKinds } from '../../kinds/all.ts';
 import { readRules } from '../../node/simulated/rules/read-rules.ts';
 import type { Rules } from '../../node/simulated/rules/rules.ts';
-import { admissionPlugins } from '../../server/admission/all.ts';
-import { legacyTokenSigner } from '../../server/authn/legacy-token-signer.ts';
-import { createTokenIssuer } from '../../server/authn/token-issuer.ts';
-import { FaultInjector } from '../../server/faults/fault-injector.ts';
+import { legacyTokenSigner } from '../../server/access/authn/legacy-token-signer.ts';
+import { createTokenIssuer } from '../../server/access/authn/token-issuer.ts';
 import { createServer, type Server, type ServerOptions } from '../../server/index.ts';
+import { admissionPlugins } from '../../server/operations/admission/all.ts';
+import { FaultInjector } from '../../server/serving/faults/fault-injector.ts';
 import { MemoryStore, type StoreImage } from '../../store/memory/memory-store.ts';
 import type { ClusterOptions } from '../contract.ts';
 import { type StoreGate, storeGate } from '../faults/store-gate.ts';

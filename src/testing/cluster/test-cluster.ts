@@ -1,8 +1,7 @@
 /** What a test holds in its hands: the contract, on the parts of a cluster. */
-import { isApiError } from '../../base/errors.ts';
-import { ChangeCounter } from '../../server/change-counter.ts';
-import type { DirectHandle } from '../../server/direct.ts';
-import type { FaultCode } from '../../server/faults/fault.ts';
+import { isApiError } from '../../api/errors.ts';
+import { ChangeCounter } from '../../server/objects/cache/change-counter.ts';
+import type { DirectHandle } from '../../server/serving/direct.ts';
 import type {
   ActiveFault,
   Client,
@@ -18,11 +17,12 @@ import type {
   Snapshot,
   WaitOptions,
 } from '../contract.ts';
+import { readFault } from '../faults/read-fault.ts';
 import { apply } from '../objects/apply.ts';
 import { ADMIN, testClient } from '../objects/client.ts';
 import { historyOf } from '../objects/history.ts';
 import { Kinds } from '../objects/kinds.ts';
-import { milliseconds, TimeControl } from '../time/time-control.ts';
+import { TimeControl } from '../time/time-control.ts';
 import type { ServedApi } from './https.ts';
 import { ClusterSnapshot } from './snapshot.ts';
 import { type Parts, startParts } from './start.ts';
@@ -166,14 +166,8 @@ export class TestCluster implements Cluster {
     await this.#annotate('pod', name, namespace, { [run]: before });
   }
 
-  addFault({ latency, dropWatches, staleWatches, error, ...match }: Fault): ActiveFault {
-    return this.#parts.faults.add({
-      ...match,
-      error: error as FaultCode | undefined,
-      latencyMs: latency === undefined ? undefined : milliseconds(latency),
-      dropWatchesAfterMs: dropWatches === undefined ? undefined : milliseconds(dropWatches),
-      staleWatchesMs: staleWatches === undefined ? undefined : milliseconds(staleWatches),
-    });
+  addFault(fault: Fault): ActiveFault {
+    return this.#parts.faults.add(readFault(fault));
   }
 
   stallStore(): () => void {

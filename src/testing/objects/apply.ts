@@ -1,5 +1,5 @@
 import { clone } from '../../base/json/tree.ts';
-import type { DirectHandle } from '../../server/direct.ts';
+import type { DirectHandle } from '../../server/serving/direct.ts';
 import type { KubeObject, Manifest } from '../contract.ts';
 import type { Kinds } from './kinds.ts';
 

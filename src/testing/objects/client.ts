@@ -1,7 +1,7 @@
+import type { User } from '../../api/user.ts';
 import { createClient } from '../../client/client.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
-import type { User } from '../../server/api.ts';
-import type { DirectHandle } from '../../server/direct.ts';
+import type { DirectHandle } from '../../server/serving/direct.ts';
 import type { Client, Resource } from '../contract.ts';
 import { copyingTransport } from './copying-transport.ts';
 import type { Kinds } from './kinds.ts';

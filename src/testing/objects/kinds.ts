@@ -1,6 +1,6 @@
 /** Finds kinds and objects by what a test calls them. */
 import type { Kind, Version } from '../../kinds/kind.ts';
-import type { Registry } from '../../server/registry.ts';
+import type { Registry } from '../../server/objects/registry/registry.ts';
 import type { Reference } from '../contract.ts';
 
 export interface FoundKind {

@@ -115,6 +115,9 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
         const table = `qd-${NODES[0]}-${name.replace(/^qd/, '')}`;
         expect(tables()).toContain(table);
         await qd.stop();
+        // Pods go on, and so do their services.
+        expect(tables()).toContain(table);
+        await runQd(['down', '--data-dir', join(directory, 'data')]);
         expect(tables()).not.toContain(table);
       } finally {
         await qd?.stop('SIGKILL');

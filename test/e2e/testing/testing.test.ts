@@ -104,4 +104,53 @@ describe('a cluster for tests', () => {
     expect(tooFar).toMatchObject({ code: 1, stderr: expect.stringContaining('history of this server begins at') });
     expect((await command('get', 'nothing')).stderr).toContain('no kind that is called nothing');
   }, 60_000);
+
+  test('undo goes back step by step, past what controllers add, and forward again', async () => {
+    const web = '/apis/apps/v1/namespaces/default/deployments/web';
+    const change = (spec: object) =>
+      qd.request('PATCH', web, { body: { spec }, type: 'application/strategic-merge-patch+json' });
+    const image = (name: string) => ({ template: { spec: { containers: [{ name: 'c', image: name }] } } });
+    const now = async () => {
+      await command('clock', 'advance', '5s'); // Controllers follow up: the Deployment gets its revision.
+      const { spec } = (await qd.request('GET', web)).body;
+      return [spec.replicas, spec.template.spec.containers[0].image];
+    };
+    await change({ replicas: 1, ...image('nginx:1') });
+    await change(image('nginx:2'));
+    await now();
+    await change({ replicas: 4 });
+    expect(await now()).toEqual([4, 'nginx:2']);
+    const first = await command('undo', 'deploy', 'web', '--yes');
+    expect(await now()).toEqual([1, 'nginx:2']);
+    expect((await command('undo', 'deploy', 'web', '--yes')).stdout).toContain(
+      '+ spec.template.spec.containers[0].image',
+    );
+    expect(await now()).toEqual([1, 'nginx:1']);
+    const [, version = ''] = /To redo the change: qd undo deploy web .*--to (\d+)\n/.exec(first.stdout) ?? [];
+    expect((await command('undo', 'deploy', 'web', '--to', version, '--yes')).code).toBe(0);
+    expect(await now()).toEqual([4, 'nginx:2']);
+  }, 60_000);
+
+  test('undo does not claim to stop a deletion that is under way, and says how to keep the data', async () => {
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    const volume = {
+      metadata: { name: 'disk' },
+      spec: {
+        ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/data' } },
+        ...{ persistentVolumeReclaimPolicy: 'Delete', claimRef: { namespace: 'default', name: 'data' } },
+      },
+    };
+    await qd.request('POST', '/api/v1/persistentvolumes', { body: volume });
+    const spec = { storageClassName: '', volumeName: 'disk', accessModes: ['ReadWriteOnce'] };
+    const claim = {
+      metadata: { name: 'data', finalizers: ['example.com/wait'] },
+      spec: { ...spec, resources: { requests: { storage: '1Gi' } } },
+    };
+    await qd.request('POST', claims, { body: claim });
+    await qd.request('DELETE', `${claims}/data`);
+    const undone = await command('undo', 'pvc', 'data', '--yes');
+    expect(undone).toMatchObject({ code: 1, stderr: expect.stringContaining('under way and cannot be undone') });
+    expect(undone.stdout).toContain(`patch pv disk -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`);
+    expect(undone.stdout).not.toContain('changed back');
+  }, 60_000);
 });

@@ -1,10 +1,11 @@
 /** What a container is made from. */
-import { existsSync, readFileSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Mount } from '../../../src/node/runtime/container-config.ts';
-import { NO_RESOURCES, PLAIN_SECURITY, type Subject } from '../world.ts';
+import { NO_RESOURCES, PLAIN_SECURITY, type Subject, type World } from '../world.ts';
 
 export function describeConfiguration({ world, lacks }: Subject): void {
   it('runs the entry point and arguments of the image', async () => {
@@ -97,6 +98,35 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     expect(await container.output()).toBe('writable');
   });
 
+  it.skipIf(lacks.namespaces)('sees what the node mounts later where it asks for that, and nowhere else', async () => {
+    await inSharedMount(world(), async (folder) => {
+      const seen = (propagation: Mount['propagation']) =>
+        world().run('sleep 1000', { mounts: [mount({ hostPath: folder, containerPath: '/data', propagation })] });
+      const [follower, other] = [await seen('host-to-container'), await seen('private')];
+      mountMemory(join(folder, 'later'));
+      expect(await said(world(), follower.id, 'cat /data/later/file')).toBe('from the node');
+      expect(await said(world(), other.id, 'cat /data/later/file || echo nothing')).toBe('nothing');
+    });
+  });
+
+  it.skipIf(lacks.namespaces || lacks['mounts for the node'])('mounts for the node and for other pods', async () => {
+    const { namespaces, security: own } = world().sandbox();
+    const sandbox = () =>
+      world().sandbox({ namespaces: { ...namespaces, user: undefined }, security: { ...own, privileged: true } });
+    const security = { ...PLAIN_SECURITY, privileged: true, maskedPaths: [], readOnlyPaths: [] };
+    await inSharedMount(world(), async (folder) => {
+      const run = (propagation: Mount['propagation']) => {
+        const mounts = [mount({ hostPath: folder, containerPath: '/data', propagation })];
+        return world().run('sleep 1000', { mounts, security }, sandbox());
+      };
+      const [mounter, follower] = [await run('bidirectional'), await run('host-to-container')];
+      const script = '/bin/busybox mount -t tmpfs own /data/later && echo from a pod > /data/later/file';
+      await said(world(), mounter.id, script);
+      expect(await readFile(join(folder, 'later', 'file'), 'utf8')).toBe('from a pod\n');
+      expect(await said(world(), follower.id, 'cat /data/later/file')).toBe('from a pod');
+    });
+  });
+
   it.skipIf(lacks.namespaces)('has the name of its pod, and its processes for itself', async () => {
     const sandbox = world().sandbox({ hostname: 'some-name' });
     const container = await world().run('hostname; echo $$', {}, sandbox);
@@ -170,13 +200,13 @@ export function describeConfiguration({ world, lacks }: Subject): void {
         return [memory, cpu.split(' ')[0]];
       };
       expect(await limits()).toEqual([String(64 * MI), '50000']);
-      for (const [memory, quota] of [
-        [128, 80_000],
-        [48, 10_000],
-      ] as const) {
-        await world().runtime.updateResources(id, limited(memory / 2, quota), limited(memory, quota));
-        expect(await limits()).toEqual([String(memory * MI), String(quota)]);
-      }
+      // A pod grows before its containers and shrinks after them: version 1 of cgroups allows no more inside than outside.
+      await world().runtime.updateSandbox(sandboxId, limited(128, 80_000));
+      await world().runtime.updateResources(id, limited(64, 80_000));
+      expect(await limits()).toEqual([String(128 * MI), '80000']);
+      await world().runtime.updateResources(id, limited(24, 10_000));
+      await world().runtime.updateSandbox(sandboxId, limited(48, 10_000));
+      expect(await limits()).toEqual([String(48 * MI), '10000']);
       await world().runtime.sandboxes();
       const usage = (await world().runtime.podUsage!()).find((each) => each.id === sandboxId);
       expect(usage?.workingSet).toBeGreaterThan(0);
@@ -208,6 +238,30 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     const container = await world().run('x=$(head -c 100000000 /dev/zero | tr "\\000" x); echo "$x"', { resources });
     expect(await container.ended()).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
   });
+}
+
+/** Lends a folder on a mount whose changes other mount namespaces see, with an empty folder `later` in it. */
+async function inSharedMount(world: World, use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await world.folder('shared');
+  execFileSync('mount', ['--bind', folder, folder]);
+  try {
+    execFileSync('mount', ['--make-shared', folder]);
+    await mkdir(join(folder, 'later'), { recursive: true });
+    await use(folder);
+  } finally {
+    await world.removeAll();
+    execFileSync('umount', ['--recursive', folder]);
+  }
+}
+
+function mountMemory(folder: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', 'later', folder]);
+  writeFileSync(join(folder, 'file'), 'from the node');
+}
+
+async function said(world: World, id: string, script: string): Promise<string> {
+  const request = { command: ['/bin/sh', '-c', script], timeoutMs: 10_000, maxBytes: 1_000 };
+  return String((await world.runtime.run(id, request)).stdout).trim();
 }
 
 function mount(changes: Partial<Mount>): Mount {

@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOST_IMAGE_ID } from '../../../src/kinds/shapes/container/host-image.ts';
 import type { prepareProcess } from '../process.ts';
-import { World } from '../world.ts';
+import { PLAIN_SECURITY, World } from '../world.ts';
+import { describeStreams } from './streams.ts';
 
 const HOST = { image: 'host', imageId: HOST_IMAGE_ID };
 
@@ -38,6 +39,24 @@ export function describePlain(prepare: () => ReturnType<typeof prepareProcess>):
     const [user, bounding] = (await container.output()).split('\n');
     expect(user).toBe('65534');
     if (process.getuid?.() === 0) expect(bounding).toBe('CapBnd:\t0000000000000000');
+  });
+
+  it.each([
+    ['that must not get more rights', { noNewPrivileges: true }],
+    ['without capabilities', { dropCapabilities: ['ALL'] }],
+  ])('runs a program %s so that it cannot get any', async (_, restricted) => {
+    const container = await start('grep -E "NoNewPrivs|CapEff" /proc/self/status', {
+      security: { ...PLAIN_SECURITY, ...restricted },
+    });
+    expect((await container.output()).trim().split('\n')).toEqual(['CapEff:\t0000000000000000', 'NoNewPrivs:\t1']);
+    const command = ['grep', 'NoNewPrivs', '/proc/self/status'];
+    const other = await start('sleep 1000', { security: { ...PLAIN_SECURITY, ...restricted } });
+    const { stdout } = await world.runtime.run(other.id, { command, timeoutMs: 10_000, maxBytes: 1_000 });
+    expect(stdout.toString()).toBe('NoNewPrivs:\t1\n');
+  });
+
+  it('runs the image of the node as a user who is not root', async () => {
+    expect(await world.runtime.images.find('host')).toMatchObject({ user: 65_534 });
   });
 
   it('runs a program with its variables and directory, and keeps its log and exit code', async () => {
@@ -113,6 +132,8 @@ export function describePlain(prepare: () => ReturnType<typeof prepareProcess>):
     expect(await output).toBe('only end\n');
     expect(await container.ended()).toMatchObject({ exitCode: 8 });
   });
+
+  describe('ends of streams', () => describeStreams({ runtime: () => world.runtime, run: start, lacks: {} }));
 
   it('says what cannot be run', async () => {
     const container = await world.create({ ...HOST, command: ['no-such-program'], workingDirectory: '/' });

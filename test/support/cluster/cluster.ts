@@ -3,17 +3,18 @@
  * component acts as its own user with the default roles; `stop` fails when one of them was denied a call.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { ApiError } from '../../../src/base/errors.ts';
+import { ApiError } from '../../../src/api/errors.ts';
+import type { WatchConsumer, WatchReply } from '../../../src/api/reply.ts';
+import type { User } from '../../../src/api/user.ts';
 import { type LogFields, silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { ControlledClock } from '../../../src/base/time/clock.ts';
-import { issue, newIssuer } from '../../../src/base/x509/certificate.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
-import type { User, WatchConsumer, WatchReply } from '../../../src/server/api.ts';
-import type { DirectHandle } from '../../../src/server/direct.ts';
+import { issue, newIssuer } from '../../../src/protocols/x509/certificate.ts';
 import { createServer, type Server, type ServerOptions } from '../../../src/server/index.ts';
+import type { DirectHandle } from '../../../src/server/serving/direct.ts';
 import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
 import { startControllers } from '../../../src/testing/cluster/components.ts';
 

@@ -1,6 +1,6 @@
 /** A cluster with all admission and a namespace `x`, whose pods run as soon as they are created, without nodes. */
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
-import { admissionPlugins } from '../../../src/server/admission/all.ts';
+import { admissionPlugins } from '../../../src/server/operations/admission/all.ts';
 import { bringPodsToLife } from '../pod-life.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

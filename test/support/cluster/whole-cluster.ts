@@ -2,7 +2,7 @@
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { NO_RULES } from '../../../src/node/simulated/rules/read-rules.ts';
-import { admissionPlugins } from '../../../src/server/admission/all.ts';
+import { admissionPlugins } from '../../../src/server/operations/admission/all.ts';
 import { startNodes, startScheduler } from '../../../src/testing/cluster/components.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

@@ -1,6 +1,6 @@
 /** A federation API server, its controllers and member clusters in this process, all on one controlled clock. */
 
-import { ApiError } from '../../../src/base/errors.ts';
+import { ApiError } from '../../../src/api/errors.ts';
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { ControlledClock } from '../../../src/base/time/clock.ts';

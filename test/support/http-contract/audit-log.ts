@@ -1,13 +1,13 @@
 /** What the audit log records of requests. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Call } from '../../../src/api/call.ts';
+import type { RequestNotes } from '../../../src/api/request-notes.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';
-import type { Call } from '../../../src/server/api.ts';
-import { Audit } from '../../../src/server/audit/audit.ts';
-import { defaultPolicy } from '../../../src/server/audit/default-policy.ts';
-import type { Policy } from '../../../src/server/audit/policy.ts';
-import { ALLOW, type Authorizer, NO_OPINION, NO_RULES } from '../../../src/server/authz/authorizer.ts';
-import type { RequestNotes } from '../../../src/server/request-notes.ts';
+import { Audit } from '../../../src/server/access/audit/audit.ts';
+import { defaultPolicy } from '../../../src/server/access/audit/default-policy.ts';
+import type { Policy } from '../../../src/server/access/audit/policy.ts';
+import { ALLOW, type Authorizer, NO_OPINION, NO_RULES } from '../../../src/server/access/authz/authorizer.ts';
 import { type Answer, type Asked, askHttp1 } from '../http-client.ts';
 import { itemOf, objectNamed, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
 

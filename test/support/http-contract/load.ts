@@ -5,9 +5,9 @@ import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ControlledClock } from '../../../src/base/time/clock.ts';
 import type { KubeObject } from '../../../src/kinds/kind.ts';
-import { ALLOW, type Attributes, type Decision, NO_RULES } from '../../../src/server/authz/authorizer.ts';
-import { MaxInFlight } from '../../../src/server/fairness/max-in-flight.ts';
-import type { Limits } from '../../../src/server/http/limits.ts';
+import { ALLOW, type Attributes, type Decision, NO_RULES } from '../../../src/server/access/authz/authorizer.ts';
+import { MaxInFlight } from '../../../src/server/access/fairness/max-in-flight.ts';
+import type { Limits } from '../../../src/server/serving/http/limits.ts';
 import { askHttp1 } from '../http-client.ts';
 import { batchOf, itemOf, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
 

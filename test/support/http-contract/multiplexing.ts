@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Reply } from '../../../src/server/api.ts';
-import { MAX_SERVED_STREAMS } from '../../../src/server/http/listen/multiplexed-requests.ts';
+import type { Reply } from '../../../src/api/reply.ts';
+import { MAX_SERVED_STREAMS } from '../../../src/server/serving/http/listen/multiplexed-requests.ts';
 import { askHttp1 } from '../http-client.ts';
 import { type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
 

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Reply } from '../../../src/api/reply.ts';
 import type { KubeObject } from '../../../src/kinds/kind.ts';
-import type { Reply } from '../../../src/server/api.ts';
-import { MAX_CONCURRENT_REQUESTS } from '../../../src/server/http/listen/pipelined-requests.ts';
-import { UPGRADE_HANDLING } from '../../../src/server/http/node-internals.ts';
+import { MAX_CONCURRENT_REQUESTS } from '../../../src/server/serving/http/listen/pipelined-requests.ts';
+import { UPGRADE_HANDLING } from '../../../src/server/serving/http/node-internals.ts';
 import { askHttp1 } from '../http-client.ts';
 import { batchOf, itemOf, objectNamed, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
 

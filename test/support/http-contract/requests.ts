@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError, notFound } from '../../../src/base/errors.ts';
+import { ApiError, notFound } from '../../../src/api/errors.ts';
 import type { KubeObject } from '../../../src/kinds/kind.ts';
 import { type Answer, type Asked, askHttp1, askHttp2 } from '../http-client.ts';
 import { itemOf, listOf, objectNamed, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
@@ -220,6 +220,10 @@ export function requestsContract(startServer: StartServer): void {
         throw new ApiError('ServiceUnavailable', 'later');
       };
       expect((await send({ path: PODS })).headers['retry-after']).toBe('1');
+      running.core.answer = () => {
+        throw new ApiError('TooManyRequests', 'the budget denies it');
+      };
+      expect((await send({ path: PODS })).headers['retry-after']).toBeUndefined();
     });
 
     it('hides the message of an unexpected error', async () => {

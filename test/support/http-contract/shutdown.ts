@@ -4,8 +4,8 @@ import { Agent, request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import type { Reply } from '../../../src/api/reply.ts';
 import { ControlledClock } from '../../../src/base/time/clock.ts';
-import type { Reply } from '../../../src/server/api.ts';
 import { type StartServer, TOKEN } from '../http-server.ts';
 
 export function shutdownContract(startServer: StartServer): void {

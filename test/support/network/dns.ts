@@ -1,11 +1,12 @@
 /** Queries and zones for tests of the DNS server. */
-import { Flag, RecordType } from '../../../src/base/dns-message/codes.ts';
-import { type Response, readResponse } from '../../../src/base/dns-message/message.ts';
-import { NameReader, nameBytes } from '../../../src/base/dns-message/name.ts';
-import type { ZoneRecord } from '../../../src/base/dns-message/record.ts';
-import { writeMessage } from '../../../src/base/dns-message/write.ts';
+
 import { serviceRecords } from '../../../src/network/dns/zone/records.ts';
 import type { ZoneChange } from '../../../src/network/dns/zone/zone.ts';
+import { Flag, RecordType } from '../../../src/protocols/dns-message/codes.ts';
+import { type Response, readResponse } from '../../../src/protocols/dns-message/message.ts';
+import { NameReader, nameBytes } from '../../../src/protocols/dns-message/name.ts';
+import type { ZoneRecord } from '../../../src/protocols/dns-message/record.ts';
+import { writeMessage } from '../../../src/protocols/dns-message/write.ts';
 
 export const DOMAIN = 'cluster.local';
 

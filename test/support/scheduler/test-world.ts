@@ -59,15 +59,19 @@ export const podOf = (parts: PodParts = {}): PodInfo => new PodInfo(podObject(pa
 
 interface NodeParts {
   readonly labels?: Labels;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly spec?: object;
   readonly status?: object;
   readonly allocatable?: Readonly<Record<string, string>>;
 }
 
-export function nodeObject(name: string, { labels = {}, spec = {}, status, allocatable }: NodeParts = {}): Node {
+export function nodeObject(
+  name: string,
+  { labels = {}, annotations, spec = {}, status, allocatable }: NodeParts = {},
+): Node {
   const amounts = { cpu: '4', memory: '8Gi', pods: '10', ...allocatable };
   const all = { 'kubernetes.io/hostname': name, ...labels };
-  const { object, errors } = create(NodeKind, { metadata: { name, labels: all }, spec });
+  const { object, errors } = create(NodeKind, { metadata: { name, labels: all, annotations }, spec });
   if (errors.length > 0) throw new Error(errors.join('; '));
   object.status = { ...object.status, capacity: amounts, allocatable: amounts, ...status };
   return deepFreeze(object);

@@ -24,6 +24,7 @@ import { hiddenPaths } from '../hidden-paths.ts';
 import { machineResources, text } from '../machine.ts';
 import { type NodeFile, nodeId, writeNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { portsInUse } from '../ports-in-use.ts';
 import type { RunNodeOptions, RunningServices } from './options.ts';
 
 const LOGS = 'logs';
@@ -135,7 +136,7 @@ export class NodeParts {
     const { client, clock, random, log, version, config, addresses, apiServer, watchSeconds } = this.#options;
     const { clusterDns, clusterDomain, startServices } = this.#options;
     const { runtime, volumes, pullRecords, machine } = parts;
-    const settings = withNetwork(await parts.settings(), runtime);
+    const settings = await parts.settings();
     await makeDirectory(join(this.#directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
       ...{ client, clock, random, log, runtime, volumes, pullRecords, machine, settings },
@@ -150,6 +151,13 @@ export class NodeParts {
       seccompDirectory: join(this.#directory, 'seccomp'),
       dialGuard: this.#guard,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
+      portsInUse: (wanted) =>
+        portsInUse(wanted, {
+          dataDirectory: this.#options.dataDirectory,
+          shortName: nodeId(this.#options.dataDirectory, this.#options.name),
+          networkNamespace: this.#options.network?.namespace,
+          known: ownPorts(settings, apiServer, addresses),
+        }),
       staticPodDirectory: config.podManifestPath,
       apiServer: (await mayMakeRules()) ? undefined : apiServer,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
@@ -201,10 +209,17 @@ export class NodeParts {
   }
 }
 
-/** Who checks what the node reports about its pods has to know whether their addresses are of its range. */
-function withNetwork(settings: NodeSettings, { usesPodRange = true }: Runtime): NodeSettings {
-  const network = usesPodRange ? 'cluster' : 'external';
-  return { ...settings, annotations: { ...settings.annotations, 'node.kubernetes.io/pod-network': network } };
+/** What the cluster itself listens on. The API server may be on another machine. */
+function ownPorts(
+  { port }: NodeSettings,
+  apiServer: RunNodeOptions['apiServer'],
+  addresses: readonly string[],
+): ReadonlyMap<number, string> {
+  const isHere = [...addresses, '127.0.0.1', '::1'].includes(apiServer.host);
+  return new Map([
+    ...(port === undefined ? [] : [[port, 'the agent of the node'] as const]),
+    ...(isHere ? [[apiServer.port, 'the API server'] as const] : []),
+  ]);
 }
 
 type Volumes = ReturnType<typeof openVolumes>;

@@ -38,7 +38,7 @@ export interface RunNodeOptions {
   readonly watchSeconds?: number;
   /** Makes Services and network policies work on the node. */
   readonly startServices?: (node: ServicesNode) => Promise<RunningServices>;
-  /** Removes the rules that a killed process left for the node. Undefined: rules stay when the node is stopped. */
+  /** Removes the rules that an earlier process left for the node, if nothing needs them. Undefined: rules stay when the node is stopped. */
   readonly removeRules?: (node: RulesOwner) => Promise<void>;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only

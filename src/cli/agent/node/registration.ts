@@ -1,5 +1,5 @@
 /** Registers a node before its runtime is open, and reports it until its agent does. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { GATEWAY_ANNOTATION } from '../../../network/routes/routing-of.ts';
 import type { NodeSettings } from '../../../node/agent/node/node-object.ts';
@@ -21,6 +21,7 @@ export class Registration {
   readonly #reporter: NodeReporter;
   /** A node that ran before goes on: reported as not ready, its pods would leave their services for a moment. */
   #isExpectedReady: boolean;
+  #message = 'the runtime is starting';
 
   constructor(options: RegistrationOptions) {
     const { client, clock, random, log, settings, machine, signal } = options;
@@ -44,9 +45,11 @@ export class Registration {
     }
   }
 
-  /** The runtime could not be opened: the node is reported as not ready from now on. */
-  runtimeFailed(): void {
+  /** The runtime could not be opened: the node is reported as not ready from now on, with the reason. */
+  runtimeFailed(error: unknown): void {
     this.#isExpectedReady = false;
+    this.#message = (error as Error).message;
+    this.#reporter.check();
   }
 
   /** Ends the reports, and resolves when the last one was sent. */
@@ -56,7 +59,7 @@ export class Registration {
 
   #health() {
     const isReady = this.#isExpectedReady;
-    return { isReady, isNetworkReady: isReady, message: 'the runtime is starting' };
+    return { isReady, isNetworkReady: isReady, message: this.#message };
   }
 }
 

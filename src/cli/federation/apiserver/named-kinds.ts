@@ -1,6 +1,7 @@
 /** Serves the kinds that FederatedTypes name, for as long as these exist, and says in their status whether it does. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { rejectsOn } from '../../../base/rejects-on.ts';
@@ -8,7 +9,6 @@ import type { Clock } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { createClient } from '../../../client/client.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { namedKind } from '../../../federation/plan/named-kind.ts';
 import { FederatedType } from '../../../kinds/groups/federation/federated-type.ts';

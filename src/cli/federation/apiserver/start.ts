@@ -5,11 +5,11 @@ import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { federationKinds } from '../../../federation/kinds.ts';
-import { admissionPluginNames, admissionPlugins } from '../../../server/admission/all.ts';
-import { createAuthenticator } from '../../../server/authn/authenticator.ts';
-import { answering } from '../../../server/http/documents/health.ts';
-import { createHttpServer } from '../../../server/http/server.ts';
+import { createAuthenticator } from '../../../server/access/authn/authenticator.ts';
 import { createServer } from '../../../server/index.ts';
+import { admissionPluginNames, admissionPlugins } from '../../../server/operations/admission/all.ts';
+import { answering, logCheck } from '../../../server/serving/http/documents/health.ts';
+import { createHttpServer } from '../../../server/serving/http/server.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/index.ts';
 import { certificates, fromFile } from '../../flags/file-content.ts';
@@ -69,7 +69,7 @@ export async function startFederationServer(
     ...{ handle, registry, backends, authorizer, flowControl, authenticate, tls, log, clock, version: apiVersion },
     ...(flags.advertiseAddress === undefined ? {} : { advertised: `${flags.advertiseAddress}:${port}` }),
     limits: { requestTimeoutMs },
-    checks: [answering('etcd', () => store.revision(), clock)],
+    checks: [logCheck(log), answering('etcd', () => store.revision(), clock), ...server.checks],
     isReady: () => true,
   });
   cleanup.add(() => http.close());

@@ -1,9 +1,9 @@
 /** The connection of a pod to its own cluster, and what the federation keeps there: the credentials of its members. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import { type Connection, connectionOf, parseKubeconfig } from '../../../client/kubeconfig/kubeconfig.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { Cluster } from '../../../kinds/groups/federation/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';

@@ -1,5 +1,5 @@
-import { admissionPlugins } from '../../../server/admission/all.ts';
-import type { AdmissionPlugin } from '../../../server/admission/plugin.ts';
+import { admissionPlugins } from '../../../server/operations/admission/all.ts';
+import type { AdmissionPlugin } from '../../../server/operations/admission/plugin.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ApiFlags } from './flags.ts';
 

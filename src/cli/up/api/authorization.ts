@@ -1,5 +1,5 @@
-import type { AuthorizationMode } from '../../../server/authz/modes.ts';
-import type { PostReview } from '../../../server/authz/webhook/webhook.ts';
+import type { AuthorizationMode } from '../../../server/access/authz/modes.ts';
+import type { PostReview } from '../../../server/access/authz/webhook/webhook.ts';
 import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ApiFlags } from './flags.ts';
@@ -30,7 +30,7 @@ function withNodes(modes: readonly AuthorizationMode[]): readonly AuthorizationM
 async function createPost(file: string): Promise<PostReview> {
   const [connection, { createPostReview }] = await Promise.all([
     namedKubeconfig(FILE_FLAG, file),
-    import('../../../server/authz/webhook/post.ts'),
+    import('../../../server/access/authz/webhook/post.ts'),
   ]);
   try {
     return createPostReview(connection);

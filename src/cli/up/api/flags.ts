@@ -1,6 +1,6 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
-import { admissionPluginNames } from '../../../server/admission/all.ts';
-import { type AuthorizationMode, authorizationModes } from '../../../server/authz/modes.ts';
+import { type AuthorizationMode, authorizationModes } from '../../../server/access/authz/modes.ts';
+import { admissionPluginNames } from '../../../server/operations/admission/all.ts';
 import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';
 

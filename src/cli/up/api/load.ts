@@ -1,6 +1,7 @@
 /** How many requests and connections are accepted at the same time. */
-import type { FlowControlSettings } from '../../../server/fairness/create-flow-control.ts';
-import type { Limits } from '../../../server/http/limits.ts';
+
+import type { Limits } from '../../../server/serving/http/limits.ts';
+import type { FlowControlSettings } from '../../../server/upkeep/flow-control/create-flow-control.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ListenerFlags } from '../listeners/flags.ts';
 import type { ApiFlags } from './flags.ts';

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
+import type { Handle } from '../../../api/call.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { Clock } from '../../../kinds/groups/testing/clock.ts';
 import { Fault } from '../../../kinds/groups/testing/fault.ts';
-import type { Handle } from '../../../server/api.ts';
-import { FaultInjector } from '../../../server/faults/fault-injector.ts';
 import { createServer, type Server } from '../../../server/index.ts';
+import { FaultInjector } from '../../../server/serving/faults/fault-injector.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/index.ts';
 import type { Say } from '../../output/steps.ts';

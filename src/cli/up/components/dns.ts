@@ -1,5 +1,5 @@
 /** Runs the cluster's DNS server beside nodes with real pods, and keeps the Service `kube-dns` that stands for it. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import { soon } from '../../../base/event-loop/soon.ts';
 import { type Client, createClient } from '../../../client/client.ts';
 import { CLUSTER_DNS } from '../../../client/component-users.ts';
@@ -13,19 +13,18 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { DNS_SERVICE, ensureDnsService, publishDnsEndpoint } from '../../../network/dns/feed/dns-service.ts';
-import { DNS_CONFIGURATION, ZoneFeed } from '../../../network/dns/feed/zone-feed.ts';
+import { DNS_CONFIGURATION, ZoneFeed, type ZoneReport } from '../../../network/dns/feed/zone-feed.ts';
 import { NO_UPSTREAMS, parseUpstreams, type Upstreams } from '../../../network/dns/upstream/stub-domains.ts';
 import type { Server } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Say } from '../../output/steps.ts';
 import type { StartContext } from '../context.ts';
-import { advertisedAddress, machineAddresses, serviceAddress } from '../listeners/addresses.ts';
-import { type OpenDnsServer, openDnsServer } from './dns-thread.ts';
-import { hasRealPods } from './plan-nodes.ts';
+import { advertisedAddress, machineAddresses } from '../listeners/addresses.ts';
+import { listenNear, type OpeningNetwork } from './network.ts';
 
 const DNS_PORT = 53;
-/** By convention, the tenth address of the range. */
-const SERVICE_INDEX = 10;
+/** That of CoreDNS. */
+const METRICS_PORT = 9153;
 const MAX_ATTEMPTS = 5;
 /** The service whose endpoints are the servers of the cluster. */
 const SERVICE_LABEL = 'kubernetes.io/service-name';
@@ -34,55 +33,23 @@ const SERVERS = {
   selector: `${SERVICE_LABEL}=kubernetes`,
 } as const;
 
-/** The server, while its thread loads and before it knows any names. */
-export interface OpeningDns {
-  readonly server: Promise<OpenDnsServer>;
-  /** Where pods reach it. */
-  readonly address: string;
-  /** The address that its Service should have; undefined: any. */
-  readonly serviceAddress: string | undefined;
-}
-
-/** Starts to listen, while the rest of the program starts. Undefined when no pods are really run. */
-export function openDns({ settings, inputs, cleanup, clock, random, log }: StartContext): OpeningDns | undefined {
-  if (!hasRealPods(inputs.nodes)) return undefined;
-  const { bindAddress, serviceClusterIpRange, clusterDomain } = settings;
-  const address = advertisedAddress(bindAddress, serviceClusterIpRange);
-  const wanted = serviceAddress(serviceClusterIpRange, SERVICE_INDEX);
-  const opened = openDnsServer(
-    {
-      domain: clusterDomain,
-      ranges: [serviceClusterIpRange, inputs.nodes.clusterCidr],
-      serviceAddress: wanted,
-      clients: machineAddresses(),
-      upstream: undefined,
-    },
-    { address, port: DNS_PORT },
-    { clock, random, log },
-  );
-  // A failure is reported when it is waited for.
-  opened.catch(() => {});
-  cleanup.add(() =>
-    opened.then(
-      (server) => server.close(),
-      () => {},
-    ),
-  );
-  return { server: opened, address, serviceAddress: wanted };
-}
-
 /** Resolves when the server listens and its Service exists, with the addresses for the resolv.conf of pods. */
 export async function startDns(
-  { settings: { clusterDomain, store }, cleanup, clock, random, log }: StartContext,
-  { opening, server }: { readonly opening: OpeningDns; readonly server: Server },
+  { settings, cleanup, clock, random, log, openPorts }: StartContext,
+  { network, server }: { readonly network: OpeningNetwork; readonly server: Server },
   say: Say,
 ): Promise<readonly string[]> {
-  const { address, serviceAddress: wanted } = opening;
+  const { clusterDomain, store, bindAddress, serviceClusterIpRange } = settings;
+  const { dnsAddress: wanted } = network;
+  const address = advertisedAddress(bindAddress, serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
-  const dns = await opening.server;
+  const dns = await network.daemon;
+  const port = await listenNear(dns, { kinds: ['dns-udp', 'dns-tcp'], address, port: DNS_PORT });
+  const metricsPort = await listenNear(dns, { kinds: ['dns-metrics'], address, port: METRICS_PORT });
+  openPorts.push({ address, port, what: 'DNS, for pods' });
+  openPorts.push({ address, port: metricsPort, what: 'metrics of DNS' });
   const { shared: isShared } = storeDriver(store);
   const publish = async () => {
-    const { port, metricsPort } = dns;
     const found = await ensureDnsService(client, wanted, { port, metricsPort });
     await retryOnConflict(async () => {
       const servers = isShared ? await livingServers(client) : [];
@@ -93,7 +60,17 @@ export async function startDns(
   const clusterIp = await publish();
   const stop = new AbortController();
   const informers = new InformerFactory({ client, clock, random, log, signal: stop.signal });
-  const feed = new ZoneFeed(informers, clusterDomain, (changes, isComplete) => dns.apply(changes, isComplete));
+  let markComplete = () => {};
+  network.awaits(
+    new Promise<void>((resolve) => {
+      markComplete = resolve;
+    }),
+  );
+  const report: ZoneReport = (changes, isComplete) => {
+    dns.zone(changes, isComplete);
+    if (isComplete) markComplete();
+  };
+  const feed = new ZoneFeed(informers, clusterDomain, report);
   dns.onRestart(() => feed.repeat());
   keepService(informers, () =>
     publish().catch((error) => log.warn('the service of the DNS server was not restored', { error: String(error) })),
@@ -106,10 +83,10 @@ export async function startDns(
     feed.stop();
     await informers.stopped();
   });
-  say(`${clusterDomain} at ${clusterIp}, on ${address}:${dns.port}`);
+  say(`${clusterDomain} at ${clusterIp}, on ${address}:${port}`);
   // Without root, no packet finds its way to the address of a Service.
   if (process.getuid?.() === 0) return [clusterIp];
-  return dns.port === DNS_PORT ? [address] : [];
+  return port === DNS_PORT ? [address] : [];
 }
 
 /** The addresses of the servers of the cluster, which their leases decide. */

@@ -2,9 +2,10 @@ import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Server } from '../../../server/index.ts';
-import type { NodeConnection } from '../../../server/nodes/connection.ts';
+import type { NodeConnection } from '../../../server/outbound/nodes/connection.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import type { Settings } from '../flags.ts';
+import type { OpenPort } from '../listeners/open-ports.ts';
 
 /** What nodes in the process of the cluster work with. */
 export interface NodeDependencies {
@@ -24,6 +25,10 @@ export interface NodeDependencies {
   readonly remote: NodeConnection;
   /** Certificates of the cluster's authorities, as PEM. */
   readonly authority: () => string;
+  /** Whether pods go on when the program ends, and with them rules and routes. */
+  readonly outlives: () => Promise<boolean>;
   /** Resolves when the cluster is ready. */
   readonly whenReady: Promise<void>;
+  /** The ports of agents on addresses of the machine are added. */
+  readonly openPorts: OpenPort[];
 }

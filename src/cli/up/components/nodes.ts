@@ -1,23 +1,33 @@
 /** The nodes that run in the process of the cluster, and how the server reaches them. */
 import { basename } from 'node:path';
+import type { User } from '../../../api/user.ts';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { endDaemons } from '../../../network/daemon/running.ts';
 import { markLeftOutNodes } from '../../../node/simulated/left-out.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
-import type { User } from '../../../server/api.ts';
-import { connectionByNode } from '../../../server/nodes/by-node.ts';
-import { type NodeConnection, unreachable } from '../../../server/nodes/connection.ts';
+import { connectionByNode } from '../../../server/outbound/nodes/by-node.ts';
+import { type NodeConnection, unreachable } from '../../../server/outbound/nodes/connection.ts';
 import { type NodeFile, nodesIn } from '../../agent/node-file.ts';
 import { describePods } from '../../agent/pod-executor.ts';
 import type { Say } from '../../output/steps.ts';
+import { daemonDirectory } from '../../process/daemon-command.ts';
 import { apiVersion } from '../../version.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
-import type { NodePlan } from './plan-nodes.ts';
+import type { StartingNode } from './nodes-ready.ts';
+import { hasRealPods, type NodePlan } from './plan-nodes.ts';
 import { startRealNodes } from './real-nodes.ts';
 
-/** Resolves when the nodes are registered, with the names of nodes that ran before and do not run now. */
-export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<readonly string[]> {
+interface StartedNodes {
+  /** Names of nodes that ran before and do not run now. */
+  readonly leftOut: readonly string[];
+  /** Those with real pods, whose runtimes come up now. Simulated nodes are what their rules say from the start. */
+  readonly starting: readonly StartingNode[];
+}
+
+/** Resolves when the nodes are registered. */
+export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<StartedNodes> {
   const { server, cleanup, clock, random, log, isShared, remote } = dependencies;
   const { names, clusterCidr, rules } = plan;
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
@@ -25,9 +35,11 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
   const simulated = plan.runtime === 'simulated' ? names : [];
   const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names: simulated });
   await endOthers(plan, dependencies);
+  if (!hasRealPods(plan)) await endDaemons(daemonDirectory(dependencies.directory), clock);
   server.reachNodesBy(remote);
+  let starting: readonly StartingNode[] = [];
   if (plan.runtime !== 'simulated') {
-    await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
+    starting = await startRealNodes({ ...plan, runtime: plan.runtime }, dependencies);
   } else if (names.length > 0) {
     const { startSimulatedNodes } = await import('../../../node/simulated/simulated.ts');
     const options = { ...clients, clock, random, log, names, clusterCidr, rules };
@@ -36,7 +48,7 @@ export async function startNodes(plan: NodePlan, dependencies: NodeDependencies,
     server.reachNodesBy(connectionByNode((node) => nodes.has(node), { local: simulatedConnection(nodes), remote }));
   }
   say(describe(plan));
-  return leftOut.filter((name) => !names.includes(name));
+  return { leftOut: leftOut.filter((name) => !names.includes(name)), starting };
 }
 
 /** Ends what nodes run that are left out, or that had another runtime: pods are not run twice. */

@@ -8,13 +8,14 @@ import { type StoreName, storeDriver } from '../../../store/drivers.ts';
 import { type ChosenRuntime, chooseRuntime } from '../../agent/choose-runtime.ts';
 import { checkNetworkPrograms } from '../../agent/network.ts';
 import { machineNetwork } from '../../agent/network-plan.ts';
-import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ComponentFlags } from './flags.ts';
 import type { Runtime } from './runtimes.ts';
 
-type NodeSettings = Pick<ClusterFlags, 'name'> &
-  Pick<ComponentFlags, 'runtime' | 'containerRuntimeEndpoint' | 'nodes' | 'simulation' | 'clusterCidr'> & {
+type NodeSettings = { readonly name: string } & Pick<
+  ComponentFlags,
+  'runtime' | 'containerRuntimeEndpoint' | 'nodes' | 'simulation' | 'clusterCidr'
+> & {
     readonly store: StoreName;
   };
 

@@ -3,7 +3,7 @@ import { createClient } from '../../../client/client.ts';
 import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
-import { connectionByNode } from '../../../server/nodes/by-node.ts';
+import { connectionByNode } from '../../../server/outbound/nodes/by-node.ts';
 import { machineNetwork, nodeNetwork } from '../../agent/network-plan.ts';
 import type { OwnNetwork } from '../../agent/node/options.ts';
 import { nodeConfig } from '../../agent/node-config.ts';
@@ -14,10 +14,11 @@ import { apiVersion } from '../../version.ts';
 import type { Settings } from '../flags.ts';
 import { advertisedAddress, reachableAddress } from '../listeners/addresses.ts';
 import type { NodeDependencies } from './node-dependencies.ts';
+import type { StartingNode } from './nodes-ready.ts';
 import type { NodePlan } from './plan-nodes.ts';
 import { isPrivateCluster } from './private-cluster.ts';
 
-/** Resolves when the nodes are registered. Their runtimes come up after that. */
+/** Resolves with the nodes when they are registered. Their runtimes come up after that. */
 export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
   {
@@ -33,9 +34,11 @@ export async function startRealNodes(
     remote,
     authority,
     whenReady,
+    outlives,
+    openPorts,
   }: NodeDependencies,
-): Promise<void> {
-  if (names.length === 0) return;
+): Promise<readonly StartingNode[]> {
+  if (names.length === 0) return [];
   const { runNode } = await import('../../agent/run-node.ts');
   const { localConnection } = await import('../../agent/connection.ts');
   const { removeServiceRules, startServices } = await import('./services.ts');
@@ -43,8 +46,10 @@ export async function startRealNodes(
   const services = {
     ...{ client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log },
     podRoutes: config.podRoutes,
+    dataDirectory: directory,
   };
   const running = new Map<string, RunningNode>();
+  const starting: StartingNode[] = [];
   const local = localConnection((name) => running.get(name));
   server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
   const subnets = subnetsOf(clusterCidr, names.length);
@@ -63,12 +68,17 @@ export async function startRealNodes(
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config, network, version: apiVersion.gitVersion, openAfter: whenReady },
       authority,
-      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, removesRules: true }),
-      removeRules: (each) => removeServiceRules(each, process.env.PATH ?? ''),
+      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, keepsRules: outlives }),
+      async removeRules(each) {
+        if (!(await outlives())) await removeServiceRules(each, process.env.PATH ?? '');
+      },
     });
     running.set(name, node);
+    if (node.listensOn) openPorts.push({ ...node.listensOn, what: `agent of ${name}` });
+    starting.push({ name, client, ready: node.ready });
     cleanup.add(() => node.stop());
   }
+  return starting;
 }
 
 /** Pods of another user than root have the network of the machine: for them, the server is where it listens. */

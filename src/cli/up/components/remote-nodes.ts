@@ -4,8 +4,8 @@ import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Server } from '../../../server/index.ts';
-import type { NodeConnection } from '../../../server/nodes/connection.ts';
-import { httpsConnection } from '../../../server/nodes/https-connection.ts';
+import type { NodeConnection } from '../../../server/outbound/nodes/connection.ts';
+import { httpsConnection } from '../../../server/outbound/nodes/https-connection.ts';
 import { agentClientIdentity } from '../../pki/agent-client.ts';
 import type { Pki } from '../../pki/pki.ts';
 

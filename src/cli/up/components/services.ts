@@ -7,10 +7,11 @@ import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';
 import { LocalForwarding } from '../../../network/kernel/forwarding.ts';
-import { LocalKernel, listening, readListeners } from '../../../network/kernel/local-kernel.ts';
+import { type LedPort, LocalKernel, listening } from '../../../network/kernel/local-kernel.ts';
 import { LocalRouter } from '../../../network/kernel/local-router.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
+import { ownListenersTable } from '../../../network/nftables/own-listeners.ts';
 import { PolicyWatch } from '../../../network/proxy/policy-watch.ts';
 import { RouteWatch } from '../../../network/proxy/route-watch.ts';
 import { ServiceProxy } from '../../../network/proxy/service-proxy.ts';
@@ -20,6 +21,7 @@ import type { RuleApplier } from '../../../network/rules/applier.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
 import type { RulesOwner, RunningServices, ServicesNode } from '../../agent/node/options.ts';
+import { networkPortsInUse, ownListeners } from '../../agent/ports-in-use.ts';
 
 export interface ServicesOptions {
   /** Reads Services and EndpointSlices, Nodes, and all pods, namespaces and policies. */
@@ -30,10 +32,12 @@ export interface ServicesOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly node: ServicesNode;
+  /** Of the cluster or agent. */
+  readonly dataDirectory: string;
   /** How the pods of other machines are reached. */
   readonly podRoutes: RouteMode;
-  /** Whether rules and routes go when it is stopped. */
-  readonly removesRules: boolean;
+  /** Whether rules and routes stay when it is stopped. */
+  readonly keepsRules: () => Promise<boolean>;
   readonly watchSeconds?: number;
 }
 
@@ -43,12 +47,13 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const path = process.env.PATH ?? '';
   const kernel = await openKernel(path, node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
+  const onMachine = { ...node, dataDirectory: options.dataDirectory };
   const common = { client, clock, random, log, node: node.name, ...(watchSeconds ? { watchSeconds } : {}) };
   const serve = (applier: RuleApplier) =>
     new ServiceProxy({
       ...{ ...common, addresses: node.addresses, applier },
       listen: (server, port) => (kernel ? kernel.listen(server, port) : listening(server, port)),
-      listeners: () => (kernel ? kernel.listeners() : readListeners()),
+      listeners: () => networkPortsInUse(onMachine),
       reportPortsInUse: (ports) => annotatePortsInUse(options.nodeClient ?? client, node.name, ports),
     });
   if (!kernel) {
@@ -65,6 +70,9 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       },
     };
   }
+  await kernel
+    .apply(listenersTable(table), ownListenersTable(await ownListeners(onMachine)))
+    .catch((error: unknown) => log.warn('rules of pods may take ports of this program', { error: String(error) }));
   const router = node.networkNamespace === undefined ? await openRouter(path) : undefined;
   const routes =
     router &&
@@ -99,9 +107,10 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     async stop() {
       isStopped = true;
       await Promise.all([policies.stop(), proxy?.stop(), routes?.stop()]);
-      if (!options.removesRules) return;
+      if (await options.keepsRules()) return;
       const removed = applier
         .close()
+        .then(() => kernel.remove(listenersTable(table)))
         .then(() => forwarding?.remove(table))
         .then(() => router && removeRoutes({ kernel, router, table }, node.shortName));
       // The node stops all the same; the next start replaces what is left.
@@ -120,11 +129,14 @@ export async function removeServiceRules(
   { name, shortName, networkNamespace }: RulesOwner,
   path: string,
 ): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const table = serviceTable(name, shortName);
+  // Those are the machine's, also for a node with a network of its own.
+  await (await openForwarding(path))?.remove(table);
   const kernel = await openKernel(path, networkNamespace);
   if (!kernel) return;
-  const table = serviceTable(name, shortName);
   await kernel.remove(table);
-  await (await openForwarding(path))?.remove(table);
+  await kernel.remove(listenersTable(table));
   const router = networkNamespace === undefined ? await openRouter(path) : undefined;
   if (router) await removeRoutes({ kernel, router, table }, shortName);
 }
@@ -133,6 +145,17 @@ export async function removeServiceRules(
 export async function serviceRangesInUse(path: string): Promise<readonly string[]> {
   const kernel = await openKernel(path);
   return (await kernel?.rangesIn(ofIp(SETS.serviceRanges, 4))) ?? [];
+}
+
+/** Node ports that nodes of this machine lead to Services, those of programs that have ended among them. */
+export async function nodePortsInUse(path: string): Promise<readonly LedPort[]> {
+  const names = [SETS.nodePorts, SETS.nodePortEndpoints, SETS.localNodePortEndpoints];
+  return (await (await openKernel(path))?.portsIn(names.map((name) => ofIp(name, 4)))) ?? [];
+}
+
+/** Whether the machine has the rules of a node. */
+export async function hasServiceRules({ name, shortName }: RulesOwner, path: string): Promise<boolean> {
+  return (await (await openKernel(path))?.has(serviceTable(name, shortName))) ?? false;
 }
 
 interface Routed {
@@ -148,11 +171,12 @@ async function removeRoutes({ kernel, router, table }: Routed, owner: string): P
 }
 
 const routesTable = (table: string) => `${table}-routes`;
+const listenersTable = (table: string) => `${table}-listeners`;
 
 const MAX_NODE_CHARACTERS = 80;
 
 /** The node's name is for people; the rest distinguishes clusters of one machine. */
-function serviceTable(node: string, shortName: string): string {
+export function serviceTable(node: string, shortName: string): string {
   return `qd-${node.slice(0, MAX_NODE_CHARACTERS)}-${shortName.replace(/^qd/, '')}`;
 }
 

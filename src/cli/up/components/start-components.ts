@@ -5,9 +5,9 @@ import { signingAuthority } from '../../../controllers/identity/certificates/aut
 import type { Controller } from '../../../controllers/loop/define.ts';
 import { QueueMetrics } from '../../../controllers/loop/queue-metrics.ts';
 import { SchedulerMetrics } from '../../../scheduler/metrics.ts';
-import { legacyTokenSigner } from '../../../server/authn/legacy-token-signer.ts';
+import { legacyTokenSigner } from '../../../server/access/authn/legacy-token-signer.ts';
 import type { Server } from '../../../server/index.ts';
-import type { Metrics } from '../../../server/metrics/metrics.ts';
+import type { Metrics } from '../../../server/serving/metrics/metrics.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Pki } from '../../pki/pki.ts';
@@ -81,7 +81,7 @@ function controllersFor(
     signCertificate: signingAuthority({ ...pki.signing, maxLifetime: settings.clusterSigningDuration, clock, random }),
     reservedNames: servingNames(settings, hasRealPods(inputs.nodes)),
     serverPort: port,
-    server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
+    server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange, hasRealPods(inputs.nodes)), port),
   });
 }
 

@@ -2,29 +2,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { DEFAULT_NAME, directoryOf } from '../../flags/cluster.ts';
+import { DEFAULT_NAME, directoryNamed } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import allocator from '../../process/allocator.json' with { type: 'json' };
 import { STOP_SIGNAL } from '../../process/signals.ts';
 import { openDirectory } from '../directory/directory.ts';
 import type { GivenFlags } from '../settings/settle.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
-import { READY } from './ready.ts';
+import { NODES_NOT_READY, READY } from './ready.ts';
 import { splitOutput } from './split-output.ts';
 
 /** How many lines of the log explain a start that ended without an error of its own. */
 const LOG_LINES_SHOWN = 10;
 
 export async function upDetached(flags: GivenFlags): Promise<void> {
-  const directory = directoryOf({ name: DEFAULT_NAME, ...flags });
+  const directory = directoryNamed({ name: DEFAULT_NAME, ...flags });
   // Refuses a directory that is in use, or not ours, before a log file is put into it.
   if (existsSync(directory)) await (await openDirectory(directory)).release();
   const log = await openLogFile(directory);
   try {
     const child = startInBackground(log);
-    const code = await untilReady(child);
-    if (code === undefined) return showReady(child, log, await log.readNew());
-    process.exitCode = code;
+    const outcome = await untilReady(child);
+    if (typeof outcome === 'string') return showReady({ child, log, outcome, text: await log.readNew() });
+    process.exitCode = outcome;
     await showFailure(log, await log.readNew());
   } finally {
     await log.close();
@@ -41,26 +41,40 @@ function startInBackground({ handle }: LogFile): ChildProcess {
   });
 }
 
-/** Resolves with undefined when the cluster is ready, or with the exit code of a start that failed. */
-async function untilReady(child: ChildProcess): Promise<number | undefined> {
+/** Resolves with the message that the cluster is ready, or with the exit code of a start that failed. */
+async function untilReady(child: ChildProcess): Promise<string | number> {
   const stop = () => child.kill(STOP_SIGNAL);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   const ended = once(child, 'exit').then(([code]): number => (code === null || code === 0 ? 1 : code));
-  const ready = new Promise<undefined>((resolve) => {
+  const ready = new Promise<string>((resolve) => {
     child.on('message', (message) => {
-      if (message === READY) resolve(undefined);
+      if (message === READY || message === NODES_NOT_READY) resolve(message);
     });
   });
-  const code = await Promise.race([ready, ended]);
+  const outcome = await Promise.race([ready, ended]);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
   if (child.connected) child.disconnect();
   child.unref();
-  return code;
+  return outcome;
 }
 
-function showReady({ pid }: ChildProcess, { path }: LogFile, text: string): void {
-  process.stdout.write(`${splitOutput(text).shown.join('\n').trimEnd()}\n\n`);
+interface ReadyOptions {
+  readonly child: ChildProcess;
+  readonly log: LogFile;
+  readonly outcome: string;
+  /** What the log got since the command began. */
+  readonly text: string;
+}
+
+/** A cluster that lacks nodes goes on, and the command fails, as others do that wait in vain. */
+function showReady({ child: { pid }, log: { path }, outcome, text }: ReadyOptions): void {
+  const { shown, errors } = splitOutput(text);
+  process.stdout.write(`${shown.join('\n').trimEnd()}\n\n`);
   process.stdout.write(`Process ${pid} runs in the background, with its log in ${path}\n`);
+  // Another start, which failed because this one has the directory, has written to the log, too.
+  if (outcome !== NODES_NOT_READY) return;
+  for (const line of errors) process.stderr.write(`${line}\n`);
+  process.exitCode = 1;
 }
 
 /** Shows the error that the start has printed, or else the end of its log. */

@@ -1,6 +1,8 @@
 /** The log of a cluster that runs in the background. */
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import { removeEmptyDirectories } from '../../process/files.ts';
 
 /** A log that has grown beyond this is moved to qd.log.1 at the next start. */
@@ -20,7 +22,7 @@ export interface LogFile {
 /** Opens the log for appending; the directory may be missing. */
 export async function openLogFile(directory: string): Promise<LogFile> {
   const path = join(directory, 'qd.log');
-  const created = await mkdir(directory, { recursive: true, mode: 0o700 });
+  const created = await makeDirectories(directory, 0o700);
   const size = (await stat(path).catch(() => undefined))?.size;
   if (size !== undefined && size > MAX_KEPT_BYTES) await rename(path, `${path}.1`);
   const handle = await open(path, 'a+', 0o600);

@@ -1,15 +1,16 @@
 /** The side of the cluster that was started in the background: its parent waits until it is ready. */
 
-/** The message that the parent waits for. */
+/** The messages that the parent waits for: all is ready, or all but some nodes. */
 export const READY = 'ready';
+export const NODES_NOT_READY = 'nodes not ready';
 
 /** Whether this process runs in the background, started by `qd up --detach`. */
 export const isDetached = (): boolean => process.send !== undefined;
 
 /** Tells the parent, if it still waits, that the cluster is ready. A parent that was killed does not end the cluster. */
-export function reportReady(): void {
+export function reportReady(message: typeof READY | typeof NODES_NOT_READY): void {
   if (!process.connected) return;
-  process.send?.(READY, () => {
+  process.send?.(message, () => {
     if (process.connected) process.disconnect();
   });
 }

@@ -2,8 +2,10 @@
  * The data directory of a cluster: `cluster.json` (the format of the directory, and remembered settings), `lock`, `pki/`,
  * `store/`, `admin.kubeconfig`. Only one process at a time uses it.
  */
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { readIfThere, removeEmptyDirectories, writeWhole } from '../../process/files.ts';
 import type { Settings } from '../flags.ts';
@@ -48,7 +50,7 @@ export async function openDirectory(path: string): Promise<Directory> {
       remembered: found ?? {},
       async create() {
         if (!lock) {
-          created = await mkdir(path, { recursive: true, mode: 0o700 });
+          created = await makeDirectories(path, 0o700);
           lock = await takeLock(path);
           if (await readCluster(file)) throw new CliError(`another process has just created ${path}; start again`);
         }

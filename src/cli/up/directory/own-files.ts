@@ -1,15 +1,15 @@
 /** Every name that this or an earlier release gives to something in a data directory. */
 const OWN_NAMES: readonly RegExp[] = [
-  /^(cluster|last-start)\.json$/,
+  /^(cluster|last-start|agent)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
-  /^(pki|audit|volumes|nodes)$/,
+  /^(pki|audit|volumes|nodes|network)$/,
   /^store(\.next|\.before-.+)?$/,
   /^encryption\.key$/,
   /^admin\.kubeconfig(\.lock)?$/,
   /^qd\.log(\.1)?$/,
   /^\.rotate-.+$/,
   // Files that were about to replace others when the process ended.
-  /^(cluster\.json|last-start\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
+  /^(cluster\.json|last-start\.json|agent\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
 ];
 
 /** Whether a file or folder in a data directory was created by qd. */

@@ -1,9 +1,9 @@
 /** The files that authentication flags name, read and checked before anything is created. */
 import { longName, propertyOf } from '../../../base/flag.ts';
-import type { TokenSource } from '../../../server/authn/authenticator.ts';
-import type { OidcOptions } from '../../../server/authn/oidc.ts';
-import { passwordFile } from '../../../server/authn/password-file.ts';
-import { tokenFile } from '../../../server/authn/token-file.ts';
+import type { TokenSource } from '../../../server/access/authn/authenticator.ts';
+import type { OidcOptions } from '../../../server/access/authn/oidc.ts';
+import { passwordFile } from '../../../server/access/authn/password-file.ts';
+import { tokenFile } from '../../../server/access/authn/token-file.ts';
 import { certificates, fromFile } from '../../flags/file-content.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type IdentityFlags, identityFlags } from './flags.ts';

@@ -8,11 +8,11 @@ import {
   createIdentify,
   type Identify,
   type TokenSource,
-} from '../../../server/authn/authenticator.ts';
-import { bootstrapTokens } from '../../../server/authn/bootstrap-token.ts';
-import type { Find } from '../../../server/authn/bound-objects.ts';
-import { type RequestHeaderUser, requestHeaderUser } from '../../../server/authn/request-headers.ts';
-import { ServiceAccountTokens } from '../../../server/authn/service-account-tokens.ts';
+} from '../../../server/access/authn/authenticator.ts';
+import { bootstrapTokens } from '../../../server/access/authn/bootstrap-token.ts';
+import type { Find } from '../../../server/access/authn/bound-objects.ts';
+import { type RequestHeaderUser, requestHeaderUser } from '../../../server/access/authn/request-headers.ts';
+import { ServiceAccountTokens } from '../../../server/access/authn/service-account-tokens.ts';
 import type { AuthenticationFiles } from './authentication-files.ts';
 import type { IdentityFlags } from './flags.ts';
 import type { TokenSettings } from './service-account-tokens.ts';
@@ -85,7 +85,7 @@ async function oidcTokens({ files, clock, log }: AuthenticationOptions): Promise
   if (!files.oidc) return undefined;
   const { ca, ...settings } = files.oidc;
   const [{ OidcTokens }, { fetchJson }] = await Promise.all([
-    import('../../../server/authn/oidc.ts'),
+    import('../../../server/access/authn/oidc.ts'),
     import('./fetch-json.ts'),
   ]);
   return new OidcTokens({ ...settings, fetch: (url) => fetchJson(url, { ca }), clock, log });

@@ -1,15 +1,15 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
-import { EXTRA_HEADER_PREFIX, GROUP_HEADER, USER_HEADER } from '../../../server/aggregation/user-headers.ts';
-import { algorithmNames } from '../../../server/authn/jwt.ts';
+import { algorithmNames } from '../../../server/access/authn/jwt.ts';
+import { EXTRA_HEADER_PREFIX, GROUP_HEADER, USER_HEADER } from '../../../server/serving/aggregation/user-headers.ts';
 import * as value from '../../flags/values.ts';
 
 const HOUR_MS = 3_600_000;
 
 export const identityFlags = [
   flag('--kubeconfig <file>', {
-    help: "file to write the administrator's kubeconfig to",
+    help: "kubeconfig file to write the cluster's context to, besides DIR/admin.kubeconfig",
     parse: value.file,
-    defaultText: 'DIR/admin.kubeconfig, and a context in your own kubeconfig',
+    defaultText: 'your own: $KUBECONFIG, or ~/.kube/config',
   }),
   flag('--token-auth-file <file>', { help: 'bearer tokens, one per line: token,user,uid,"group1,group2"' }),
   flag('--basic-auth-file <file>', { help: 'passwords, one per line: password,user,uid,"group1,group2"' }),

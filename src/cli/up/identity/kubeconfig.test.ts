@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { systemClock } from '../../../base/time/clock.ts';
-import { checkKubeconfig, serverUrl, userFile, writeAccess } from './kubeconfig.ts';
+import { checkKubeconfig, serverUrl, userFile, writeAccess, writeOwn } from './kubeconfig.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const access = (port = 6443) => ({
@@ -95,6 +95,19 @@ test('a cluster that is already in the file is replaced, and the current context
   expect(config.clusters[1].cluster.server).toBe('https://127.0.0.1:7000');
   expect(config.clusters).toHaveLength(2);
   expect(config['current-context']).toBe('work');
+});
+
+test('the file of a data directory has one cluster, whatever was in it before', async () => {
+  const original = { ...access(7000), name: 'original' };
+  await writeOwn(file, original);
+  await writeOwn(file, access());
+  const { clusters, contexts, users, ...config } = parse(await readFile(file, 'utf8'));
+  for (const list of [clusters, contexts, users]) expect(list).toMatchObject([{ name: 'quarterdeck' }]);
+  expect(clusters[0].cluster.server).toBe('https://127.0.0.1:6443');
+  expect(config['current-context']).toBe('quarterdeck');
+  const { ino } = await stat(file);
+  await writeOwn(file, access());
+  expect((await stat(file)).ino, 'not written again').toBe(ino);
 });
 
 test('of several files in KUBECONFIG the first that exists is changed, or else the last', () => {

@@ -1,26 +1,19 @@
 /**
- * Writes the administrator's kubeconfig: to the file of --kubeconfig, or to the data directory and, as a context, into the
- * user's own. A file that is up to date is left alone, which is found out without parsing YAML.
+ * Writes the administrator's kubeconfig: to the data directory and, as a context, into the file of --kubeconfig or the user's
+ * own. A file that is up to date is left alone, which is found out without parsing YAML.
  */
+
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { defaultKubeconfig, filesOfVariable } from '../../flags/kubeconfig-files.ts';
 import { explain } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import { readIfThere, writeWhole } from '../../process/files.ts';
 import { checkWritableFile } from '../../process/writable.ts';
-
-/** What a kubeconfig needs; certificates and keys are PEM. */
-interface Access {
-  readonly name: string;
-  readonly server: string;
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
-}
+import { type Access, base64, isRendered, render } from './rendered-kubeconfig.ts';
 
 /** The URL under which a client on this machine reaches a listener. */
 export function serverUrl(host: string, port: number): string {
@@ -47,10 +40,15 @@ export interface Published {
 
 export async function publishAccess(publication: Publication, say: Say): Promise<Published> {
   const { access, file: given, directory, clock } = publication;
-  const file = given === undefined ? join(directory, 'admin.kubeconfig') : resolve(given);
-  await writeAccess(file, access, clock);
-  say(file);
-  if (given !== undefined) return { file, notes: [] };
+  const own = ownKubeconfig(directory);
+  await writeOwn(own, access);
+  if (given !== undefined) {
+    const file = resolve(given);
+    await writeAccess(file, access, clock);
+    say(file);
+    return { file, notes: [] };
+  }
+  say(own);
   const users = userFile(process.env, homedir());
   const named = filesOfVariable(process.env);
   try {
@@ -65,9 +63,18 @@ export async function publishAccess(publication: Publication, say: Say): Promise
     };
   } catch (error) {
     // The cluster can be used without it.
-    say(`${file}; ${users} could not be changed: ${explain(error)}`);
-    return { file, notes: [] };
+    say(`${own}; ${users} could not be changed: ${explain(error)}`);
+    return { file: own, notes: [] };
   }
+}
+
+/** The kubeconfig in a data directory. It has the cluster of this directory alone. */
+export const ownKubeconfig = (directory: string): string => join(directory, 'admin.kubeconfig');
+
+/** Replaces whatever the file says: in a copied directory, that is the cluster which was copied. */
+export async function writeOwn(file: string, access: Access): Promise<void> {
+  const text = render(access);
+  if ((await readIfThere(file)) !== text) await writeWhole(file, text);
 }
 
 function switched(from: string, to: string): string {
@@ -108,7 +115,7 @@ export async function writeAccess(
     const { writeContext } = await import('../../../client/kubeconfig/kubeconfig-file.ts');
     await writeContext(file, { ...access, current }, clock);
   } else {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(file), 0o700);
     await writeWhole(file, render(access));
   }
   return { isNew, switchedFrom: current && before !== access.name ? before : undefined };
@@ -148,51 +155,4 @@ export function userFile(env: NodeJS.ProcessEnv, home: string): string {
 /** Whether the text has this cluster: certificates and keys are unique. */
 function isUpToDate(text: string, { server, ca, cert, key }: Access): boolean {
   return [`server: ${server}\n`, base64(ca), base64(cert), base64(key)].every((part) => text.includes(part));
-}
-
-/** Whether the text is what `render` writes, for whatever cluster: then it is valid without being parsed. */
-function isRendered(text: string): boolean {
-  const value = (field: string) => new RegExp(`${field}: (\\S+)$`, 'm').exec(text)?.[1] ?? '';
-  return (
-    text ===
-    layout({
-      name: value('current-context'),
-      server: value('server'),
-      ca: value('certificate-authority-data'),
-      cert: value('client-certificate-data'),
-      key: value('client-key-data'),
-    })
-  );
-}
-
-function render({ ca, cert, key, ...others }: Access): string {
-  return layout({ ...others, ca: base64(ca), cert: base64(cert), key: base64(key) });
-}
-
-/** `ca`, `cert` and `key` are Base64. */
-function layout({ name, server, ca, cert, key }: Access): string {
-  return `apiVersion: v1
-kind: Config
-clusters:
-- cluster:
-    certificate-authority-data: ${ca}
-    server: ${server}
-  name: ${name}
-contexts:
-- context:
-    cluster: ${name}
-    user: ${name}
-  name: ${name}
-current-context: ${name}
-preferences: {}
-users:
-- name: ${name}
-  user:
-    client-certificate-data: ${cert}
-    client-key-data: ${key}
-`;
-}
-
-function base64(pem: string): string {
-  return Buffer.from(pem).toString('base64');
 }

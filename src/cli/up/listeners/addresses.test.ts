@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
-import { advertisedAddress, serviceAddress, servingNames } from './addresses.ts';
+import { addressForPods, advertisedAddress, reachableAddress, serviceAddress, servingNames } from './addresses.ts';
 
 const RANGE = '10.96.0.0/16';
 const settings = (bindAddress: string, clusterDomain = 'cluster.local') => ({
@@ -37,6 +37,12 @@ test.each(['127.0.0.1', '::1', '0.0.0.0', '::', '127.3.0.1'])('nobody is told to
   const advertised = advertisedAddress(address, RANGE);
   expect(isIP(advertised)).not.toBe(0);
   expect(advertised).not.toMatch(/^(127\.|::1$|0\.0\.0\.0$|::$)/);
+});
+
+test('a server on loopback that also listens for pods is reached there by other machines', () => {
+  expect(reachableAddress('127.0.0.1', RANGE)).toBe('127.0.0.1');
+  expect(reachableAddress('127.0.0.1', RANGE, true)).toBe(addressForPods('127.0.0.1') ?? '127.0.0.1');
+  expect(reachableAddress('192.0.2.7', RANGE, true)).toBe('192.0.2.7');
 });
 
 test('an address of this machine that others reach is advertised as it is', () => {

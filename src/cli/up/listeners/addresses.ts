@@ -54,9 +54,13 @@ export function addressForPods(bindAddress: string): string | undefined {
   return isLoopback(bindAddress) ? externalAddresses()[0] : undefined;
 }
 
-/** The address under which other machines reach the server; a loopback address when it listens on loopback only. */
-export function reachableAddress(bindAddress: string, serviceRange: string): string {
-  return UNSPECIFIED.includes(bindAddress) ? advertisedAddress(bindAddress, serviceRange) : bindAddress;
+/**
+ * The address under which other machines reach the server; a loopback address when it listens on loopback only. `forPods`: it
+ * also listens where pods with a network of their own reach it.
+ */
+export function reachableAddress(bindAddress: string, serviceRange: string, forPods = false): string {
+  if (UNSPECIFIED.includes(bindAddress)) return advertisedAddress(bindAddress, serviceRange);
+  return (forPods ? addressForPods(bindAddress) : undefined) ?? bindAddress;
 }
 
 /** All addresses of this machine but loopback ones. */

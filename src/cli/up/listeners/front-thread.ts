@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { remoteListeners } from '../../../server/http/front/remote-listeners.ts';
-import type { Listeners, ListenersOptions } from '../../../server/http/listen/listeners.ts';
+import { remoteListeners } from '../../../server/serving/http/front/remote-listeners.ts';
+import type { Listeners, ListenersOptions } from '../../../server/serving/http/listen/listeners.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 
 /** Defined by the build; absent when the sources run directly. */

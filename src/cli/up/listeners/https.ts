@@ -1,14 +1,14 @@
 /** The ports that the API is served on. */
 
+import type { JsonDocument } from '../../../api/json-document.ts';
 import { HISTORY_PATH } from '../../../client/history-path.ts';
-import type { FrontProxy } from '../../../server/aggregation/front-proxy.ts';
-import type { Audit } from '../../../server/audit/audit.ts';
-import { issuerDocuments, KEYS_PATH } from '../../../server/authn/issuer-documents.ts';
-import type { JsonDocument } from '../../../server/http/documents/documents.ts';
-import type { HealthCheck } from '../../../server/http/documents/health.ts';
-import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../server/http/server.ts';
+import type { Audit } from '../../../server/access/audit/audit.ts';
+import { issuerDocuments, KEYS_PATH } from '../../../server/access/authn/issuer-documents.ts';
 import type { Server } from '../../../server/index.ts';
-import type { Metrics } from '../../../server/metrics/metrics.ts';
+import type { FrontProxy } from '../../../server/serving/aggregation/front-proxy.ts';
+import type { HealthCheck } from '../../../server/serving/http/documents/health.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../server/serving/http/server.ts';
+import type { Metrics } from '../../../server/serving/metrics/metrics.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Pki } from '../../pki/pki.ts';
 import { explainListening } from '../../process/listen.ts';
@@ -42,7 +42,7 @@ export async function listenHttps(
   dependencies: HttpsDependencies,
   say: Say,
 ): Promise<HttpServer> {
-  const { settings, inputs, cleanup, clock, machineClock, log, monitor, eventLoops } = context;
+  const { settings, inputs, cleanup, clock, machineClock, log, monitor, eventLoops, openPorts } = context;
   const { server, pki, tokens, metrics, audit, checks, isReady, openListeners } = dependencies;
   const { handle, registry, backends, authorizer, flowControl } = server;
   const { bindAddress, port } = settings;
@@ -52,8 +52,9 @@ export async function listenHttps(
   });
   server.identifyBy(identify);
   const [issuer] = tokens.issuers;
-  const forPods = hasRealPods(inputs.nodes) ? addressForPods(bindAddress) : undefined;
-  const url = serverUrl(forPods ?? reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
+  const hasPods = hasRealPods(inputs.nodes);
+  const forPods = hasPods ? addressForPods(bindAddress) : undefined;
+  const url = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange, hasPods), port);
   const http = createHttpServer({
     ...{ handle, registry, backends, authorizer, log, version: apiVersion, metrics, checks, audit, flowControl },
     clock: machineClock,
@@ -70,7 +71,11 @@ export async function listenHttps(
   });
   cleanup.add(() => http.close());
   await explainListening({ host: bindAddress, port }, () => http.listen(port, bindAddress));
-  if (forPods !== undefined) await explainListening({ host: forPods, port }, () => http.listen(port, forPods));
+  openPorts.push({ address: bindAddress, port, what: 'API' });
+  if (forPods !== undefined) {
+    await explainListening({ host: forPods, port }, () => http.listen(port, forPods));
+    openPorts.push({ address: forPods, port, what: 'API, for pods' });
+  }
   say([bindAddress, ...(forPods === undefined ? [] : [forPods])].map((host) => serverUrl(host, port)).join(', '));
   return http;
 }

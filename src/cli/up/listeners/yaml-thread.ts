@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { DecodeYaml } from '../../../server/http/body/yaml.ts';
-import { MAX_THREAD_HEAP_MB, YamlThread } from '../../../server/http/body/yaml-thread.ts';
+import type { DecodeYaml } from '../../../server/serving/codec/yaml.ts';
+import { MAX_THREAD_HEAP_MB, YamlThread } from '../../../server/serving/codec/yaml-thread.ts';
 import type { StartContext } from '../context.ts';
 
 /** Defined by the build; absent when the sources run directly. */

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileProblem } from '../../../base/file-problem.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
-import { defaultPolicy } from '../../../server/audit/default-policy.ts';
-import { type Policy, PolicyError, parsePolicy } from '../../../server/audit/policy.ts';
+import { defaultPolicy } from '../../../server/access/audit/default-policy.ts';
+import { type Policy, PolicyError, parsePolicy } from '../../../server/access/audit/policy.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { checkWritableFile } from '../../process/writable.ts';
 import { auditWebhookConnection } from './audit-webhook.ts';

@@ -4,7 +4,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
-import type { Webhook } from '../../../server/audit/webhook.ts';
+import type { Webhook } from '../../../server/access/audit/webhook.ts';
 import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { AuditFlags } from './flags.ts';
@@ -33,8 +33,8 @@ export async function auditWebhook(
   dependencies: WebhookDependencies,
 ): Promise<Webhook> {
   const [{ createPost }, { Webhook }] = await Promise.all([
-    import('../../../server/webhooks/post.ts'),
-    import('../../../server/audit/webhook.ts'),
+    import('../../../server/outbound/webhooks/post.ts'),
+    import('../../../server/access/audit/webhook.ts'),
   ]);
   const { auditWebhookBatchThrottleQps: qps, auditWebhookBatchThrottleBurst: burst } = settings;
   return new Webhook({

@@ -1,7 +1,7 @@
 /** The audit log and the audit webhook. */
 import { join, resolve } from 'node:path';
-import { Audit, type Backend } from '../../../server/audit/audit.ts';
-import { LogFile } from '../../../server/audit/log-file.ts';
+import { Audit, type Backend } from '../../../server/access/audit/audit.ts';
+import { LogFile } from '../../../server/access/audit/log-file.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { StartContext } from '../context.ts';
 import type { AuditInputs } from './audit-inputs.ts';

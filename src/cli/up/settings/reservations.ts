@@ -2,8 +2,10 @@
  * Ports and ranges of the clusters that run or start on this machine. A start chooses and reserves under a lock, so that two
  * starts at once do not choose the same. A reservation is a file that names its process: it ends with it.
  */
-import { mkdir, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+
+import { readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
 import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/programs/process-lock.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
@@ -97,7 +99,7 @@ async function lockFolder(folder: string, clock: Clock): Promise<Locked | undefi
   let created: string | undefined;
   for (;;) {
     try {
-      created = (await mkdir(folder, { recursive: true, mode: 0o700 })) ?? created;
+      created = (await makeDirectories(folder, 0o700)) ?? created;
       return { lock: await takeProcessLock({ path: join(folder, LOCK), subject: folder }), created };
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;

@@ -1,8 +1,10 @@
 /** Encrypts Secrets before they reach the store, with keys from a file that only its owner may read. */
-import { mkdir, stat } from 'node:fs/promises';
+
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileProblem } from '../../../base/file-problem.ts';
 import type { Logger } from '../../../base/log.ts';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import type { Random } from '../../../base/random.ts';
 import { EncryptedStore } from '../../../store/encryption/encrypted-store.ts';
 import { isSealed, keyIdOf } from '../../../store/encryption/envelope.ts';
@@ -95,7 +97,7 @@ async function openKeys(file: string, random: Random, store: Store): Promise<Key
   const isMissing = (await readIfThere(file)) === undefined;
   if (isMissing && needed === undefined) {
     await refuseIfSealed(store);
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(file), 0o700);
     await writeWhole(file, formatKeyring([newKey(random)]));
   }
   const keys = isMissing && needed !== undefined ? undefined : await readKeys(file);

@@ -1,13 +1,13 @@
 /** Moves the clock of a cluster to the time that its Clock object asks for, and reports the time that it has reached. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import { advanceClock } from '../../../base/time/clock-steps.ts';
 import { createClient } from '../../../client/client.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { CLUSTER_CLOCK, Clock } from '../../../kinds/groups/testing/clock.ts';
 import type { Server } from '../../../server/index.ts';
-import { SERVER_USER } from '../../../server/server-user.ts';
+import { SERVER_USER } from '../../../server/objects/server-user.ts';
 import type { StartContext } from '../context.ts';
 
 /** Resolves when the Clock object exists. A cluster that is started again goes on at the time that it had reached. */

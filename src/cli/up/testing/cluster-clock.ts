@@ -1,8 +1,9 @@
 /** The clock of a cluster: that of the machine, or one that its users move. */
+
+import type { Handle } from '../../../api/call.ts';
 import { Activity } from '../../../base/event-loop/activity.ts';
 import { type Clock, ControlledClock } from '../../../base/time/clock.ts';
-import type { Handle } from '../../../server/api.ts';
-import { ChangeCounter } from '../../../server/change-counter.ts';
+import { ChangeCounter } from '../../../server/objects/cache/change-counter.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TestingFlags } from './flags.ts';
 

@@ -3,10 +3,10 @@ import { createClient } from '../../../client/client.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { Fault } from '../../../kinds/groups/testing/fault.ts';
-import type { FaultCode, FaultRule } from '../../../server/faults/fault.ts';
-import type { ActiveFault, FaultInjector } from '../../../server/faults/fault-injector.ts';
 import type { Server } from '../../../server/index.ts';
-import { SERVER_USER } from '../../../server/server-user.ts';
+import { SERVER_USER } from '../../../server/objects/server-user.ts';
+import type { ActiveFault, FaultInjector } from '../../../server/serving/faults/fault-injector.ts';
+import { ruleOfSpec } from '../../../server/serving/faults/rule-of-spec.ts';
 import type { StartContext } from '../context.ts';
 
 export function followFaults(context: StartContext, server: Server, injector: FaultInjector): void {
@@ -19,21 +19,10 @@ export function followFaults(context: StartContext, server: Server, injector: Fa
     const name = object.metadata.name ?? '';
     active.get(name)?.remove();
     active.delete(name);
-    if (type !== 'delete') active.set(name, injector.add(ruleOf(object as Fault)));
+    if (type !== 'delete') active.set(name, injector.add(ruleOfSpec((object as Fault).spec ?? {})));
   });
   cleanup.add(async () => {
     stop.abort();
     await informers.stopped();
   });
-}
-
-function ruleOf({ spec = {} }: Fault): FaultRule {
-  const { latencyMilliseconds, dropWatchesAfterMilliseconds, staleWatchesMilliseconds, error, ...match } = spec;
-  return {
-    ...match,
-    error: error as FaultCode | undefined,
-    latencyMs: latencyMilliseconds,
-    dropWatchesAfterMs: dropWatchesAfterMilliseconds,
-    staleWatchesMs: staleWatchesMilliseconds,
-  };
 }

@@ -1,8 +1,8 @@
 /** Keeps the owner graph up to date: follows every served kind, including those added later. */
 import { setMaxListeners } from 'node:events';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { reflect, type Sink, type Source } from '../../../client/informer/reflector.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Feed, FeedTools } from '../../loop/define.ts';
 import { type AggregatedKinds, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';

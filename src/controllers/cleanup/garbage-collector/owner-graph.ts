@@ -2,8 +2,9 @@
  * The graph of owners over all kinds: of every object only what decides when it is deleted. It wakes the objects that a
  * change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
  */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { sameItems } from '../../../base/collections/same-items.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
 import type { ServedKind } from '../../shared/aggregated-kinds.ts';

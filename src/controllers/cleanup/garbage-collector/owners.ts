@@ -1,6 +1,6 @@
 /** Determines the state of an object's owners. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ServedKind } from '../../shared/aggregated-kinds.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
-import { ApiError, methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
+import { ApiError, methodNotAllowed, noSuchPath } from '../../../api/errors.ts';
 import { createClient } from '../../../client/client.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';

@@ -1,5 +1,5 @@
 /** Lists all objects in a namespace, of all kinds that are currently served, here or by other servers. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Named } from '../../loop/plan.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ApiError, conflict } from '../../../base/errors.ts';
+import { ApiError, conflict } from '../../../api/errors.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import type { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -1,6 +1,7 @@
 /** Empties a namespace that is being deleted, reports what remains in it, and finalizes it. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';

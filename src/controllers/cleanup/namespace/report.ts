@@ -1,5 +1,5 @@
 /** Builds the conditions of a namespace that is being deleted, with Kubernetes' reasons and messages. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import type { Named } from '../../loop/plan.ts';
 import type { Condition } from '../../shared/conditions.ts';
 import type { Content, NamespaceContent } from './content.ts';

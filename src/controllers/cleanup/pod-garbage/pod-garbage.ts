@@ -2,9 +2,9 @@
  * Deletes pods that nobody else deletes: pods of nodes that are gone, terminating pods without a node that would confirm it,
  * and the oldest terminated pods when there are too many.
  */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';

@@ -1,5 +1,5 @@
 /** Deletes finished Jobs, with their pods, after their `ttlSecondsAfterFinished`. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { defineController } from '../../loop/define.ts';
 import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';

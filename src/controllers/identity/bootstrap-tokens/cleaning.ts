@@ -1,5 +1,5 @@
 /** Deletes expired bootstrap tokens. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';

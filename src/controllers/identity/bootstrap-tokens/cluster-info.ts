@@ -3,8 +3,8 @@
  * bootstrap token signs it, so that a machine that knows nothing but a token can verify it.
  */
 import { createHmac } from 'node:crypto';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';

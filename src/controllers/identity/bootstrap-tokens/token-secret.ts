@@ -1,5 +1,5 @@
 /** Reads the Secrets of bootstrap tokens. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Secret } from '../../../kinds/groups/core/secret.ts';
 
 export const NAMESPACE = 'kube-system';

@@ -2,13 +2,14 @@
  * Approves certificate requests of nodes: of a machine that is about to join, of a node that renews its client certificate,
  * and serving certificates of a node for its own name. Whether the requester has the right is decided by the server.
  */
-import { DerError } from '../../../base/x509/der-reader.ts';
-import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject-access-review.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { DerError } from '../../../protocols/x509/der-reader.ts';
+import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
 import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';

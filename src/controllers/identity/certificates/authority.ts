@@ -22,7 +22,7 @@ const MIN_LIFETIME_MS = 10 * 60_000;
 export function signingAuthority(options: AuthorityOptions): SignCertificate {
   const { certificate, key, maxLifetime, clock, random } = options;
   return async ({ seconds, ...content }) => {
-    const { issuerOf, signCertificate } = await import('../../../base/x509/certificate.ts');
+    const { issuerOf, signCertificate } = await import('../../../protocols/x509/certificate.ts');
     const now = clock.now();
     const lifetime =
       seconds === undefined ? maxLifetime : Math.min(maxLifetime, Math.max(MIN_LIFETIME_MS, seconds * 1000));

@@ -1,5 +1,5 @@
 /** The state of a certificate request. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
 
 export type Request = DeepReadonly<CertificateSigningRequest>;

@@ -1,5 +1,5 @@
 /** What each signer accepts: subjects, names and usages. */
-import type { ParsedRequest } from '../../../base/x509/request.ts';
+import type { ParsedRequest } from '../../../protocols/x509/request.ts';
 import { KUBE_APISERVER_CLIENT, KUBELET_CLIENT, KUBELET_SERVING, LEGACY_UNKNOWN } from './request-state.ts';
 
 const NOT_A_NODE = 'subject common name does not begin with system:node:';

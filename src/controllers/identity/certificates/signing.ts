@@ -1,8 +1,8 @@
 /** Signs approved certificate requests of the cluster's own signers. */
 import { timestamp } from '../../../base/time/timestamp.ts';
-import { DerError } from '../../../base/x509/der-reader.ts';
-import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { DerError } from '../../../protocols/x509/der-reader.ts';
+import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Plan, updateStatus } from '../../loop/plan.ts';
 import { conditionOf, isApproved, pemOf, type Request } from './request-state.ts';

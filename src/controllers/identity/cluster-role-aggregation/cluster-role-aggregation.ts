@@ -1,6 +1,7 @@
 /** Aggregates the rules of ClusterRoles with an aggregation rule. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { gatheredRules, isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';

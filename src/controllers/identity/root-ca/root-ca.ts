@@ -1,6 +1,7 @@
 /** Publishes the cluster's certificate authority in every namespace, so that pods can verify the server. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
-import { ApiError } from '../../../base/errors.ts';
+import { ApiError } from '../../../api/errors.ts';
 import { createClient } from '../../../client/client.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';

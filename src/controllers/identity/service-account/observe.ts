@@ -1,6 +1,6 @@
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import type { Listers } from '../../loop/define.ts';

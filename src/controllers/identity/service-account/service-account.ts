@@ -2,9 +2,10 @@
  * Creates the default service account of every namespace, with a token Secret that it lists; fills token Secrets that users
  * create, and deletes those whose account is gone.
  */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { CONTROLLER_MANAGER } from '../../../client/component-users.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';

@@ -1,5 +1,5 @@
 /** Recognizes and fills the token Secrets of service accounts. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 

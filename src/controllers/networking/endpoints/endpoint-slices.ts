@@ -1,7 +1,8 @@
 /** Writes the pods of a service into EndpointSlices of at most a hundred endpoints, with their conditions. */
+
+import type { Draft } from '../../../api/object-types.ts';
 import { addAll } from '../../../base/collections/add-all.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
-import type { Draft } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';

@@ -1,8 +1,9 @@
 /** Writes the addresses of a service's pods into its Endpoints object. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';

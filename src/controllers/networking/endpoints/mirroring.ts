@@ -1,7 +1,8 @@
 /** Mirrors Endpoints that other clients manage into EndpointSlices, for consumers that read only slices. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';

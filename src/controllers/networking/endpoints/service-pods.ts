@@ -1,7 +1,8 @@
 /** Finds the pods of services, and the services to publish endpoints for. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';

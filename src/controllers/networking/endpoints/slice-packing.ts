@@ -2,11 +2,12 @@
  * Distributes endpoints over slices so that few slices change: endpoints stay in their slice, slices that change anyway are
  * filled first, and a slice that would be deleted is reused.
  */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { addAll } from '../../../base/collections/add-all.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import { type Action, create, remove, update } from '../../loop/plan.ts';
 

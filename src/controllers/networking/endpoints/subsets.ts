@@ -1,6 +1,7 @@
 /** Normalizes the subsets of an Endpoints object: each port once, each subset with its own ports. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 
 export type Subset = DeepReadonly<NonNullable<Endpoints['subsets']>[number]>;

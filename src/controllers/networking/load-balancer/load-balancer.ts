@@ -2,7 +2,7 @@
  * Announces the addresses of nodes for Services of type LoadBalancer, and says of services which of their ports nodes do not
  * serve because something else listens there.
  */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { portsInUse } from '../../../kinds/groups/core/node/ports-in-use.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';

@@ -1,5 +1,5 @@
 /** Marks ServiceCIDRs as ready, and protects those that services have addresses of. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { IP_ALLOCATOR, IP_MANAGER_LABEL, IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
 import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
 import { isInRange, isPartOfRange } from '../../../kinds/shapes/meta/ip-range.ts';

@@ -1,5 +1,5 @@
 /** Assigns every node a pod CIDR from the cluster's. IPv4 only. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { parseIp } from '../../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, type Listers } from '../../loop/define.ts';

@@ -1,5 +1,5 @@
 /** When a node last gave a sign of life, by the clock of this process. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 

@@ -3,9 +3,9 @@
  * taints keep new pods away and finally evict the old ones (see taint-eviction).
  */
 
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -1,5 +1,5 @@
 /** The taints of a node that follow from its conditions. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { readyCondition } from './health.ts';
 

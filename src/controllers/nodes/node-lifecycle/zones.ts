@@ -2,7 +2,7 @@
  * The health of zones, and how fast pods may be evicted from their nodes. When many nodes of a zone fail at once, it is
  * probably the network; when all nodes of all zones fail, it is probably this end.
  */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { readyCondition } from './health.ts';
 

@@ -1,7 +1,8 @@
 /** Deletes pods that do not tolerate a NoExecute taint of their node, each when its toleration expires. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { tolerationOf } from '../../../kinds/placement/tolerations.ts';

@@ -2,9 +2,10 @@
  * Computes how many disruptions a budget allows, and writes its status. Evictions decrement that number; here it is
  * recomputed.
  */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
 import type { Kind } from '../../../kinds/kind.ts';

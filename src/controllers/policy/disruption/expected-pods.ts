@@ -1,8 +1,8 @@
 /** How many pods are expected: the sum of the sizes of the controllers of a budget's pods. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { DeepReadonly, KindRef } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';

@@ -1,6 +1,7 @@
 /** Clears the DisruptionTarget condition of a pod that was not disrupted after a while. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';

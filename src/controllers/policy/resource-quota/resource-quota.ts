@@ -1,8 +1,9 @@
 /** Recomputes the usage of a quota, and writes its status. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ResourceQuota } from '../../../kinds/groups/core/resource-quota.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';

@@ -1,6 +1,6 @@
 /** Writes what type checking finds in a ValidatingAdmissionPolicy into its status, once for each generation. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import {
   type CheckedType,
   checkTypes,

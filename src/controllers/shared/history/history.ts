@@ -3,9 +3,10 @@
  * its pods; `kubectl rollout` reads them and restores one by sending its content. This folder knows only templates and
  * revisions; which pods belong to which is up to the controllers.
  */
+
+import type { DeepReadonly, KindRef } from '../../../api/object-types.ts';
 import { memoizedPair } from '../../../base/collections/pair-memo.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';

@@ -1,6 +1,7 @@
 /** The content of a ControllerRevision: bytes that Kubernetes' own controllers and kubectl would write, and compare. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { rawJson, withSortedKeys } from '../../../base/json/raw-json.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 import { encodedHash } from '../pods/template-hash.ts';
 

@@ -2,8 +2,9 @@
  * Which pods are available, and when that changes with time. It is called for thousands of pods in a plan: timestamps are
  * compared as strings, whose order is that of the times.
  */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';
 import { readyTime } from './pod-life.ts';

@@ -2,7 +2,7 @@
  * Limits how many pods controllers create while others of the namespace wait for a node: the size of a workload is whatever
  * a client wrote, and pods that no node has room for fill the store and the memory of every process that follows them.
  */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';

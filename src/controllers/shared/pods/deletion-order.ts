@@ -1,5 +1,5 @@
 /** Which pods of a set that is too large are deleted first: those whose loss costs least. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
 import { readySince } from './pod-life.ts';

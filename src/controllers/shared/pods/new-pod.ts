@@ -1,5 +1,5 @@
 /** Creates pods from the template of a controller. */
-import type { DeepReadonly, Draft, KindRef } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft, KindRef } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Named } from '../../loop/plan.ts';
 import { controllerReference } from '../ownership.ts';

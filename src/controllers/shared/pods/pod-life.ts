@@ -1,5 +1,5 @@
 /** The lifecycle of a pod, as controllers see it. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
 type SeenPod = DeepReadonly<Pod>;

@@ -1,5 +1,5 @@
 /** Finds the pods that match a map of labels without scanning all others. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { compiledLabels } from '../ownership.ts';

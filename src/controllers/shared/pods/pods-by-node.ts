@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
 const NONE: readonly string[] = [];

@@ -1,7 +1,7 @@
 /** A short hash of a pod template, which distinguishes the pods of different templates. */
 import { createHash } from 'node:crypto';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { canonicalJson } from '../../../base/json/canonical.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 
 /** No vowels and look-alikes, so that a hash spells no words. */

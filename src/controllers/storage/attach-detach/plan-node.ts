@@ -1,5 +1,5 @@
 /** Attaches to a node what its pods need, and detaches what they do not need any more. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachment.ts';

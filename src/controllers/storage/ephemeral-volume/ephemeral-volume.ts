@@ -1,5 +1,5 @@
 /** Creates the claims of ephemeral volumes, which belong to one pod each and are deleted with it by owner reference. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';

@@ -2,7 +2,7 @@
  * Creates the first StorageClass of a new cluster, once. An annotation of the namespace `kube-system` records it: a class
  * that was deleted or changed later stays so, and a cluster that has classes gets none.
  */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { DEFAULT_MARK } from '../../../kinds/volumes/default-class.ts';

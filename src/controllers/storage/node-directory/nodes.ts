@@ -1,5 +1,5 @@
 /** Where a volume can be provisioned. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';

@@ -1,8 +1,8 @@
 /** The controller. Its keys are `namespace/name` for a claim, and the name for a volume. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';

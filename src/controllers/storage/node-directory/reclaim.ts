@@ -1,5 +1,5 @@
 /** Deletes volumes that are no longer needed. Their data is removed by their node. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PROVISIONED_BY } from '../../../kinds/volumes/binding.ts';
 import { isToRemove, NODE_DIRECTORY, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';

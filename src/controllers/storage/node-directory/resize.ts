@@ -1,5 +1,5 @@
 /** Resizes claims. A directory has no size limit, so that only the objects change. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { isMore, isToGrow } from '../../../kinds/volumes/growth.ts';

@@ -1,6 +1,7 @@
 /** The writes that bind a claim and a volume to each other, and unbind them. */
+
+import type { Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor } from '../../../kinds/volumes/binding.ts';

@@ -1,7 +1,7 @@
 /** Plans for one claim. */
 
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

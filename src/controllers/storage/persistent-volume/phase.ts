@@ -1,4 +1,4 @@
-import type { Draft } from '../../../client/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { event, type Plan, updateStatus } from '../../loop/plan.ts';
 import type { Volume } from './states.ts';

@@ -1,5 +1,5 @@
 /** Requests provisioning: the provisioner of the class sees its name on the claim. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, OLD_PROVISIONER, PROVISIONER } from '../../../kinds/volumes/binding.ts';

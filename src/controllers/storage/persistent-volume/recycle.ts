@@ -1,5 +1,5 @@
 /** Recycles a volume by emptying it with a pod. Deprecated in Kubernetes, and still supported. */
-import type { Draft } from '../../../client/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { volumesByClaim } from '../../../kinds/volumes/binding.ts';

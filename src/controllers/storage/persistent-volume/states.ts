@@ -1,5 +1,5 @@
 /** The objects that this controller reads. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
 import { boundClaim, claimNamed, refTo, volumeNamed } from '../../../../test/support/volume-objects.ts';
-import type { KindRef } from '../../../client/object-types.ts';
+import type { KindRef } from '../../../api/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

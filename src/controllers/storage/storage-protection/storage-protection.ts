@@ -2,8 +2,9 @@
  * Removes the protection finalizer of storage objects that are being deleted once they are unused: claims by pods, volumes by
  * claims, classes by both. The server adds the finalizers on creation.
  */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

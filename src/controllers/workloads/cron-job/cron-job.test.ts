@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
-import type { KindRef } from '../../../client/object-types.ts';
+import type { KindRef } from '../../../api/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Action, Plan } from '../../loop/plan.ts';

@@ -3,9 +3,9 @@
  * (next-run.ts, due.ts), what is started (start.ts), and the history.
  */
 
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { type Controller, defineController, type Failure, type Snapshot } from '../../loop/define.ts';

@@ -1,5 +1,5 @@
 /** The Jobs of a CronJob, recognized by name and annotation. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { type Action, type EventReport, eventContent, remove } from '../../loop/plan.ts';

@@ -1,7 +1,7 @@
 /** Reads what a plan for a CronJob needs and no cache holds. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Listers } from '../../loop/define.ts';

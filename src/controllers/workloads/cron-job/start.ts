@@ -1,7 +1,7 @@
 /** Starts the run of a CronJob that is due. */
 
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { isTimeZone, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';

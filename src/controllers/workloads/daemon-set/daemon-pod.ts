@@ -1,6 +1,7 @@
 /** The pod of a DaemonSet on a node. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { templateGenerationOf } from '../../../kinds/conversion/template-generation.ts';
 import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -1,7 +1,8 @@
 /** Runs one pod of a DaemonSet on every eligible node, and updates them to the current template. */
+
+import type { Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { Draft } from '../../../client/object-types.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';

@@ -1,5 +1,5 @@
 /** Which nodes a DaemonSet runs on. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
 import { isTolerated } from '../../../kinds/placement/tolerations.ts';

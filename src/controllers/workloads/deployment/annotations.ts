@@ -1,5 +1,5 @@
 /** Annotations of a Deployment and its ReplicaSets: revisions, sizes, and those of the user. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import {
   ROLLBACK_ANNOTATION,
   ROLLBACK_UPDATED_ANNOTATION,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import type { KindRef } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { KindRef } from '../../../client/object-types.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

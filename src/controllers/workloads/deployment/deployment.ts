@@ -1,8 +1,8 @@
 /** Manages the pods of a Deployment through ReplicaSets, one for each template, and rolls out the current one. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { controllerOf, keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

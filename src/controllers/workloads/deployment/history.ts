@@ -1,5 +1,5 @@
 /** Old ReplicaSets beyond the history limit. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { UNLIMITED } from '../../../kinds/conversion/unlimited.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';

@@ -1,5 +1,5 @@
 /** The ReplicaSet of the current template: found among existing ones, or created. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { controllerReference } from '../../shared/ownership.ts';

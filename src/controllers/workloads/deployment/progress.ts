@@ -1,7 +1,7 @@
 /** The conditions of a Deployment: whether it is available, and whether its rollout progresses. */
 
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { UNLIMITED } from '../../../kinds/conversion/unlimited.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';

@@ -1,5 +1,5 @@
 /** Rolls back to the template of an earlier revision, as `rollbackTo` requests. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { ROLLBACK_ANNOTATION } from '../../../kinds/conversion/rollback-to.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type Action, event, update } from '../../loop/plan.ts';

@@ -1,5 +1,5 @@
 /** Moves pods from old ReplicaSets to the new one in steps that keep enough of them available. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { updateLimitsOf } from './update-limits.ts';
 import { byAge, sum, type WorkingSet } from './working-set.ts';

@@ -1,7 +1,8 @@
 /** Compares templates of a Deployment and its ReplicaSets, without the hash label. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { memoizedPair } from '../../../base/collections/pair-memo.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 
 export const HASH_LABEL = 'pod-template-hash';

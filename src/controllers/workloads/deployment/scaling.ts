@@ -1,5 +1,5 @@
 /** Scales a Deployment: its ReplicaSets grow or shrink, proportionally when there are several. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { desiredReplicas, maxReplicas } from './annotations.ts';
 import { updateLimitsOf } from './update-limits.ts';

@@ -1,5 +1,5 @@
 /** The status of a Deployment: the sums of its ReplicaSets. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type Conditions, said, withCondition } from './progress.ts';
 import { updateLimitsOf } from './update-limits.ts';

@@ -1,5 +1,5 @@
 /** The limits of a Deployment's rolling update. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 

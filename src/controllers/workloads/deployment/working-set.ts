@@ -1,6 +1,7 @@
 /** A ReplicaSet while a plan is made: its current state, and what the plan makes of it. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';

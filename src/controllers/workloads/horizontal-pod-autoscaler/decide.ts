@@ -1,7 +1,8 @@
 /** Decides the size of a target, with conditions and events. Performs and writes nothing. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { parseQuantity, scaled } from '../../../base/quantity.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
-import { ApiError } from '../../../base/errors.ts';
+import { ApiError } from '../../../api/errors.ts';
 import { deepFreeze } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import type { Action } from '../../loop/plan.ts';

@@ -1,9 +1,9 @@
 /** Plans for an autoscaler after its target was read: pure, with its state passed in and out. */
 
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';

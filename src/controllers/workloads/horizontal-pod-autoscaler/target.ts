@@ -1,7 +1,7 @@
 /** The target of an autoscaler, and its current size. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { type Kind, splitApiVersion } from '../../../kinds/kind.ts';
 

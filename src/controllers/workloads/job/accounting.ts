@@ -1,5 +1,5 @@
 /** Which pods are recorded as ended, which records become counts, and which pods are released. See tracking.ts. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Ending } from './conditions.ts';
 import { judge } from './failure-policy.ts';

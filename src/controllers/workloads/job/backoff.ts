@@ -1,5 +1,5 @@
 /** Back-off of a Job before new pods: it grows with every failure since the last success. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { finishedAt, hasFailed, hasSucceeded, isCountable } from './outcome.ts';

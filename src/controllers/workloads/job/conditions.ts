@@ -1,7 +1,7 @@
 /** The conditions of a Job: how it ended, or is about to, and whether it is suspended. */
 
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 
 type SeenJob = DeepReadonly<Job>;

@@ -1,5 +1,5 @@
 /** Whether a Job has ended, and how. Failures come first. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';

@@ -1,5 +1,5 @@
 /** Applies the pod failure policy: the first rule that matches decides. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 

@@ -1,5 +1,5 @@
 /** The indexes of an indexed Job: which have succeeded, which have failed for good, and which are to be retried. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { isActive, isTerminating } from '../../shared/pods/pod-life.ts';

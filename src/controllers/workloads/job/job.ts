@@ -3,8 +3,9 @@
  * Job has ended (ending.ts), which pods are created or deleted (sizing.ts) and which are recorded (accounting.ts, by the
  * rules of tracking.ts), and writes the status (status.ts).
  */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Failure, type Snapshot } from '../../loop/define.ts';

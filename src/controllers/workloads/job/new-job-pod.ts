@@ -1,5 +1,5 @@
 /** Creates the pods of a Job. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';

@@ -1,5 +1,5 @@
 /** The outcome of a Job's pod. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 

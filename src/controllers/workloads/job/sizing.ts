@@ -1,6 +1,7 @@
 /** How many pods a Job should have, and the actions for it. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';

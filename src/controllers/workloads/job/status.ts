@@ -1,7 +1,7 @@
 /** The status of a Job, and events about it. */
 
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { type Action, event } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';

@@ -1,5 +1,5 @@
 /** Counts the state of a Job from its status and its pods. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { isActive, isReady, isTerminating } from '../../shared/pods/pod-life.ts';

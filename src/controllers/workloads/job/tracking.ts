@@ -3,8 +3,9 @@
  * UID is added to the Job's status; then the finalizer is removed; then the UID becomes a count. Every state therefore shows
  * how far a pod has come, and a deleted pod stays until it is recorded.
  */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { controllerOf, type IndexFunction } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Listers, type Related, related, type Snapshot } from '../../loop/define.ts';

@@ -1,6 +1,7 @@
 /** Maintains a number of pods: what ReplicaSets and ReplicationControllers have in common. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
@@ -13,6 +14,7 @@ import {
   eventContent,
   type Plan,
   remove,
+  requeueAfter,
   updateStatus,
 } from '../../loop/plan.ts';
 import { withConditions, withoutCondition } from '../../shared/conditions.ts';
@@ -22,6 +24,7 @@ import { checkRoomLater, roomForPods } from '../../shared/pods/creation-limit.ts
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 import { isActive, isReady, isTerminating, readyTime } from '../../shared/pods/pod-life.ts';
+import { rejectionWait } from '../../shared/pods/rejection-backoff.ts';
 
 type Owner = ReplicaSet | ReplicationController;
 type SeenPod = DeepReadonly<Pod>;
@@ -85,6 +88,8 @@ function resize<T extends Owner>(
 ): Resized {
   const missing = owner.spec.replicas - pods.length;
   if (missing > 0) {
+    const wait = rejectionWait(world.of(Pod).controlledBy(owner.metadata.uid ?? ''), now);
+    if (wait > 0) return { changes: [], requeue: [requeueAfter(wait)] };
     const pod = newPod(owner, ownership.owner, owner.spec.template as any);
     const report: EventReport = {
       about: owner,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
-import type { KindRef } from '../../../client/object-types.ts';
+import type { KindRef } from '../../../api/object-types.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
@@ -230,6 +230,29 @@ describe('planReplicaSet', () => {
     world.failures = [];
     await settle(world, () => world.plan());
     expect(status()).toMatchObject({ observedGeneration: 2, replicas: 0 });
+  });
+
+  it('replaces pods that a node rejected, and waits twice as long each time', () => {
+    const world = new World();
+    world.set({ replicas: 2 });
+    const attempts: number[] = [];
+    for (let second = 0; second < 600; second++) {
+      const at = new Date(now.getTime() + second * 1000);
+      const created = world.plan(at).filter(({ type }) => type === 'create').length;
+      if (created > 0) attempts.push(second);
+      for (let i = 0; i < created; i++) {
+        world.pod(`p${second}-${i}`, {
+          metadata: { creationTimestamp: at.toISOString() },
+          status: { phase: 'Failed', reason: 'PortInUse', message: 'Pod was rejected: Port TCP/80 is in use' },
+        });
+      }
+    }
+    expect(attempts).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
+    // Pods that have run and failed are replaced at once.
+    const other = new World();
+    other.set({ replicas: 1 });
+    other.pod('p', { metadata: { creationTimestamp: now.toISOString() }, status: { phase: 'Failed', message: 'x' } });
+    expect(other.plan()).toContainEqual(expect.objectContaining({ type: 'create' }));
   });
 
   it('reports the first failure to create, and clears it on success', () => {

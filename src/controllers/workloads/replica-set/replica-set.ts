@@ -1,6 +1,7 @@
 /** Maintains the pods of a ReplicaSet. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { defineController, type Listers, type Snapshot } from '../../loop/define.ts';

@@ -1,5 +1,5 @@
 /** Maintains the pods of a ReplicationController, like a ReplicaSet's. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import { defineController, type Snapshot } from '../../loop/define.ts';

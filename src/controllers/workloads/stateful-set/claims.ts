@@ -1,5 +1,5 @@
 /** The storage of each pod: claims from the set's templates, named after the pod, that outlive it. */
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';

@@ -1,5 +1,5 @@
 /** The identity of a StatefulSet's pod: its name consists of the set and the ordinal, and never changes. */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Action, patch } from '../../loop/plan.ts';

@@ -2,7 +2,7 @@
  * What becomes of claims that no pod needs, by their owner: owned by the set, they are deleted with it; owned by a surplus
  * pod, with the pod; without an owner, they stay.
  */
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

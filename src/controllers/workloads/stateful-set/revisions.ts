@@ -1,5 +1,5 @@
 /** The two templates of a StatefulSet that is being updated: the current and the new one. */
-import type { Draft } from '../../../client/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';

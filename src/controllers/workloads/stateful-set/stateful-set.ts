@@ -1,7 +1,8 @@
 /** Manages the pods of a StatefulSet, each with its name and storage, and updates them to the current template. */
+
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';

@@ -1,6 +1,7 @@
 /** What a federated service is in the members: where it can be reached, and whether it is healthy there. Pure. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import type { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Cluster } from '../../../kinds/groups/federation/cluster.ts';

@@ -1,6 +1,7 @@
 /** Publishes the names of federated services of type LoadBalancer, as long as they are healthy somewhere. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { AnyObject, DeepReadonly } from '../../../api/object-types.ts';
 import { WorkQueue } from '../../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
@@ -10,7 +11,6 @@ import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import type { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { AnyObject, DeepReadonly } from '../../../client/object-types.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { DnsProvider } from '../../dns/provider.ts';

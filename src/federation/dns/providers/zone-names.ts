@@ -1,5 +1,5 @@
 /** Names of zones and of the records in them. */
-import { nameFrom } from '../../../base/dns-message/name.ts';
+import { nameFrom } from '../../../protocols/dns-message/name.ts';
 import { DnsError, type RecordChanges } from '../provider.ts';
 
 /** The name with a trailing dot, in lower case. Throws a DnsError when it is no name. */

@@ -1,6 +1,6 @@
 /** Checks a certificate that a signer issued: PEM blocks of type CERTIFICATE, and nothing else. */
 import { X509Certificate } from 'node:crypto';
-import { pemBlocks } from '../../../base/x509/pem.ts';
+import { pemBlocks } from '../../../protocols/x509/pem.ts';
 
 export function certificateProblem(pem: string): string | undefined {
   let blocks = 0;

@@ -1,7 +1,7 @@
 /** Parses certificate requests (PKCS #10) and verifies that each is signed with its own key. */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { DerError, type Element, elementsOf } from '../../../base/x509/der-reader.ts';
-import { requestBytes } from '../../../base/x509/request.ts';
+import { DerError, type Element, elementsOf } from '../../../protocols/x509/der-reader.ts';
+import { requestBytes } from '../../../protocols/x509/request.ts';
 
 const SEQUENCE = 0x30;
 const BIT_STRING = 0x03;

@@ -1,6 +1,6 @@
 /** Checks a bundle of trust anchors: PEM blocks of certificates of authorities, each of them once. */
 import { X509Certificate } from 'node:crypto';
-import { type PemBlock, pemBlocks } from '../../../base/x509/pem.ts';
+import { type PemBlock, pemBlocks } from '../../../protocols/x509/pem.ts';
 import { type FieldError, invalid, tooLong } from '../../../schema/field-error.ts';
 
 const MAX_BUNDLE_BYTES = 1024 * 1024;

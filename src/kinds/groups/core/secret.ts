@@ -1,4 +1,3 @@
-import { badRequest } from '../../../base/errors.ts';
 import { put } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
@@ -59,7 +58,7 @@ export const Secret = defineKind({
   selectable: { type: (secret: Secret) => secret.type },
   onCreate: moveStrings,
   onUpdate: moveStrings,
-  onExport: refuseTokens,
+  exportProblem: tokenProblem,
   rules: [frozenOnceImmutable('data'), size, contentOfType],
   warnings: secretWarnings,
   columns: ({ text }) => [
@@ -80,11 +79,9 @@ function moveStrings(secret: Secret): void {
 }
 
 /** The token of an account belongs to this cluster alone. */
-function refuseTokens({ type, metadata }: Secret, exact: boolean): void {
-  if (exact) return;
-  if (type === 'kubernetes.io/service-account-token' || metadata.annotations?.[SERVICE_ACCOUNT_UID]) {
-    throw badRequest("can't export service account secrets");
-  }
+function tokenProblem({ type, metadata }: Secret, exact: boolean): string | undefined {
+  const isToken = type === 'kubernetes.io/service-account-token' || metadata.annotations?.[SERVICE_ACCOUNT_UID];
+  return isToken && !exact ? "can't export service account secrets" : undefined;
 }
 
 function size({ data = {} }: Secret): FieldError[] {

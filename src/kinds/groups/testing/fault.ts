@@ -1,19 +1,6 @@
-import { s } from '../../../schema/builders.ts';
-import { type FieldError, invalid, notSupported } from '../../../schema/field-error.ts';
-import type { Rule } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-
-const CODES = [409, 429, 500, 503];
-
-const knownCode: Rule<number> = (code) =>
-  CODES.includes(code) ? undefined : notSupported('', String(code), CODES.map(String));
-
-const share: Rule<number> = (rate) =>
-  rate > 0 && rate <= 1 ? undefined : invalid('', rate, 'must be greater than 0 and at most 1');
-
-const words = (description: string) => s.list(s.string(), { description });
-const milliseconds = (description: string) => s.int64({ min: 1, description });
+import { FaultSpec } from './fault-spec.ts';
 
 /** Disturbs requests, so that clients can be tested. */
 export const Fault = defineKind({
@@ -25,27 +12,7 @@ export const Fault = defineKind({
     'Disturbs requests to the API server, as long as it exists: errors, latency, watches that end or lag. Served by clusters that were started with --faults. Requests for faults are never disturbed.',
   versions: { 'testing.kubernetes.io/v1': {} },
   fields: {
-    spec: s.object(
-      'FaultSpec',
-      {
-        verbs: words('Verbs of the requests, such as update or watch. Defaults to all.'),
-        resources: words('Plurals of the resources, such as pods. Defaults to all.'),
-        namespaces: words('Namespaces of the requests. Defaults to all requests, also those without a namespace.'),
-        users: words('Names of the users whose requests are disturbed. Defaults to all.'),
-        rate: s.number({
-          rules: [share],
-          description: 'Share of matching requests that are disturbed, greater than 0 and at most 1. Defaults to 1.',
-        }),
-        error: s.int32({
-          rules: [knownCode],
-          description: 'Code that requests fail with: 409, 429, 500 or 503. Without it, they do not fail.',
-        }),
-        latencyMilliseconds: milliseconds('Milliseconds by which requests are performed later.'),
-        dropWatchesAfterMilliseconds: milliseconds('Milliseconds after which watches end.'),
-        staleWatchesMilliseconds: milliseconds('Milliseconds by which the events of watches arrive later.'),
-      },
-      { default: {}, rules: [hasEffect], description: 'Which requests are disturbed, and how.' },
-    ),
+    spec: FaultSpec,
   },
   generation: true,
   columns: ({ text }) => [
@@ -57,21 +24,3 @@ export const Fault = defineKind({
   ],
 });
 export type Fault = ObjectOf<typeof Fault>;
-
-interface Effects {
-  readonly error?: number;
-  readonly latencyMilliseconds?: number;
-  readonly dropWatchesAfterMilliseconds?: number;
-  readonly staleWatchesMilliseconds?: number;
-}
-
-function hasEffect(spec: Effects): FieldError | undefined {
-  const { error, latencyMilliseconds, dropWatchesAfterMilliseconds, staleWatchesMilliseconds } = spec;
-  const effects = [error, latencyMilliseconds, dropWatchesAfterMilliseconds, staleWatchesMilliseconds];
-  if (effects.some((effect) => effect !== undefined)) return undefined;
-  return invalid(
-    'error',
-    '',
-    'one of error, latencyMilliseconds, dropWatchesAfterMilliseconds or staleWatchesMilliseconds is required',
-  );
-}

@@ -42,7 +42,7 @@ export function containersTogether(
   return together;
 }
 
-const inSpec = ({ resources }: Container, part: 'requests' | 'limits') => resources[part];
+const inSpec = ({ resources }: Partial<Container>, part: 'requests' | 'limits') => resources?.[part];
 
 function add(sum: Amounts, list: ResourceList | undefined): void {
   for (const name in list) {

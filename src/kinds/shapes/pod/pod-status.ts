@@ -163,7 +163,8 @@ export const PodStatus = s.object(
     }),
     extendedResourceClaimStatus: PodExtendedResourceClaimStatus,
     allocatedResources: s.use(ResourceList, {
-      description: 'Total requests that the node has admitted for the pod, if the pod sets resources as a whole.',
+      description:
+        'Total requests that the node has admitted for the pod: those of the pod as a whole, or of its containers together.',
     }),
     resources: s.use(ResourceRequirements, {
       description: 'Requests and limits in effect for the pod as a whole, if it sets them.',

@@ -1,8 +1,8 @@
 /** The Service `kube-dns`, which stands for the DNS server: pods know its address, and clients look for it by its labels. */
 import { isIPv4 } from 'node:net';
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { Resource } from '../../../client/resource.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';

@@ -1,7 +1,8 @@
 /** Follows Services, EndpointSlices, Pods and the federations of the cluster, and reports what changes in the zone. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { soon } from '../../../base/event-loop/soon.ts';
 import type { InformerFactory } from '../../../client/informer/informer-factory.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';

@@ -7,40 +7,32 @@ import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DOMAIN, queryBytes, serviceChange, summary } from '../../../../test/support/network/dns.ts';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
-import { silent } from '../../../base/log.ts';
+import { dnsNames, startDns, type TestDnsServer } from '../../../../test/support/network/dns-server.ts';
 import { systemRandom } from '../../../base/random.ts';
-import { systemClock } from '../../../base/time/clock.ts';
-import { type DnsServer, startDnsServer } from './dns-server.ts';
-
-const tools = { clock: systemClock, random: systemRandom, log: silent, readResolvConf: async () => '' };
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
 
 function start(upstream: readonly { address: string; port: number }[] = []) {
-  const settings = { domain: DOMAIN, ranges: ['10.96.0.0/16'], serviceAddress: '10.96.0.10', clients: [], upstream };
-  return startDnsServer(
-    { ...settings, listen: [{ address: '127.0.0.1', port: 0 }], metrics: { address: '127.0.0.1', port: 0 } },
-    tools,
-  );
+  return startDns({ domain: DOMAIN, ranges: ['10.96.0.0/16'], serviceAddress: '10.96.0.10', clients: [], upstream });
 }
 
 const endpoints = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ addresses: [`10.244.1.${index}`] }));
 
-let upstream: DnsServer;
-let server: DnsServer;
+let upstream: TestDnsServer;
+let server: TestDnsServer;
 let resolver: Resolver;
 
 beforeEach(async () => {
   upstream = await start();
-  upstream.apply([]);
+  upstream.names.apply([]);
   server = await start();
-  server.apply([
+  server.names.apply([
     serviceChange('kubernetes', { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443 }] }),
     serviceChange('web', { clusterIP: 'None' }, endpoints(200)),
     serviceChange('api', { type: 'ExternalName', externalName: 'kubernetes.default.svc.cluster.local' }),
   ]);
   resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  resolver.setServers([`127.0.0.1:${server.ports[0]}`]);
+  resolver.setServers([`127.0.0.1:${server.port}`]);
 });
 
 afterEach(async () => {
@@ -76,40 +68,33 @@ describe('with the resolver of Node', () => {
 });
 
 it('asks the servers of a domain for its names, from the moment that they are named', async () => {
-  upstream.apply([serviceChange('kubernetes', { clusterIP: '10.96.0.77' })]);
-  const asking = await startDnsServer(
-    {
-      ...{ domain: 'other.local', ranges: [], serviceAddress: undefined, clients: [], upstream: [] },
-      listen: [{ address: '127.0.0.1', port: 0 }],
-    },
-    tools,
-  );
-  asking.apply([]);
-  resolver.setServers([`127.0.0.1:${asking.ports[0]}`]);
+  upstream.names.apply([serviceChange('kubernetes', { clusterIP: '10.96.0.77' })]);
+  const asking = await startDns({
+    domain: 'other.local',
+    ranges: [],
+    serviceAddress: undefined,
+    clients: [],
+    upstream: [],
+  });
+  asking.names.apply([]);
+  resolver.setServers([`127.0.0.1:${asking.port}`]);
   const name = 'kubernetes.default.svc.cluster.local';
   await expect(resolver.resolve4(name)).rejects.toThrow('REFUSED');
-  const servers = [{ address: '127.0.0.1', port: upstream.ports[0]! }];
-  asking.forward({ stubs: [{ domain: 'cluster.local', servers }], servers: [] });
+  const servers = [{ address: '127.0.0.1', port: upstream.port }];
+  asking.names.forward({ stubs: [{ domain: 'cluster.local', servers }], servers: [] });
   expect(await resolver.resolve4(name)).toEqual(['10.96.0.77']);
   await expect(resolver.resolve4('example.org')).rejects.toThrow('REFUSED');
-  asking.forward({ stubs: [], servers: [] });
+  asking.names.forward({ stubs: [], servers: [] });
   await expect(resolver.resolve4(name)).rejects.toThrow('REFUSED');
   await asking.close();
 });
 
 it('asks an upstream server, over TCP for a large answer, and remembers what it said', async () => {
-  upstream.apply([serviceChange('web', { clusterIP: 'None' }, endpoints(150))]);
+  upstream.names.apply([serviceChange('web', { clusterIP: 'None' }, endpoints(150))]);
   const settings = { domain: 'other.local', ranges: [], serviceAddress: undefined, clients: [] };
-  const chained = await startDnsServer(
-    {
-      ...settings,
-      listen: [{ address: '127.0.0.1', port: 0 }],
-      upstream: [{ address: '127.0.0.1', port: upstream.ports[0]! }],
-    },
-    tools,
-  );
+  const chained = await startDns({ ...settings, upstream: [{ address: '127.0.0.1', port: upstream.port }] });
   try {
-    resolver.setServers([`127.0.0.1:${chained.ports[0]}`]);
+    resolver.setServers([`127.0.0.1:${chained.port}`]);
     expect(await resolver.resolve4('web.shop.svc.cluster.local')).toHaveLength(150);
     const { queries } = upstream.counters;
     expect(await resolver.resolve4('web.shop.svc.cluster.local')).toHaveLength(150);
@@ -123,7 +108,7 @@ it('asks an upstream server, over TCP for a large answer, and remembers what it 
 describe('a connection', () => {
   let socket: Socket;
   beforeEach(async () => {
-    socket = connect(server.ports[0]!, '127.0.0.1');
+    socket = connect(server.port, '127.0.0.1');
     await once(socket, 'connect');
   });
   afterEach(() => {
@@ -164,16 +149,23 @@ describe('a connection', () => {
 
 it('survives datagrams of all kinds', async () => {
   const socket = createSocket('udp4');
-  const port = server.ports[0]!;
+  const port = server.port;
   for (let i = 0; i < 500; i++) socket.send(systemRandom.bytes(systemRandom.int(600)), port, '127.0.0.1');
   expect(await resolver.resolve4('kubernetes')).toEqual(['10.96.0.1']);
   socket.close();
 });
 
+it('answers by other names from one query to the next, and by the old ones until the others are complete', async () => {
+  const next = dnsNames({ domain: DOMAIN, ranges: [], serviceAddress: undefined, clients: [], upstream: [] });
+  next.apply([serviceChange('kubernetes', { clusterIP: '10.96.0.2' })]);
+  expect(await resolver.resolve4('kubernetes')).toEqual(['10.96.0.1']);
+  server.use(next);
+  expect(await resolver.resolve4('kubernetes')).toEqual(['10.96.0.2']);
+});
+
 it('cannot be started twice on one port', async () => {
   const settings = { domain: DOMAIN, ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
-  const taken = { ...settings, listen: [{ address: '127.0.0.1', port: server.ports[0]! }] };
-  await expect(startDnsServer(taken, tools)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(startDns(settings, server.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
 const dig = spawnSync('dig', ['-v']).error ? undefined : promisify(execFile);
@@ -181,7 +173,7 @@ if (!dig) console.log('skipped: dig is not installed');
 
 describe.skipIf(!dig)('with dig', () => {
   const ask = async (...args: string[]) => {
-    const { stdout } = await dig!('dig', ['@127.0.0.1', '-p', String(server.ports[0]), '+tries=2', '+time=5', ...args]);
+    const { stdout } = await dig!('dig', ['@127.0.0.1', '-p', String(server.port), '+tries=2', '+time=5', ...args]);
     return stdout;
   };
 

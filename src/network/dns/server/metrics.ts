@@ -2,15 +2,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ResponseCode } from '../../../base/dns-message/codes.ts';
+import { type Listening, type ListenOn, stopAccepting } from '../../../base/listening.ts';
 import { head } from '../../../base/metrics/text.ts';
+import { ResponseCode } from '../../../protocols/dns-message/codes.ts';
 import type { DnsCounters } from './counters.ts';
-import type { Listening } from './udp.ts';
 
 interface MetricsOptions {
-  readonly address: string;
-  /** Where that is taken, any free port is used. */
-  readonly port: number;
+  readonly on: ListenOn;
   readonly counters: DnsCounters;
   readonly isAllowed: (client: string) => boolean;
 }
@@ -44,7 +42,7 @@ function metric(name: string, help: string, values: readonly (readonly (string |
 }
 
 /** Serves `/metrics` to clients that may ask the DNS server. */
-export async function listenMetrics({ address, port, counters, isAllowed }: MetricsOptions): Promise<Listening> {
+export async function listenMetrics({ on, counters, isAllowed }: MetricsOptions): Promise<Listening> {
   const server = createServer(({ url, method, socket }, response) => {
     const client = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     if (!isAllowed(client)) return response.writeHead(403).end();
@@ -52,16 +50,13 @@ export async function listenMetrics({ address, port, counters, isAllowed }: Metr
     if (method !== 'GET' && method !== 'HEAD') return response.writeHead(405).end();
     return response.writeHead(200, { 'Content-Type': CONTENT_TYPE }).end(metricsText(counters));
   });
-  const listen = async (at: number) => {
-    server.listen(at, address);
-    await once(server, 'listening');
-  };
-  await listen(port).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error;
-    return listen(0);
-  });
+  if ('handle' in on) server.listen(on.handle);
+  else server.listen({ host: on.address, port: on.port, exclusive: true });
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    handle: server,
+    release: () => stopAccepting(server),
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DOMAIN, queryBytes, serviceChange, summary } from '../../../../test/support/network/dns.ts';
-import { Flag, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
-import { readResponse } from '../../../base/dns-message/message.ts';
-import { addressRecord, type ResourceRecord } from '../../../base/dns-message/record.ts';
+import { Flag, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import { readResponse } from '../../../protocols/dns-message/message.ts';
+import { addressRecord, type ResourceRecord } from '../../../protocols/dns-message/record.ts';
 import type { Lookup, LookupResult } from '../upstream/forwarder.ts';
 import { addressRange } from '../zone/address-ranges.ts';
 import { Authority } from '../zone/authority.ts';

@@ -1,7 +1,7 @@
 /** Turns the bytes of a query into the bytes of its response. Knows no sockets. */
-import { Flag, HEADER_BYTES, RecordClass, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
-import { type Query, readQuery } from '../../../base/dns-message/message.ts';
-import { type MessageParts, writeFormatError, writeMessage } from '../../../base/dns-message/write.ts';
+import { Flag, HEADER_BYTES, RecordClass, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import { type Query, readQuery } from '../../../protocols/dns-message/message.ts';
+import { type MessageParts, writeFormatError, writeMessage } from '../../../protocols/dns-message/write.ts';
 import type { Forwarder, Lookup, LookupResult } from '../upstream/forwarder.ts';
 import type { Authority, ZoneAnswer } from '../zone/authority.ts';
 import type { DnsCounters } from './counters.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
 import { silent } from '../../../base/log.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
 import { listenTcp } from './tcp.ts';
 
 const QUERIES = 200;
@@ -26,7 +26,7 @@ it('divides the responses to many queries of one segment into turns of the event
       return Buffer.concat([message, Buffer.alloc(20)]);
     },
   };
-  const server = await listenTcp({ address: '127.0.0.1', port: 0, log: silent, clock, resolver });
+  const server = await listenTcp({ on: { address: '127.0.0.1', port: 0 }, log: silent, clock, resolver });
   const client = connect(server.port, '127.0.0.1');
   try {
     const messages = Array.from({ length: QUERIES }, (_, number) => Buffer.from(`query ${number}`.padEnd(20)));

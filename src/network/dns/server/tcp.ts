@@ -1,11 +1,12 @@
 /** Answers queries on TCP connections. A client may send several without waiting; responses come when they are ready. */
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
-import { HEADER_BYTES } from '../../../base/dns-message/codes.ts';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
+import { type Listening, stopAccepting } from '../../../base/listening.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
-import type { Listening, ListenOptions } from './udp.ts';
+import { HEADER_BYTES } from '../../../protocols/dns-message/codes.ts';
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
+import type { ListenOptions } from './udp.ts';
 
 const MAX_CONNECTIONS = 512;
 /** One client cannot take all of them. */
@@ -21,7 +22,7 @@ export interface ListenTcpOptions extends ListenOptions {
 
 /** Rejects when the port cannot be used. */
 export async function listenTcp(options: ListenTcpOptions): Promise<Listening> {
-  const { address, port, log } = options;
+  const { on, log } = options;
   const open = new Map<Socket, string>();
   const budget = new TurnBudget(options.clock);
   const server = createServer({ noDelay: true }, (socket) => {
@@ -35,12 +36,14 @@ export async function listenTcp(options: ListenTcpOptions): Promise<Listening> {
     socket.on('close', () => open.delete(socket));
     new Connection(socket, client, { ...options, budget });
   });
-  server.listen({ host: address, port, exclusive: true });
+  if ('handle' in on) server.listen(on.handle);
+  else server.listen({ host: on.address, port: on.port, exclusive: true });
   await once(server, 'listening');
   server.on('error', (error) => log.warn('the listener for DNS queries failed', { error: String(error) }));
-  const bound = server.address();
   return {
-    port: typeof bound === 'object' && bound ? bound.port : port,
+    port: (server.address() as AddressInfo).port,
+    handle: server,
+    release: () => stopAccepting(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,21 +1,16 @@
 /** Answers datagrams. */
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket, Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
+import type { Listening, ListenOn, SendDatagram } from '../../../base/listening.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Resolver } from './resolver.ts';
 
 export interface ListenOptions {
-  readonly address: string;
-  /** 0: any free port. */
-  readonly port: number;
+  /** Port 0: any free port. */
+  readonly on: ListenOn;
   readonly resolver: Pick<Resolver, 'respond'>;
   readonly log: Logger;
-}
-
-export interface Listening {
-  readonly port: number;
-  close(): Promise<void>;
 }
 
 /** Datagrams wait here while this thread is busy; the kernel drops what does not fit. */
@@ -24,7 +19,41 @@ const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
 /** Rejects when the port cannot be used. */
-export async function listenUdp({ address, port, resolver, log }: ListenOptions): Promise<Listening> {
+export async function listenUdp({ on, resolver, log }: ListenOptions): Promise<Listening> {
+  const socket = 'handle' in on ? received(on.handle) : await bind(on);
+  let send: SendDatagram = (data, to) => sendBy(socket, data, to);
+  let isClosed = false;
+  const inProgress = new Set<Promise<void>>();
+  socket.on('error', (error) => log.warn('the socket for DNS queries failed', { error: String(error) }));
+  socket.on('message', (message, from) => {
+    const response = resolver.respond(message, from.address, 'udp');
+    if (response instanceof Promise) {
+      const sent = response
+        .then((bytes) => bytes && send(bytes, from))
+        .catch((error) => log.error('a DNS query failed', { error }))
+        .finally(() => inProgress.delete(sent)) as Promise<void>;
+      inProgress.add(sent);
+    } else if (response) send(response, from);
+  });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      if (isClosed) return resolve();
+      isClosed = true;
+      socket.close(() => resolve());
+    });
+  return {
+    port: socket.address().port,
+    handle: socket,
+    close,
+    async release(next) {
+      send = next;
+      await close();
+      await Promise.all(inProgress);
+    },
+  };
+}
+
+async function bind({ address, port }: { readonly address: string; readonly port: number }): Promise<Socket> {
   const family = isIPv6(address) ? 6 : 4;
   const socket = createSocket({
     type: `udp${family}`,
@@ -35,27 +64,20 @@ export async function listenUdp({ address, port, resolver, log }: ListenOptions)
   const listening = once(socket, 'listening');
   socket.bind({ address, port, exclusive: true });
   await listening;
-  socket.on('error', (error) => log.warn('the socket for DNS queries failed', { error: String(error) }));
-  socket.on('message', (message, from) => {
-    const response = resolver.respond(message, from.address, 'udp');
-    if (response instanceof Promise) {
-      response
-        .then((bytes) => bytes && send(socket, bytes, from))
-        .catch((error) => log.error('a DNS query failed', { error }));
-    } else if (response) send(socket, response, from);
-  });
-  return {
-    port: socket.address().port,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
-  };
+  return socket;
+}
+
+function received(handle: unknown): Socket {
+  if (handle instanceof Socket) return handle;
+  throw new Error('this is no socket for datagrams');
 }
 
 /** A client that has gone away is no error. */
-function send(socket: Socket, response: Buffer, { port, address }: { port: number; address: string }): void {
+export function sendBy(socket: Socket, data: Buffer, { port, address }: { port: number; address: string }): void {
   // Port 0 cannot be sent to: only a forged datagram comes from there.
-  if (port === 0 || socket.getSendQueueSize() > MAX_UNSENT_BYTES) return;
+  if (port === 0) return;
   try {
-    socket.send(response, port, address, ignore);
+    if (socket.getSendQueueSize() <= MAX_UNSENT_BYTES) socket.send(data, port, address, ignore);
   } catch {
     // The socket was closed while the query was answered.
   }

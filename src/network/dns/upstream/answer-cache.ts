@@ -1,8 +1,8 @@
 /** Remembers what upstream servers answered, for as long as the records say and within bounds. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
-import { RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
-import { negativeTtl, type ResourceRecord } from '../../../base/dns-message/record.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import { RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import { negativeTtl, type ResourceRecord } from '../../../protocols/dns-message/record.ts';
 
 export interface UpstreamAnswer {
   readonly code: number;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { queryBytes } from '../../../../test/support/network/dns.ts';
-import { RecordType } from '../../../base/dns-message/codes.ts';
 import { systemClock } from '../../../base/time/clock.ts';
+import { RecordType } from '../../../protocols/dns-message/codes.ts';
 import { exchange } from './exchange.ts';
 
 it('fails at once when the server cannot be reached', async () => {

@@ -1,10 +1,10 @@
 /** Sends one query to one upstream server, over UDP, and over TCP when the response was truncated. */
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import { HEADER_BYTES } from '../../../base/dns-message/codes.ts';
-import { framed, MessageFrames } from '../../../base/dns-message/frames.ts';
-import { type Question, type Response, readResponse } from '../../../base/dns-message/message.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import { HEADER_BYTES } from '../../../protocols/dns-message/codes.ts';
+import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';
+import { type Question, type Response, readResponse } from '../../../protocols/dns-message/message.ts';
 
 export interface Server {
   readonly address: string;

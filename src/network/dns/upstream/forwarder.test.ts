@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { queryBytes } from '../../../../test/support/network/dns.ts';
-import { Flag, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
-import { type Response, readQuery, readResponse } from '../../../base/dns-message/message.ts';
-import { addressRecord, soaRecord } from '../../../base/dns-message/record.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
+import { Flag, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import { type Response, readQuery, readResponse } from '../../../protocols/dns-message/message.ts';
+import { addressRecord, soaRecord } from '../../../protocols/dns-message/record.ts';
 import type { Exchange } from './exchange.ts';
 import { Forwarder, type Lookup } from './forwarder.ts';
 import { hostServers, nameserversOf } from './resolv-conf.ts';
@@ -158,7 +158,7 @@ describe('the servers of the host', () => {
   it('are never this server, and read again when queries come', async () => {
     const clock = new ControlledClock();
     let text = 'nameserver 10.0.0.5\nnameserver 192.0.2.1\n';
-    const servers = hostServers({ clock, read: async () => text, own: new Set(['10.0.0.5']) });
+    const servers = hostServers({ clock, read: async () => text, own: () => new Set(['10.0.0.5']) });
     expect(await servers()).toEqual(['192.0.2.1']);
     text = 'nameserver 192.0.2.2\n';
     expect(await servers()).toEqual(['192.0.2.1']);

@@ -1,11 +1,11 @@
 /** Looks names up that are not the cluster's, at the name servers of the host. */
 
-import { Flag, ResponseCode } from '../../../base/dns-message/codes.ts';
-import type { Question, Response } from '../../../base/dns-message/message.ts';
-import { nameBytes } from '../../../base/dns-message/name.ts';
-import { writeMessage } from '../../../base/dns-message/write.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import { Flag, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import type { Question, Response } from '../../../protocols/dns-message/message.ts';
+import { nameBytes } from '../../../protocols/dns-message/name.ts';
+import { writeMessage } from '../../../protocols/dns-message/write.ts';
 import { AnswerCache, type UpstreamAnswer } from './answer-cache.ts';
 import { type Exchange, exchange as exchangeWith, type Server } from './exchange.ts';
 

@@ -22,7 +22,7 @@ interface HostServersOptions {
   /** The file's content, or empty text when there is none. */
   readonly read: () => Promise<string>;
   /** Addresses that would lead back to this server. */
-  readonly own: ReadonlySet<string>;
+  readonly own: () => ReadonlySet<string>;
 }
 
 /** Returns the host's name servers; a changed file is noticed with the next query, without polling. */
@@ -33,7 +33,7 @@ export function hostServers({ clock, read, own }: HostServersOptions): () => Pro
     const now = clock.now();
     if (!known || now - readAt >= CHECK_MS) {
       readAt = now;
-      known = read().then((text) => nameserversOf(text).filter((address) => !own.has(address)));
+      known = read().then((text) => nameserversOf(text).filter((address) => !own().has(address)));
     }
     return known;
   };

@@ -3,7 +3,7 @@
  * domains (`stubDomains`), and for all else (`upstreamNameservers`). Pure.
  */
 import { isIP } from 'node:net';
-import { nameFrom } from '../../../base/dns-message/name.ts';
+import { nameFrom } from '../../../protocols/dns-message/name.ts';
 import type { Server } from './exchange.ts';
 
 export interface Upstreams {

@@ -1,7 +1,7 @@
 /** Which names this server answers by itself, and what it answers. */
-import { RecordClass, RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
-import type { Question } from '../../../base/dns-message/message.ts';
-import { NameReader, splitName } from '../../../base/dns-message/name.ts';
+import { RecordClass, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import type { Question } from '../../../protocols/dns-message/message.ts';
+import { NameReader, splitName } from '../../../protocols/dns-message/name.ts';
 import {
   addressRecord,
   cnameRecord,
@@ -10,8 +10,8 @@ import {
   soaRecord,
   txtRecord,
   type ZoneRecord,
-} from '../../../base/dns-message/record.ts';
-import { isOneName } from '../../../base/dns-message/record-data.ts';
+} from '../../../protocols/dns-message/record.ts';
+import { isOneName } from '../../../protocols/dns-message/record-data.ts';
 import { type AddressRange, reverseRange } from './address-ranges.ts';
 import type { Zone } from './zone.ts';
 

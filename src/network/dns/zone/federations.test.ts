@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DOMAIN, recordLine } from '../../../../test/support/network/dns.ts';
-import { RecordType, ResponseCode } from '../../../base/dns-message/codes.ts';
-import { cnameRecord } from '../../../base/dns-message/record.ts';
+import { RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import { cnameRecord } from '../../../protocols/dns-message/record.ts';
 import { Authority } from './authority.ts';
 import { federationRecords, localRecords, parseFederations, placeOf } from './federations.ts';
 import { serviceRecords } from './records.ts';

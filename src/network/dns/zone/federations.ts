@@ -3,13 +3,13 @@
  * ready endpoints here, and otherwise to its name in the domain of the federation, in the zone and region of this cluster. Pure.
  */
 
-import { RecordType } from '../../../base/dns-message/codes.ts';
-import { nameFrom } from '../../../base/dns-message/name.ts';
-import { dnameRecord, type ZoneRecord } from '../../../base/dns-message/record.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import { RecordType } from '../../../protocols/dns-message/codes.ts';
+import { nameFrom } from '../../../protocols/dns-message/name.ts';
+import { dnameRecord, type ZoneRecord } from '../../../protocols/dns-message/record.ts';
 
 export interface Federation {
   readonly name: string;

@@ -3,7 +3,11 @@
  * functions: the same objects have the same records.
  */
 import { isIPv4 } from 'node:net';
-import { nameFrom } from '../../../base/dns-message/name.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Service } from '../../../kinds/groups/core/service/service.ts';
+import type { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import { nameFrom } from '../../../protocols/dns-message/name.ts';
 import {
   addressRecord,
   cnameRecord,
@@ -11,11 +15,7 @@ import {
   reverseName,
   srvRecord,
   type ZoneRecord,
-} from '../../../base/dns-message/record.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { Service } from '../../../kinds/groups/core/service/service.ts';
-import type { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+} from '../../../protocols/dns-message/record.ts';
 
 type SeenService = DeepReadonly<Service>;
 type SeenSlice = DeepReadonly<EndpointSlice>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressRecord, cnameRecord, type ZoneRecord } from '../../../base/dns-message/record.ts';
+import { addressRecord, cnameRecord, type ZoneRecord } from '../../../protocols/dns-message/record.ts';
 import { Zone, type ZoneChange } from './zone.ts';
 
 const a = (name: string, address: string) => addressRecord(name, address)!;

@@ -2,8 +2,8 @@
  * The names and records of the cluster. Records come from sources (a Service with its slices, a Pod), each of which is
  * replaced as a whole, so that a change costs what its source has and not what the zone has.
  */
-import { splitName } from '../../../base/dns-message/name.ts';
-import type { ZoneRecord } from '../../../base/dns-message/record.ts';
+import { splitName } from '../../../protocols/dns-message/name.ts';
+import type { ZoneRecord } from '../../../protocols/dns-message/record.ts';
 
 /** All records of a source from now on; none when it is gone. */
 export interface ZoneChange {

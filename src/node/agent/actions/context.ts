@@ -16,6 +16,8 @@ import type { ImagePulls } from '../images/pull.ts';
 /** What pods see of the node. */
 export interface NodeFacts {
   readonly hostIPs: readonly string[];
+  /** Whether all pods have its network, and so its addresses. */
+  readonly sharesNetwork: boolean;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly resources: MachineResources;
   /** Maximum number of processes and threads of a pod; undefined: no limit. */
@@ -67,16 +69,20 @@ export interface Subject {
   readonly emit: (event: PlannedEvent) => void;
 }
 
+/** Whether a pod has the network of the node, because it asks for it or because there is no other. */
+export function isOnNodeNetwork({ spec }: SeenPod, { sharesNetwork }: Pick<NodeFacts, 'sharesNetwork'>): boolean {
+  return sharesNetwork || spec.hostNetwork === true;
+}
+
 /** The addresses of a pod; on the network of the node, those of the node. */
 export function addressesOf({ pod, state }: Pick<Subject, 'pod' | 'state'>, node: NodeFacts): readonly string[] {
-  if (pod.spec.hostNetwork) return node.hostIPs;
+  if (isOnNodeNetwork(pod, node)) return node.hostIPs;
   return state.sandboxes[0]?.addresses ?? state.addresses;
 }
 
-/** The pod as its probes and hooks see it. Pods of a node that cannot give them networks have that of the node. */
+/** The pod as its probes and hooks see it. */
 export function probedPod(context: ActionContext, subject: Pick<Subject, 'pod' | 'state'>): ProbedPod {
   const node = context.node();
   const [address = ''] = addressesOf(subject, node);
-  const isOnNodeNetwork = subject.pod.spec.hostNetwork === true || node.hostIPs.includes(address);
-  return { address, isOnNodeNetwork, guard: context.dialGuard };
+  return { address, isOnNodeNetwork: isOnNodeNetwork(subject.pod, node), guard: context.dialGuard };
 }

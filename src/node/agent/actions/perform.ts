@@ -1,6 +1,7 @@
 /** Performs the actions of plans. */
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
-import { containerResources, podCgroupResources } from '../../container/resources.ts';
+import { scaled } from '../../../base/quantity.ts';
+import { containerResources, effectiveResources } from '../../container/resources.ts';
 import { podLogDirectory } from '../../container/sandbox.ts';
 import { removeLogs } from '../../logs/rotate.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
@@ -42,6 +43,8 @@ async function performAction(
       return DONE;
     case 'run-sandbox':
       return runSandbox(context, subject, action.attempt);
+    case 'resize-sandbox':
+      return resizeSandbox(context, subject, action);
     case 'stop-sandbox':
       await runtime.stopSandbox(action.id);
       return DONE;
@@ -82,20 +85,48 @@ async function removeContainer(
 
 async function updateResources(
   { runtime, node }: ActionContext,
-  { pod }: Subject,
-  { container, id, resources, podResources }: Extract<Action, { readonly type: 'update-resources' }>,
+  { pod, state }: Subject,
+  { container, position, id, resources, podResources }: Extract<Action, { readonly type: 'update-resources' }>,
 ): Promise<Outcome> {
   const spec = containerNamed(pod, container)?.container;
   if (!spec) return { type: 'failed', reason: '', message: 'the container is not in the spec' };
   const wanted = { ...spec, ...(resources ? { resources } : {}) };
   const sized = { ...pod, spec: { ...pod.spec, resources: podResources } } as SeenPod;
-  const { resources: machine, podPidsLimit } = node();
-  await runtime.updateResources(
-    id,
-    containerResources(sized, wanted, machine),
-    podCgroupResources(sized, podPidsLimit),
-  );
+  const limits = containerResources(sized, wanted, node().resources);
+  const { applied } = state.containers[position]!;
+  const before = effectiveResources(applied?.own, applied?.ofPod).limits.memory;
+  if (isLess(limits.memoryBytes, before && Number(scaled(before, 0)))) {
+    const used = (await runtime.usage()).find((each) => each.id === id)?.workingSet;
+    const problem = memoryProblem(`container "${container}"`, limits.memoryBytes, used);
+    if (problem) return problem;
+  }
+  await runtime.updateResources(id, limits);
   return DONE;
+}
+
+async function resizeSandbox(
+  { runtime }: ActionContext,
+  { state }: Subject,
+  { id, size: { cgroup } }: Extract<Action, { readonly type: 'resize-sandbox' }>,
+): Promise<Outcome> {
+  if (isLess(cgroup.memoryBytes, state.size.cgroup.memoryBytes)) {
+    const used = (await runtime.podUsage?.())?.find((each) => each.id === id)?.workingSet;
+    const problem = memoryProblem('pod', cgroup.memoryBytes, used);
+    if (problem) return problem;
+  }
+  await runtime.updateSandbox(id, cgroup);
+  return DONE;
+}
+
+/** Whether a limit becomes lower. */
+const isLess = (after: number | undefined, before: number | undefined): after is number =>
+  after !== undefined && (before === undefined || after < before);
+
+/** A limit below what is in use would have processes killed. */
+function memoryProblem(subject: string, limit: number, used: number | undefined): Outcome | undefined {
+  if (used === undefined || used < limit) return undefined;
+  const message = `cannot decrease memory limits: attempting to set ${subject} memory limit (${limit}) below current usage (${used})`;
+  return { type: 'failed', reason: '', message };
 }
 
 /** Failures that other actions do not report themselves. */

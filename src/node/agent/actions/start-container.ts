@@ -10,7 +10,7 @@ import type { ContainerConfig } from '../../runtime/container-config.ts';
 import { zeroByteInContainer } from '../../runtime/zero-bytes.ts';
 import { VolumeError } from '../../volumes/volumes.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
-import { type ActionContext, addressesOf, probedPod, type Subject } from './context.ts';
+import { type ActionContext, addressesOf, isOnNodeNetwork, probedPod, type Subject } from './context.ts';
 import { inputsOf } from './inputs.ts';
 import { sandboxConfig } from './run-sandbox.ts';
 
@@ -32,7 +32,9 @@ export async function startContainer(
   if (!spec || !sandbox) return { type: 'failed', reason: 'RunContainerError', message: 'the sandbox is gone' };
   const emit = emitter(subject, spec);
   let step: Step = 'CreateContainerConfigError';
-  const isolated = context.network.untilIsolated(subject.pod, sandbox.addresses);
+  // Policies cannot tell it from its node.
+  const addresses = isOnNodeNetwork(subject.pod, context.node()) ? [] : sandbox.addresses;
+  const isolated = context.network.untilIsolated(subject.pod, addresses);
   isolated.catch(() => undefined);
   try {
     const config = await configOf(context, subject, { spec, action });

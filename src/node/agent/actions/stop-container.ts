@@ -3,7 +3,7 @@ import { sleep } from '../../../base/time/clock.ts';
 import type { Action, Outcome } from '../../pod/plan/action.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
-import { type ActionContext, addressesOf, probedPod, type Subject } from './context.ts';
+import { type ActionContext, addressesOf, isOnNodeNetwork, probedPod, type Subject } from './context.ts';
 
 type PreStop = Extract<Action, { readonly type: 'pre-stop' }>;
 type StopContainer = Extract<Action, { readonly type: 'stop-container' }>;
@@ -57,7 +57,7 @@ async function drain(
   subject: Subject,
   { graceSeconds, signal }: { readonly graceSeconds: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  if (!subject.pod.metadata.deletionTimestamp || subject.pod.spec.hostNetwork) return;
+  if (!subject.pod.metadata.deletionTimestamp || isOnNodeNetwork(subject.pod, node())) return;
   const end = new AbortController();
   const abort = () => end.abort(signal.reason);
   signal.addEventListener('abort', abort, { once: true });

@@ -2,9 +2,11 @@
  * Remembers with which credentials images were pulled, so that a pod without them does not use an image of a private registry
  * only because another pod has brought it to the node. Images that nobody pulled, for example loaded ones, are for everyone.
  */
+
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { mkdir, readFile, rename, writeFile } from '../../../base/own-files/own-files.ts';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { readFile, rename, writeFile } from '../../../base/own-files/own-files.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 
 interface Records {
@@ -93,7 +95,7 @@ export class PullRecords {
     this.#writing = this.#writing
       .catch(() => undefined)
       .then(async () => {
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await makeDirectories(dirname(file), 0o700);
         await writeFile(`${file}.new`, text, { mode: 0o600 });
         await rename(`${file}.new`, file);
       });

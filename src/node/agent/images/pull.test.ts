@@ -12,6 +12,7 @@ function node(options: { file?: string; pull?: (image: string, user: string | un
   const pulls: string[] = [];
   const events: string[] = [];
   const images = {
+    isBuiltIn: (image: string) => image === 'host',
     find: async (image: string) => (present.has(image) ? ({ id: `id of ${image}`, bytes: 5 } as never) : undefined),
     pull: async (image: string, credentials: { username: string } | undefined) => {
       pulls.push(`${image} ${credentials?.username ?? '-'}`);
@@ -52,6 +53,15 @@ test('Always pulls each time, Never not at all', async () => {
     'ErrImageNeverPull: Container image "b:1" is not present with pull policy of Never',
     'Failed: Error: ErrImageNeverPull',
   ]);
+});
+
+test('an image that is a part of the node is never pulled', async () => {
+  const { ensure, present, pulls, events } = node();
+  present.add('host');
+  await ensure('host', 'Always');
+  await ensure('host', 'IfNotPresent');
+  const already = 'Pulled: Container image "host" already present on machine and can be accessed by the pod';
+  expect({ pulls, events }).toEqual({ pulls: [], events: [already, already] });
 });
 
 test('pods that need the same image at the same time share one pull', async () => {

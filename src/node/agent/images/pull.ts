@@ -25,7 +25,7 @@ export type PullResult =
   | { readonly type: 'failed'; readonly reason: string; readonly message: string };
 
 export interface PullsOptions {
-  readonly images: Pick<Images, 'find' | 'pull'>;
+  readonly images: Pick<Images, 'find' | 'pull' | 'isBuiltIn'>;
   readonly clock: Clock;
   readonly records: PullRecords;
 }
@@ -49,7 +49,8 @@ export class ImagePulls {
       return this.#failed(emit, 'InvalidImageName', message);
     }
     try {
-      const present = policy === 'Always' ? undefined : await this.#present(request, emit);
+      const mayBePresent = policy !== 'Always' || this.#options.images.isBuiltIn?.(image);
+      const present = mayBePresent ? await this.#present(request, emit) : undefined;
       return present ?? (await this.#pull(request, emit));
     } catch (error) {
       const { message } = error as Error;

@@ -1,7 +1,7 @@
 /** Keeps the CSINode of the node, which lists its CSI drivers, and the labels of their topology. */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { CSINode } from '../../../kinds/groups/storage/csi-node.ts';
 import type { CsiDriverInfo } from '../../volumes/api.ts';

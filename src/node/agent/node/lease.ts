@@ -1,6 +1,6 @@
 /** Renews the lease of the node: as long as it is renewed, the node lives. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';

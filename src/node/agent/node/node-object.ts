@@ -1,6 +1,7 @@
 /** Builds the Node object. */
+
+import type { Draft } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { Draft } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Image, Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
 import type { MachineDescription, NodeAddress, Pressure } from './machine.ts';

@@ -1,11 +1,11 @@
 /** Registers the node, and reports its status when it changes and from time to time. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
 import type { Machine, MachineDescription } from './machine.ts';

@@ -1,7 +1,9 @@
 /** Follows the manifest files of a directory. It is read again after a change, and never polled while it is there. */
+
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
@@ -45,7 +47,7 @@ export class ManifestDirectory {
   /** Creates the directory if it is missing, and resolves when it has been read. */
   async start(): Promise<void> {
     const { directory, signal } = this.#options;
-    await mkdir(directory, { recursive: true });
+    await makeDirectories(directory);
     signal.addEventListener('abort', () => this.#close(), { once: true });
     await this.#read();
   }

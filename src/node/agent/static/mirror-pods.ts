@@ -1,10 +1,10 @@
 /** Shows static pods in the API: one mirror for each, created again when a client deletes or changes it. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { Draft } from '../../../api/object-types.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
-import type { Draft } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { CONFIG_HASH, CONFIG_MIRROR } from '../../admission/critical.ts';
 import type { SeenPod } from '../../pod/container-run.ts';

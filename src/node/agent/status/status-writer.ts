@@ -1,6 +1,6 @@
 /** Writes the status of one pod: one write at a time, with its newest state. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
@@ -19,8 +19,8 @@ export interface StatusWriterOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly hostIP: () => string;
-  /** What the containers of the node are not separated from, as a sentence. */
-  readonly limitation: string | undefined;
+  /** What containers are not separated from, and what of the pod is not honoured, as sentences. */
+  readonly limitation: (pod: SeenPod) => string | undefined;
   /** The pod in the API that shows the status; for a static pod, its mirror. Undefined: there is none now. */
   readonly shownAs: (pod: SeenPod) => SeenPod | undefined;
 }
@@ -95,7 +95,7 @@ export class StatusWriter {
     const { state, pod } = this.#worker;
     const before = this.#written?.status.conditions ?? ((shown.status.conditions ?? []) as readonly Condition[]);
     const report = podReport({ ...pod, status: shown.status }, state!, clock.now());
-    return podStatus({ ...report, hostIP: hostIP(), limitation: this.#options.limitation }, before);
+    return podStatus({ ...report, hostIP: hostIP(), limitation: this.#options.limitation(pod) }, before);
   }
 
   async #writeStatus(pod: SeenPod, status: PodStatus): Promise<void> {

@@ -12,6 +12,8 @@ import type { Action, Outcome, Plan, PlannedEvent } from '../../pod/plan/action.
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
 import { planPod } from '../../pod/plan/plan-pod.ts';
 import { begin, finish, observe } from '../../pod/plan/record.ts';
+import { isReplacingContainer } from '../../pod/plan/replacement.ts';
+import { admittedPod } from '../../pod/plan/resize.ts';
 import type { PodFailure, PodState } from '../../pod/plan/state.ts';
 import type { ActionContext } from '../actions/context.ts';
 import { perform } from '../actions/perform.ts';
@@ -33,7 +35,7 @@ export interface PodWorkerOptions {
   /** Why the node has no room for changed resources. */
   readonly admitResize: (pod: SeenPod) => Promise<Refusal | undefined>;
   readonly onResized: () => void;
-  /** Called after every turn. */
+  /** Called after every turn whose state is to be shown. */
   readonly onStatus: (worker: PodWorker) => void;
 }
 
@@ -165,7 +167,7 @@ export class PodWorker {
     for (const action of plan.actions) this.#perform(state, action);
     this.#wakeAt(plan.nextAt);
     this.#follow(state, plan);
-    onStatus(this);
+    if (!isReplacingContainer(state)) onStatus(this);
   }
 
   #follow(state: PodState, plan: Plan): void {
@@ -215,7 +217,8 @@ export class PodWorker {
       this.#stops.get(action.id)?.abort();
       this.#stops.set(action.id, end);
     }
-    const subject = { pod: this.#pod, state, emit: (event: PlannedEvent) => this.#emit(event) };
+    const pod = admittedPod(this.#pod, state);
+    const subject = { pod, state, emit: (event: PlannedEvent) => this.#emit(event) };
     const performing = perform(context, subject, { action, signal: end.signal }).then((outcome) => {
       this.#actions.delete(performing);
       if (isStop) {

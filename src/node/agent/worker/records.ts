@@ -4,6 +4,7 @@ import type { ContainerRecord, SandboxRecord } from '../../pod/plan/state.ts';
 import type { Container, Sandbox } from '../../runtime/runtime.ts';
 import type { Volumes } from '../../volumes/volumes.ts';
 import { containerNamed } from '../actions/containers.ts';
+import { isOnNodeNetwork, type NodeFacts } from '../actions/context.ts';
 import type { PodRecords } from '../runtime-view.ts';
 import { terminationMessage } from './termination.ts';
 
@@ -11,7 +12,7 @@ export interface RecordsOptions {
   readonly volumes: Pick<Volumes, 'terminationMessageFile'>;
   /** The scheme of container ids in the status: `containerd`. */
   readonly scheme: string;
-  readonly hostIPs: () => readonly string[];
+  readonly node: () => Pick<NodeFacts, 'hostIPs' | 'sharesNetwork'>;
 }
 
 export interface ReadRecords {
@@ -39,7 +40,8 @@ export class Records {
 
   /** A pod on the network of the node has the node's addresses. */
   #sandbox(pod: SeenPod, { id, attempt, isReady, createdAt, addresses }: Sandbox): SandboxRecord {
-    const own = pod.spec.hostNetwork ? this.#options.hostIPs() : addresses;
+    const node = this.#options.node();
+    const own = isOnNodeNetwork(pod, node) ? node.hostIPs : addresses;
     return { id, attempt, isReady, createdAt, addresses: own };
   }
 

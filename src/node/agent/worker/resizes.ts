@@ -29,7 +29,7 @@ export class Resizes {
     const { generation = 0 } = pod.metadata;
     if (state.endPhase || !isResized(pod, state)) {
       if (this.#started !== undefined) this.#complete(pod, generation);
-      state.resizeRefusal = undefined;
+      admit(pod, state);
       return;
     }
     if (this.#started === generation) {
@@ -38,7 +38,7 @@ export class Resizes {
     }
     const refusal = await this.#options.admit(pod);
     if (!refusal) {
-      state.resizeRefusal = undefined;
+      admit(pod, state);
       this.#started = generation;
       this.#error = undefined;
       this.#event('Normal', 'ResizeStarted', `Pod resize started: ${summary(pod)}`);
@@ -70,6 +70,11 @@ export class Resizes {
   #event(type: PlannedEvent['type'], reason: string, message: string): void {
     this.#options.emit({ type, reason, message, container: undefined });
   }
+}
+
+function admit({ spec }: SeenPod, state: PodState): void {
+  state.resizeRefusal = undefined;
+  state.admitted = spec;
 }
 
 /** What the pod is to have, as kubelet writes it in events. */

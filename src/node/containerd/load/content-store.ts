@@ -1,6 +1,6 @@
-import type { GrpcError } from '../../../base/grpc/status.ts';
-import { GrpcStatus } from '../../../base/grpc/status.ts';
-import type { Decoded } from '../../../base/protobuf/message.ts';
+import type { GrpcError } from '../../../protocols/grpc/status.ts';
+import { GrpcStatus } from '../../../protocols/grpc/status.ts';
+import type { Decoded } from '../../../protocols/protobuf/message.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Connection } from '../connection.ts';
 import { runtimeError } from '../errors.ts';

@@ -10,7 +10,7 @@ import {
   optionalInteger,
   text,
   texts,
-} from '../../../base/protobuf/message.ts';
+} from '../../../protocols/protobuf/message.ts';
 import { SandboxMessage } from './sandbox.ts';
 import { IdMapping, ImageSpec, NamespaceOption, Resources, SecurityProfile, Selinux } from './shared.ts';
 import { SIGNALS } from './signals.ts';

@@ -1,5 +1,5 @@
 /** Messages of containerd's own API: content, images, snapshots, leases and events. */
-import { bytes, field, integer, list, message, oneOf, text, texts } from '../../../base/protobuf/message.ts';
+import { bytes, field, integer, list, message, oneOf, text, texts } from '../../../protocols/protobuf/message.ts';
 
 const writeAction = oneOf(['stat', 'write', 'commit']);
 

@@ -1,5 +1,5 @@
 /** Messages about images. */
-import { field, flag, integer, list, message, optionalInteger, text } from '../../../base/protobuf/message.ts';
+import { field, flag, integer, list, message, optionalInteger, text } from '../../../protocols/protobuf/message.ts';
 import { ImageSpec } from './shared.ts';
 
 export const ImageMessage = message({

@@ -9,7 +9,7 @@ import {
   optionalInteger,
   text,
   texts,
-} from '../../../base/protobuf/message.ts';
+} from '../../../protocols/protobuf/message.ts';
 import { NamespaceOption, Resources, SecurityProfile, Selinux } from './shared.ts';
 
 const SandboxMetadata = message({

@@ -1,5 +1,5 @@
 /** Messages that sandboxes and containers have in common. */
-import { field, integer, list, message, oneOf, text, texts } from '../../../base/protobuf/message.ts';
+import { field, integer, list, message, oneOf, text, texts } from '../../../protocols/protobuf/message.ts';
 
 export const Resources = message({
   cpuPeriod: field(1, integer),

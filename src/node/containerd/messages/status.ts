@@ -9,7 +9,7 @@ import {
   optionalInteger,
   text,
   texts,
-} from '../../../base/protobuf/message.ts';
+} from '../../../protocols/protobuf/message.ts';
 import { FilesystemUsage } from './image.ts';
 import { SandboxStatus } from './sandbox.ts';
 

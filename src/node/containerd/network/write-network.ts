@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Connection } from '../connection.ts';
 import { cri } from '../methods.ts';
@@ -23,7 +24,7 @@ const POLL_MS = 20;
 export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly string[]): Promise<boolean> {
   const { name, hasIptables, folder, cniAddresses } = options;
   if (folder === undefined) return false;
-  await mkdir(folder, { recursive: true });
+  await makeDirectories(folder);
   const own = cniFile(name);
   const others = (await readdir(folder)).filter((file) => /\.(conf|conflist|json)$/.test(file) && file !== own);
   if (others.length > 0) return false;

@@ -1,8 +1,10 @@
 /** Starts the containerd of a node, finds it again, and ends it. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
@@ -71,7 +73,7 @@ export async function endDaemon(paths: OwnPaths, clock: Clock): Promise<void> {
 
 async function prepare(paths: OwnPaths, { path }: DaemonOptions): Promise<Machine> {
   for (const folder of [paths.root, paths.cniConfiguration, paths.registries, dirname(paths.socket)]) {
-    await mkdir(folder, { recursive: true, mode: 0o711 });
+    await makeDirectories(folder, 0o711);
   }
   return probeMachine({ path, root: paths.root });
 }
@@ -82,7 +84,7 @@ async function writeConfiguration(paths: OwnPaths, machine: Machine, options: Da
   const { registries = { mirrors: {}, insecure: [] } } = options;
   for (const registry of configuredRegistries(registries)) {
     const folder = join(paths.registries, registry);
-    await mkdir(folder, { recursive: true });
+    await makeDirectories(folder);
     await writeFile(join(folder, 'hosts.toml'), hostsFile(registry, registries));
   }
   const { streamAddress = '127.0.0.1' } = options;

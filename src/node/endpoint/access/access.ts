@@ -1,7 +1,7 @@
 /** Decides who may do what at the endpoint, in the words of kubelet. */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { ApiError } from '../../../base/errors.ts';
+import { ApiError } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { rightFor } from './attributes.ts';

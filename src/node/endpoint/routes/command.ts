@@ -1,9 +1,9 @@
 /** exec and attach: a process of a container, connected with the client. */
 
-import { badRequest } from '../../../base/errors.ts';
-import type { CommandStreams } from '../../../base/remote-command/command-channels.ts';
-import { serveCommand } from '../../../base/remote-command/serve-command.ts';
-import { commandUpgrade } from '../../../base/remote-command/upgrade.ts';
+import { badRequest } from '../../../api/errors.ts';
+import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
+import { serveCommand } from '../../../api/remote-command/serve-command.ts';
+import { commandUpgrade } from '../../../api/remote-command/upgrade.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { ContainerName, PodStreams } from '../pod-streams.ts';
 import type { UpgradeExchange } from '../upgrade-exchange.ts';

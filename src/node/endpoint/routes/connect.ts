@@ -1,9 +1,9 @@
 /** CONNECT: a connection to a pod of the node, for the server's proxies. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { ApiError, badRequest } from '../../../base/errors.ts';
-import { joined } from '../../../base/remote-command/joined.ts';
-import { isPort } from '../../../base/remote-command/spdy-ports.ts';
+import { ApiError, badRequest } from '../../../api/errors.ts';
+import { joined } from '../../../api/remote-command/joined.ts';
+import { isPort } from '../../../api/remote-command/spdy-ports.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
 import { isAddressOf } from '../node-addresses.ts';
 import type { UpgradeExchange } from '../upgrade-exchange.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { badRequest } from '../../../base/errors.ts';
+import { badRequest } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { ContainerLogRequest } from '../../logs/container-log.ts';
 import type { ContainerName, PodStreams } from '../pod-streams.ts';

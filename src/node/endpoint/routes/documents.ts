@@ -1,5 +1,5 @@
 /** Responses that are built whole. */
-import { ApiError } from '../../../base/errors.ts';
+import { ApiError } from '../../../api/errors.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
 import type { DocumentName } from '../route.ts';
 import { agentMetrics, containerMetrics, healthMetrics, probeMetrics } from './metrics.ts';

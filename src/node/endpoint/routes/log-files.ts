@@ -1,7 +1,7 @@
 /** `/logs/`: the log files of the machine. Links are followed within the directory only. */
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { ApiError } from '../../../base/errors.ts';
+import { ApiError } from '../../../api/errors.ts';
 import { OpenDirectory } from '../../../base/files-inside/open-directory.ts';
 import { openInside } from '../../../base/files-inside/open-inside.ts';
 import { openReferredFile } from '../../../base/files-inside/regular-file.ts';

@@ -1,6 +1,6 @@
-import { badRequest } from '../../../base/errors.ts';
-import { isPort } from '../../../base/remote-command/spdy-ports.ts';
-import { portUpgrade } from '../../../base/remote-command/upgrade.ts';
+import { badRequest } from '../../../api/errors.ts';
+import { isPort } from '../../../api/remote-command/spdy-ports.ts';
+import { portUpgrade } from '../../../api/remote-command/upgrade.ts';
 import type { PodName, PodStreams } from '../pod-streams.ts';
 import type { UpgradeExchange } from '../upgrade-exchange.ts';
 

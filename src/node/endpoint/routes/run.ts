@@ -1,4 +1,4 @@
-import { ApiError } from '../../../base/errors.ts';
+import { ApiError } from '../../../api/errors.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
 import type { ContainerName, PodStreams } from '../pod-streams.ts';
 

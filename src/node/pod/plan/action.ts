@@ -1,6 +1,6 @@
 /** What the agent does about a pod. An action that was begun is not planned again until it has ended. */
 import type { Role } from '../container-run.ts';
-import type { PodFailure, Resources, Settled, StopCause } from './state.ts';
+import type { PodFailure, PodSize, Resources, Settled, StopCause } from './state.ts';
 
 interface OfContainer {
   /** Its name, and its position in the state of the pod. */
@@ -10,7 +10,10 @@ interface OfContainer {
 
 export type Action =
   | { readonly type: 'prepare-volumes' }
-  | { readonly type: 'run-sandbox'; readonly attempt: number }
+  /** `size` is what the sandbox has when it is created. */
+  | { readonly type: 'run-sandbox'; readonly attempt: number; readonly size: PodSize }
+  /** Gives the cgroup of a sandbox other limits. */
+  | { readonly type: 'resize-sandbox'; readonly id: string; readonly size: PodSize }
   /** Stops it with everything that still runs in it. */
   | { readonly type: 'stop-sandbox'; readonly id: string }
   | { readonly type: 'remove-sandbox'; readonly id: string }

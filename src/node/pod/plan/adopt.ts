@@ -9,17 +9,21 @@ import { isTerminalPhase, type Phase } from '../phase.ts';
 import { type Reported, type ReportedStatus, reportedExit, reportedIn, reportedTime } from '../reported.ts';
 import { LOST_MESSAGE, RESTARTING_ALL, readySandbox, specAt } from './facts.ts';
 import { type Listing, observe } from './record.ts';
-import { type ContainerState, type PodState, TO_DO } from './state.ts';
+import { reportedPod, sizeOf } from './resize.ts';
+import { type ContainerState, type PodState, type Resources, TO_DO } from './state.ts';
 
 export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: number): PodState {
   const { phase, reason, message, startTime, podIPs, podIP } = pod.status;
   const hasEnded = isTerminalPhase(phase);
+  const reportedSize = reportedPod(pod);
   const state: PodState = {
     startTime: reportedTime(startTime, now),
     sandboxes: [],
     containers: [],
     volumes: TO_DO,
     sandbox: TO_DO,
+    size: sizeOf(reportedSize),
+    resizing: TO_DO,
     release: TO_DO,
     cleanUp: TO_DO,
     addresses: podIPs?.map(({ ip = '' }) => ip) ?? (podIP ? [podIP] : []),
@@ -31,14 +35,13 @@ export function adoptPod(pod: SeenPod, listing: Omit<Listing, 'revision'>, now: 
     isRestartingAll: false,
     isRemoved: false,
     resizeRefusal: undefined,
+    admitted: reportedSize.spec,
     furthest: undefined,
     settled: undefined,
     revision: 0,
   };
   const reported = reportedIn(pod);
   state.containers = containersOf(pod, reported, now);
-  const { resources } = pod.status;
-  if (pod.spec.resources && resources) for (const each of state.containers) each.actualOfPod = resources;
   observe(state, extended(listing, { revision: 0 }), now);
   for (const container of state.containers) {
     if (container.records.length > 0) continueRecords(container, reported(container)?.status, now);
@@ -102,9 +105,15 @@ export function alignContainers(state: PodState, pod: SeenPod, now: number): voi
 
 function containersOf(pod: SeenPod, reported: ReturnType<typeof reportedIn>, now: number): ContainerState[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  const ofPod = pod.status.containerStatuses ? pod.status.resources : pod.spec.resources;
   let position = 0;
   const build = (container: SeenContainer, role: Role) =>
-    containerState(container, { role, position: position++ }, reported({ name: container.name, role }), now);
+    containerState(
+      container,
+      { role, position: position++ },
+      { ...reported({ name: container.name, role }), ofPod },
+      now,
+    );
   return [
     ...initContainers.map((each) => build(each, each.restartPolicy === 'Always' ? 'sidecar' : 'init')),
     ...containers.map((each) => build(each, 'main')),
@@ -115,10 +124,9 @@ function containersOf(pod: SeenPod, reported: ReturnType<typeof reportedIn>, now
 function containerState(
   { name, image = '' }: SeenContainer,
   { role, position }: Pick<ContainerState, 'role' | 'position'>,
-  known: Reported | undefined,
+  { status, restarts = 0, ofPod }: Partial<Reported> & { readonly ofPod: Resources },
   now: number,
 ): ContainerState {
-  const { status, restarts = 0 } = known ?? {};
   return {
     name,
     role,
@@ -143,8 +151,7 @@ function containerState(
     live: undefined,
     reset: undefined,
     announced: undefined,
-    actual: status?.resources,
-    actualOfPod: undefined,
+    applied: status?.resources && { own: status.resources, ofPod },
   };
 }
 

@@ -3,7 +3,7 @@ import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
 import type { Draft } from './draft.ts';
 import { exitCodeOf, hasRun } from './facts.ts';
-import { isChanged } from './resize.ts';
+import { hasOther, isChanged } from './resize.ts';
 import type { ContainerRecord, ContainerState, StopCause } from './state.ts';
 import { nameOf, waitOf } from './wait.ts';
 
@@ -22,7 +22,7 @@ export function isToStart(pod: SeenPod, container: SeenContainer, state: Contain
 }
 
 /** Whether it was stopped to start it with its changed spec, whatever its restart policy. */
-function wasStoppedForChange({ stop, records }: ContainerState): boolean {
+export function wasStoppedForChange({ stop, records }: ContainerState): boolean {
   return stop !== undefined && stop.id === records[0]?.id && (stop.cause === 'image' || stop.cause === 'resources');
 }
 
@@ -121,19 +121,23 @@ function causeToStop(
   live: ContainerRecord,
 ): StopCause | undefined {
   if (live.state === 'unknown' || live !== state.records[0]) return 'unknown';
-  if (state.role === 'init' || state.role === 'ephemeral') return undefined;
+  if (state.role === 'ephemeral') return undefined;
+  if (state.role === 'init') {
+    planResize(draft, container, state, live);
+    return undefined;
+  }
   if (container.image && live.image !== container.image) return 'image';
   if (state.started === false) return 'startup';
   if (state.live === false) return 'liveness';
   return planResize(draft, container, state, live) ? 'resources' : undefined;
 }
 
-/** Plans an update of its resources; returns whether it has to be restarted for it. */
+/** Plans an update of its resources; returns whether it has to be restarted for it. An init container never is. */
 function planResize(draft: Draft, container: SeenContainer, state: ContainerState, live: ContainerRecord): boolean {
-  const { actual, update } = state;
+  const { update } = state;
   const { pod } = draft;
-  if (draft.state.resizeRefusal || !isChanged(pod, container, state)) return false;
-  if (actual !== undefined && needsRestart(container, actual)) return true;
+  if (!isChanged(pod, container, state)) return false;
+  if (state.role !== 'init' && needsRestart(pod, container, state)) return true;
   if (update.type === 'doing' || (update.type === 'failed' && !draft.isDue(update.retryAt))) return false;
   const { name, position } = state;
   const wanted = { resources: container.resources, podResources: pod.spec.resources };
@@ -141,13 +145,14 @@ function planResize(draft: Draft, container: SeenContainer, state: ContainerStat
   return false;
 }
 
-function needsRestart(container: SeenContainer, actual: NonNullable<ContainerState['actual']>): boolean {
+function needsRestart(pod: SeenPod, container: SeenContainer, { applied }: ContainerState): boolean {
   const policies = 'resizePolicy' in container ? (container.resizePolicy ?? []) : [];
-  const { requests = {}, limits = {} } = container.resources ?? {};
   return policies.some(
     ({ resourceName: name, restartPolicy }) =>
       restartPolicy === 'RestartContainer' &&
-      (requests[name] !== actual.requests?.[name] || limits[name] !== actual.limits?.[name]),
+      (name === 'cpu' || name === 'memory') &&
+      applied !== undefined &&
+      hasOther(name, pod, container, applied),
   );
 }
 

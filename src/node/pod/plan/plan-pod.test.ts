@@ -5,6 +5,7 @@ import { adoptPod, alignContainers } from './adopt.ts';
 import { planPod } from './plan-pod.ts';
 import { begin, finish, observe } from './record.ts';
 import { podReport } from './report.ts';
+import { sizeOf } from './resize.ts';
 import type { ContainerRecord, PodState } from './state.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
@@ -96,7 +97,7 @@ test('volumes come before the sandbox, and the sandbox before containers', () =>
   finish(state, { type: 'prepare-volumes' }, { type: 'done' }, NOW);
   expect(planned(pod, state)).toEqual(['run-sandbox#0']);
   begin(state, planPod(pod, state, NOW), NOW);
-  finish(state, { type: 'run-sandbox', attempt: 0 }, { type: 'done' }, NOW);
+  finish(state, { type: 'run-sandbox', attempt: 0, size: sizeOf(pod) }, { type: 'done' }, NOW);
   // Until the runtime was listed again.
   expect(planned(pod, state)).toEqual([]);
   expect(observe(state, { revision: 0, sandboxes: [], containers: [] }, NOW)).toBe(false);
@@ -486,9 +487,12 @@ test('resources are updated in place, or by a restart where the policy says so',
   const restarting = podOf({ containers: [{ name: 'a', image: 'i:1', resources: resized, resizePolicy }] });
   const state = () => {
     const out = stateWith(plain, [record('a')]);
-    stateOf(out, 'a').actual = resources;
+    stateOf(out, 'a').applied = { own: resources, ofPod: undefined };
     return out;
   };
+  const small = state();
+  small.size = { ...small.size, cgroup: { ...small.size.cgroup, cpuShares: 1 } };
+  expect(planned(plain, small)).toEqual(['resize-sandbox s0']);
   expect(planned(plain, state())).toEqual(['update-resources a']);
   expect(planned(restarting, state())).toEqual(['stop-container a 30']);
   const changing = state();
@@ -499,6 +503,9 @@ test('resources are updated in place, or by a restart where the policy says so',
     allocatedResources: resized.requests,
   });
   expect(condition('PodResizeInProgress', changing).status).toBe('True');
+  const before = podOf({ containers: [{ name: 'a', image: 'i:1', resources }] });
+  changing.admitted = before.spec;
+  changing.size = sizeOf(before);
   changing.resizeRefusal = { reason: 'Deferred', message: 'no room', generation: 1 };
   expect(planned(plain, changing)).toEqual([]);
   expect(condition('PodResizePending', changing)).toMatchObject({

@@ -4,12 +4,14 @@ import type { Plan } from './action.ts';
 import { Draft } from './draft.ts';
 import { planRun } from './plan-run.ts';
 import { planTermination } from './plan-termination.ts';
+import { admittedPod } from './resize.ts';
 import type { PodFailure, PodState } from './state.ts';
 
 const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified deadline';
 
 /** Depends on its arguments alone and changes none of them. `begin` takes note of the result. */
-export function planPod(pod: SeenPod, state: PodState, now: number): Plan {
+export function planPod(seen: SeenPod, state: PodState, now: number): Plan {
+  const pod = admittedPod(seen, state);
   const draft = new Draft(pod, state, now);
   const isDeleted = state.isRemoved || pod.metadata.deletionTimestamp !== undefined;
   const failure = state.failure ?? (isDeleted || state.endPhase ? undefined : deadlineFailure(draft));

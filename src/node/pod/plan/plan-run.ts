@@ -6,6 +6,7 @@ import { hasRunIn, isStarted, readySandbox, specAt } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { graceSecondsOf, isToStart, liveRecord, planContainer, planStart, planStop } from './plan-container.ts';
 import { planRestartAll } from './plan-restart-all.ts';
+import { hasChanged, isMissized, sizeOf } from './resize.ts';
 import type { ContainerState, PodState, SandboxState, StepState } from './state.ts';
 
 /** Plans the next steps of a pod in which something is to run; returns false when nothing can run in it any more. */
@@ -20,9 +21,9 @@ export function planRun(draft: Draft): boolean {
   if (state.volumes.type !== 'done') {
     if (isDue(draft, state.volumes)) draft.act({ type: 'prepare-volumes' });
   } else if (sandbox) {
-    return planContainers(draft, sandbox.id);
+    return isSandboxResized(draft, sandbox) || planContainers(draft, sandbox.id);
   } else if (isLeft && isDue(draft, state.sandbox)) {
-    draft.act({ type: 'run-sandbox', attempt: nextSandboxAttempt(state.sandboxes) });
+    draft.act({ type: 'run-sandbox', attempt: nextSandboxAttempt(state.sandboxes), size: sizeOf(pod) });
   }
   return true;
 }
@@ -33,6 +34,21 @@ export function isDue(draft: Draft, step: StepState): boolean {
 }
 
 const nextSandboxAttempt = ([newest]: readonly SandboxState[]) => (newest ? newest.attempt + 1 : 0);
+
+/**
+ * Gives the sandbox its size, before its containers get theirs; returns whether that is under way. A pod that cannot become
+ * smaller than its containers gets its size after them.
+ */
+function isSandboxResized(draft: Draft, { id }: SandboxState): boolean {
+  const { pod, state } = draft;
+  const { resizing } = state;
+  if (resizing.type === 'doing') return true;
+  if (!isMissized(pod, state)) return false;
+  const isSecond = resizing.type === 'failed' && resizing.failures === 1;
+  if (isSecond ? hasChanged(pod, state) : !isDue(draft, resizing)) return false;
+  draft.act({ type: 'resize-sandbox', id, size: sizeOf(pod) });
+  return true;
+}
 
 /** Stops what is in sandboxes that are not used any more; returns whether nothing of it runs. */
 function leaveOldSandboxes(draft: Draft, ready: SandboxState | undefined): boolean {

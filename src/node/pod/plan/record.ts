@@ -9,6 +9,7 @@ import {
   type ContainerRecord,
   type ContainerState,
   DONE,
+  type PodSize,
   type PodState,
   type SandboxRecord,
   type StepState,
@@ -55,6 +56,9 @@ function beginAction(state: PodState, action: Action, now: number): void {
       break;
     case 'run-sandbox':
       state.sandbox = doing(state.sandbox, now);
+      break;
+    case 'resize-sandbox':
+      state.resizing = doing(state.resizing, now);
       break;
     case 'stop-sandbox':
       changeSandbox(state, action.id, 'stop', (stop) => doing(stop, now));
@@ -116,6 +120,11 @@ export function finish(state: PodState, action: Action, outcome: Outcome, now: n
       break;
     case 'run-sandbox':
       state.sandbox = stepAfter(state.sandbox, outcome, now, retryDelay);
+      if (outcome.type === 'done') setSize(state, action.size);
+      break;
+    case 'resize-sandbox':
+      state.resizing = stepAfter(state.resizing, outcome, now, retryDelay);
+      if (outcome.type === 'done') setSize(state, action.size);
       break;
     case 'stop-sandbox':
       changeSandbox(state, action.id, 'stop', (stop) => stepAfter(stop, outcome, now, removalDelay));
@@ -148,7 +157,7 @@ function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcom
       state.start = stepAfter(state.start, outcome, now, retryDelay);
       // The next attempt looks for the image again.
       state.image = TO_DO;
-      if (outcome.type === 'done') setActual(state, action);
+      if (outcome.type === 'done') setApplied(state, action);
       break;
     case 'pre-stop':
       // A hook that fails is no reason to run it again.
@@ -168,16 +177,20 @@ function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcom
       break;
     case 'update-resources':
       state.update = outcome.type === 'done' ? TO_DO : stepAfter(state.update, outcome, now, retryDelay);
-      if (outcome.type === 'done') setActual(state, action);
+      if (outcome.type === 'done') setApplied(state, action);
       break;
   }
 }
 
+function setSize(state: PodState, size: PodSize): void {
+  state.size = size;
+  state.resizing = TO_DO;
+}
+
 type Resized = Pick<Extract<Action, { readonly type: 'update-resources' }>, 'resources' | 'podResources'>;
 
-function setActual(state: ContainerState, { resources, podResources }: Resized): void {
-  state.actual = resources;
-  state.actualOfPod = podResources;
+function setApplied(state: ContainerState, { resources, podResources }: Resized): void {
+  state.applied = { own: resources, ofPod: podResources };
 }
 
 function stepAfter(step: StepState, outcome: Outcome, now: number, delay: (failures: number) => number): StepState {

@@ -9,7 +9,7 @@ import type { Report } from '../pod-status.ts';
 import { exitOf, hasRun, isRunning, isStarted, previousExit, RESTARTING_ALL, readySandbox } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { isToStart } from './plan-container.ts';
-import { isChanged } from './resize.ts';
+import { admittedPod, isResized, resizeError, sizeOf } from './resize.ts';
 import type { ContainerState, PodState } from './state.ts';
 import { type Wait, waitOf } from './wait.ts';
 
@@ -33,7 +33,7 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
     podIPs: addresses,
     failure: endPhase === undefined ? undefined : failure,
     disruption: endPhase === undefined ? undefined : failure?.disruption,
-    resize: resizeOf(pod, specs, state),
+    resize: resizeOf(pod, state),
     ofPod: podResourcesOf(pod, state),
     isRestartingAll: state.isRestartingAll,
   };
@@ -70,7 +70,7 @@ function runOf(pod: SeenPod, state: PodState, subject: Subject): ContainerRun {
     restarts: each.restarts,
     started: isStarted(spec, each),
     ready: isStarted(spec, each) && (each.ready ?? !('readinessProbe' in spec && spec.readinessProbe)),
-    actual: each.actual,
+    actual: each.applied?.own,
     isResizeRefused: state.resizeRefusal !== undefined,
   };
 }
@@ -153,28 +153,21 @@ function neverRan(now: number): Termination {
 }
 
 /** Returns how a change of resources stands; undefined when there is none. */
-function resizeOf(pod: SeenPod, specs: readonly SeenContainer[], state: PodState): Report['resize'] {
+function resizeOf(pod: SeenPod, state: PodState): Report['resize'] {
   const { resizeRefusal: refusal } = state;
   if (refusal) return { type: 'PodResizePending', reason: refusal.reason, message: refusal.message };
-  for (const [at, spec] of specs.entries()) {
-    const each = state.containers[at]!;
-    const { update } = each;
-    if (each.role === 'ephemeral' || !isChanged(pod, spec, each)) continue;
-    if (update.type === 'failed') return { type: 'PodResizeInProgress', reason: 'Error', message: update.message };
-    return { type: 'PodResizeInProgress' };
-  }
-  return undefined;
+  if (!isResized(pod, state)) return undefined;
+  const message = resizeError(state);
+  return { type: 'PodResizeInProgress', ...(message !== undefined && { reason: 'Error', message }) };
 }
 
-/** What a pod that sets resources as a whole has been given, and has. */
-function podResourcesOf(pod: SeenPod, { containers, resizeRefusal }: PodState): Report['ofPod'] {
-  const { resources: wanted } = pod.spec;
-  if (!wanted) return undefined;
-  const actual = containers.find(({ actualOfPod }) => actualOfPod !== undefined)?.actualOfPod ?? wanted;
-  const allocated = resizeRefusal ? { ...pod, spec: { ...pod.spec, resources: actual } } : pod;
-  const amounts = [...podAmounts(allocated as Pod, 'requests')];
+/** What the node has admitted for the pod, and the pod-level resources that are in effect. */
+function podResourcesOf(pod: SeenPod, state: PodState): Report['ofPod'] {
+  const { spec } = admittedPod(pod, state);
+  const amounts = [...podAmounts({ ...pod, spec, status: {} } as Pod, 'requests')];
+  const allocated = Object.fromEntries(amounts.map(([name, amount]) => [name, formatQuantity(amount)]));
   return {
-    resources: actual,
-    allocatedResources: Object.fromEntries(amounts.map(([name, amount]) => [name, formatQuantity(amount)])),
+    resources: (state.sandboxes.length > 0 ? state.size : sizeOf(pod)).resources,
+    allocatedResources: amounts.length > 0 ? allocated : undefined,
   };
 }

@@ -3,6 +3,7 @@
  * executor owns it and changes it only through `record.ts` and `adopt.ts`; the plan only reads it. Times are milliseconds
  * since the epoch.
  */
+import type { ContainerResources } from '../../runtime/container-config.ts';
 import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 
@@ -81,6 +82,20 @@ interface StopState {
 
 export type Resources = SeenContainer['resources'] | undefined;
 
+/** The resources that a container was started or updated with: its own, and those of its pod, which limit it where it has none. */
+interface AppliedResources {
+  readonly own: Resources;
+  readonly ofPod: Resources;
+}
+
+/** What a pod may use as a whole. */
+export interface PodSize {
+  /** The pod-level resources of its spec. */
+  readonly resources: Resources;
+  /** The values of the cgroup around its containers. */
+  readonly cgroup: ContainerResources;
+}
+
 /** One container of the pod's spec. */
 export interface ContainerState {
   readonly name: string;
@@ -124,10 +139,8 @@ export interface ContainerState {
   reset: 'source' | 'target' | undefined;
   /** The end of the back-off that an event was emitted for. */
   announced: number | undefined;
-  /** The resources that it has; undefined: those of the spec. */
-  actual: Resources;
-  /** The resources of the pod as a whole, which limit it where it has none itself; undefined: those of the spec. */
-  actualOfPod: Resources;
+  /** Undefined: those of the spec. */
+  applied: AppliedResources | undefined;
 }
 
 /** Why the pod ends as a whole. */
@@ -160,6 +173,9 @@ export interface PodState {
   volumes: StepState;
   /** The creation of a sandbox. */
   sandbox: StepState;
+  /** The size of its sandbox, and the step to another one. */
+  size: PodSize;
+  resizing: StepState;
   release: StepState;
   cleanUp: StepState;
   /** The address of its last sandbox, which an ended pod keeps in its status. */
@@ -176,6 +192,8 @@ export interface PodState {
   /** Whether the object is gone from the API, and what is left on the node is to be stopped and removed. */
   isRemoved: boolean;
   resizeRefusal: ResizeRefusal | undefined;
+  /** The spec whose resources the node has admitted: while a resize is refused, the one before. */
+  admitted: SeenPod['spec'];
   /** The furthest container, in the order of the spec, that was started in a sandbox: what comes before it is initialized. */
   furthest: { readonly sandboxId: string; readonly position: number } | undefined;
   /** What need not be looked at again, so that a pod of thousands of containers is not gone through for each of them. */

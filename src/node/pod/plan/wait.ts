@@ -1,9 +1,9 @@
 /** Why a container that is to run waits, and until when. */
-import { deepEqual } from '../../../base/json/tree.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
 import { formatDuration } from '../duration.ts';
 import { crashDelay, ERROR_SHOWN_MS, LOCAL_IMAGE_ERRORS } from './back-off.ts';
 import { endTimesOf } from './facts.ts';
+import { isChanged } from './resize.ts';
 import type { ContainerState } from './state.ts';
 
 export interface Wait {
@@ -40,7 +40,7 @@ function startWait({ start, startAttempt, records }: ContainerState, now: number
 
 function crashWait(pod: SeenPod, container: SeenContainer, state: ContainerState, now: number) {
   const end = endTimesOf(state);
-  if (!end || state.reset === 'target' || hasChanged(container, state)) return undefined;
+  if (!end || state.reset === 'target' || wasChanged(pod, container, state)) return undefined;
   const delay = crashDelay(state.crashes, end.ranMs);
   const until = end.at + delay;
   if (now >= until) return undefined;
@@ -49,10 +49,10 @@ function crashWait(pod: SeenPod, container: SeenContainer, state: ContainerState
 }
 
 /** Whether the spec has changed since it was started: then it is restarted without delay. */
-function hasChanged(container: SeenContainer, { records, actual }: ContainerState): boolean {
-  const record = records[0];
+function wasChanged(pod: SeenPod, container: SeenContainer, state: ContainerState): boolean {
+  const record = state.records[0];
   if (record && container.image && record.image !== container.image) return true;
-  return actual !== undefined && !deepEqual(actual, container.resources);
+  return isChanged(pod, container, state);
 }
 
 /** As kubelets write a pod in messages. */

@@ -1,6 +1,8 @@
 /** Chooses what executes pods on this machine: an OCI runtime that was seen to work, or plain processes. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
+import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { Executor } from './executor.ts';
 import type { Machine } from './machine.ts';
@@ -14,7 +16,7 @@ export interface ChooseOptions {
   readonly directory: string;
   readonly name: string;
   readonly machine: Machine;
-  readonly hasCgroups: boolean;
+  readonly cgroups: Cgroups | undefined;
   readonly hasNetwork: boolean;
   readonly fifos: SpareFifos;
 }
@@ -50,7 +52,8 @@ export async function chooseExecutor(options: ChooseOptions): Promise<ChosenExec
   const devices = await openOwnDevices(runDirectoryOf(name));
   for (const program of machine.ociRuntimes) {
     const oci = { program, runDirectory: runDirectoryOf(name), machine: machine.oci, programs: machine.programs };
-    const executor = new OciExecutor({ ...oci, layers, devices, fifos: options.fifos, hasCgroups: options.hasCgroups });
+    const hasCgroups = options.cgroups !== undefined;
+    const executor = new OciExecutor({ ...oci, layers, devices, fifos: options.fifos, hasCgroups });
     const chosen = { executor, executorName: 'oci', runtime: program } as const;
     const refused = await tryExecutor(executor, options, true);
     if (refused === undefined) return { ...chosen, hasUserNamespaces: true, why: undefined };
@@ -85,7 +88,7 @@ async function tryExecutor(
     cgroup: `/quarterdeck-${name}/probe`,
   };
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(folder, 0o700);
     await executor.hold(sandbox);
     return undefined;
   } catch (error) {

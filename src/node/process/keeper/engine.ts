@@ -1,9 +1,11 @@
 /** All sandboxes and containers of a runtime, and the calls that change them. */
-import { mkdirSync, readdirSync } from 'node:fs';
+
+import { readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { TreeTooDeepError } from '../../../base/files-inside/errors.ts';
 import { treeBytes } from '../../../base/files-inside/tree-bytes.ts';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import { networkOf } from '../../cgroups/network-usage.ts';
 import { usageOfTrees } from '../../cgroups/processes.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
@@ -188,18 +190,12 @@ export class Engine {
     return this.#sandbox(sandboxId).record.holder?.netns;
   }
 
-  updateResources(id: string, resources: ContainerResources, ofPod: ContainerResources | undefined): void {
-    const container = this.#container(id);
-    const sandbox = this.#sandbox(container.record.sandboxId);
-    // A pod grows before its containers and shrinks after them: version 1 of cgroups allows no more inside than outside.
-    try {
-      if (ofPod) sandbox.update(ofPod);
-    } catch {
-      container.update(resources);
-      sandbox.update(ofPod!);
-      return;
-    }
-    container.update(resources);
+  updateSandbox(id: string, resources: ContainerResources): void {
+    this.#sandbox(id).update(resources);
+  }
+
+  updateResources(id: string, resources: ContainerResources): void {
+    this.#container(id).update(resources);
   }
 
   async stopContainer(id: string, timeoutSeconds: number): Promise<void> {
@@ -217,13 +213,14 @@ export class Engine {
 
   async usage(): Promise<ContainerUsage[]> {
     const time = this.#context.clock.now();
-    const { cgroups } = this.#context;
     const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
-    const trees = cgroups ? undefined : usageOfTrees(running.map(({ pid }) => pid!));
+    const inCgroups = new Map(running.map(({ record, cgroup }) => [record.id, cgroup?.usage()]));
+    const others = running.filter(({ record }) => !inCgroups.get(record.id));
+    const trees = others.length > 0 ? usageOfTrees(others.map(({ pid }) => pid!)) : undefined;
     const used = await Promise.all(
       running.map(async (container): Promise<ContainerUsage[]> => {
-        const { record, pid, cgroup } = container;
-        const usage = trees ? trees.get(pid!) : cgroup?.usage();
+        const { record, pid } = container;
+        const usage = inCgroups.get(record.id) ?? trees?.get(pid!);
         return usage ? [{ id: record.id, time, ...usage, writableBytes: await this.#writtenBy(container) }] : [];
       }),
     );
@@ -282,6 +279,6 @@ function signalOf(signal: string | undefined): NodeJS.Signals {
 }
 
 function entriesOf(directory: string): string[] {
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  makeDirectoriesSync(directory, 0o711);
   return readdirSync(directory);
 }

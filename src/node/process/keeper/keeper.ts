@@ -3,39 +3,40 @@
  * agent, and can be replaced without harm to what runs: every container has its own supervisor, and pipes with names.
  */
 
-import { timingSafeEqual } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { readFileSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { listenAt, makeKey, onOpening } from '../../../base/keyed-socket/keyed-socket.ts';
+import { onLines } from '../../../base/keyed-socket/lines.ts';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { openCgroups } from '../../cgroups/cgroups.ts';
+import { type Cgroups, openCgroups, openDelegatedCgroups } from '../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { parseRange } from '../network/addresses.ts';
 import { openBridge, type PodNetwork } from '../network/bridge.ts';
 import {
   type Call,
-  KEY_FILE,
   type KeeperCalls,
   type KeeperFacts,
+  keeperSocket,
   type Message,
   type Opening,
   PROTOCOL_VERSION,
-  SOCKET_NAME,
 } from '../wire/calls.ts';
-import { firstLine, onLines } from '../wire/lines.ts';
-import { withSocketPath } from '../wire/socket-path.ts';
 import { chooseExecutor } from './choose-executor.ts';
 import type { KeeperContext } from './context.ts';
 import { Engine } from './engine.ts';
 import { writeAtomically } from './files.ts';
 import { endLeftCommands } from './left-commands.ts';
 import { inspectMachine, type Machine } from './machine.ts';
+import { canEnter } from './plain/enter-cgroup.ts';
+import { plainUser } from './plain/plain-executor.ts';
 import { Sessions } from './sessions.ts';
 import { SpareFifos } from './spare-fifos.ts';
 import { StreamHub } from './stream-hub.ts';
 
-const KEY_BYTES = 32;
+const LIMITS = ['cpu', 'memory', 'pids'] as const;
 
 export interface KeeperOptions {
   readonly directory: string;
@@ -50,20 +51,19 @@ export interface KeeperOptions {
 /** Resolves with what resolves when the keeper has ended: it was told to, or nothing is left that needs it. */
 export async function startKeeper(options: KeeperOptions): Promise<{ readonly ended: Promise<void> }> {
   const { directory, name, podCidr, random } = options;
-  mkdirSync(join(directory, 'streams'), { recursive: true, mode: 0o711 });
+  makeDirectoriesSync(join(directory, 'streams'), 0o711);
   endLeftCommands(join(directory, 'streams'), `/quarterdeck-${name}`);
   const machine = inspectMachine(options.programs);
   const { network, why } = await networkOf(machine, name, podCidr);
-  const cgroups = machine.isRoot ? openCgroups() : undefined;
+  const cgroups = await cgroupsOf(machine, name);
   const fifos = new SpareFifos(join(directory, 'spare'));
   const chosen = await chooseExecutor({
     fifos,
     ...{ directory, name, machine },
-    hasCgroups: cgroups !== undefined,
+    cgroups,
     hasNetwork: network !== undefined,
   });
   const { executor, executorName } = chosen;
-  const key = random.bytes(KEY_BYTES).toString('hex');
   const listeners = new Set<(sandboxId: string) => void>();
   const context: KeeperContext = {
     ...options,
@@ -72,7 +72,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     fifos,
     machine,
     network,
-    cgroups: executorName === 'oci' ? cgroups : undefined,
+    cgroups,
     boot: bootId(),
     changed: (sandboxId) => {
       for (const listener of listeners) listener(sandboxId);
@@ -92,7 +92,13 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     hasNetwork: network !== undefined,
     whyNoNetwork: why,
     networkLimitation: network?.limitation,
-    hasCgroups: context.cgroups !== undefined,
+    limits: LIMITS.filter((name) => cgroups?.controllers.has(name)),
+    whyUnlimited: machine.isRoot
+      ? 'cgroups cannot be written'
+      : cgroups
+        ? 'the delegated cgroup has no such controller'
+        : 'no cgroup is delegated to the user of the node agent',
+    plain: executorName === 'plain' ? plainFacts(machine) : undefined,
     hasHostPorts: machine.programs.nft !== undefined,
     hasTerminals: machine.programs.script !== undefined,
     hasSelinux: machine.hasSelinux,
@@ -104,7 +110,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   let connections = 0;
   const quit = () => {
     server.close();
-    withSocketPath(directory, SOCKET_NAME, (path) => rmSync(path, { force: true }));
+    rmSync(join(directory, names.socket), { force: true });
     end();
   };
   const control = (socket: Socket) => {
@@ -134,18 +140,33 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   };
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
-    firstLine(socket, (value) => {
-      const opening = value as Opening;
-      if (!isKey(opening.key, key)) socket.destroy();
-      else if (opening.type === 'control') control(socket);
+    onOpening<Opening>(socket, key, (opening) => {
+      if (opening.type === 'control') control(socket);
       else hub.arrive(opening.stream, opening.name, socket);
     });
   });
   // Only the owner of the directory can read it, and only where the directory can be seen: no pod can prove itself.
-  writeAtomically(join(directory, KEY_FILE), key);
-  await listen(server, directory);
+  const names = keeperSocket(directory);
+  const key = makeKey(names, random);
+  await listenAt(server, names);
   writeAtomically(join(directory, 'keeper.pid'), `${process.pid}\n`);
   return { ended };
+}
+
+/** Of another user than root: what was delegated to it. */
+async function cgroupsOf({ isRoot }: Machine, name: string): Promise<Cgroups | undefined> {
+  if (isRoot) return openCgroups();
+  const delegated = openDelegatedCgroups();
+  return delegated && (await canEnter(delegated, `/quarterdeck-${name}`)) ? delegated : undefined;
+}
+
+function plainFacts(machine: Machine): KeeperFacts['plain'] {
+  const { isRoot, programs, hasCapabilities } = machine;
+  return {
+    ...plainUser(machine),
+    hasNoNewPrivileges: programs.setpriv !== undefined,
+    hasNoCapabilities: isRoot || !hasCapabilities,
+  };
 }
 
 /** Removes what all sandboxes shared. */
@@ -182,7 +203,8 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
     removeContainer: ({ id }) => engine.removeContainer(id),
     containers: async () => [...engine.containers.values()].map((container) => container.view()),
     container: async ({ id }) => engine.containers.get(id)?.view(),
-    updateResources: async ({ id, resources, ofPod }) => engine.updateResources(id, resources, ofPod),
+    updateSandbox: async ({ id, resources }) => engine.updateSandbox(id, resources),
+    updateResources: async ({ id, resources }) => engine.updateResources(id, resources),
     reopenLog: async ({ id }) => engine.container(id).output?.reopen(),
     exec: ({ stream, id, request }) => sessions.exec(stream, id, request),
     attach: ({ stream, id, request }) => sessions.attach(stream, id, request),
@@ -193,11 +215,6 @@ function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: (
     podUsage: async () => engine.podUsage(),
     quit: async () => quit(),
   };
-}
-
-function isKey(shown: unknown, key: string): boolean {
-  const [own, other] = [Buffer.from(key), Buffer.from(typeof shown === 'string' ? shown : '')];
-  return own.length === other.length && timingSafeEqual(own, other);
 }
 
 async function networkOf(
@@ -223,18 +240,4 @@ function bootId(): string {
   } catch {
     return '';
   }
-}
-
-/** A socket that an earlier keeper left behind is replaced. */
-function listen(server: Server, directory: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    withSocketPath(directory, SOCKET_NAME, (path) => {
-      rmSync(path, { force: true });
-      server.once('error', reject);
-      server.listen(path, () => {
-        chmodSync(path, 0o600);
-        resolve();
-      });
-    });
-  });
 }

@@ -1,7 +1,9 @@
 /** One container: starts it, follows it to its end, and removes it. */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import type { Timer } from '../../../base/time/clock.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -45,7 +47,7 @@ export class KeptContainer {
   static create(context: KeeperContext, record: ContainerRecord): KeptContainer {
     const container = new KeptContainer(context, record);
     try {
-      mkdirSync(join(container.directory, 'layer'), { recursive: true, mode: 0o700 });
+      makeDirectoriesSync(join(container.directory, 'layer'), 0o700);
       container.#save(record);
     } catch (error) {
       rmSync(container.directory, { recursive: true, force: true });

@@ -1,6 +1,8 @@
 /** One sandbox: the process that holds its namespaces, its network and its files. */
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import { runProgram } from '../../../base/programs/run-program.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import type { Sandbox } from '../../runtime/runtime.ts';
@@ -50,7 +52,7 @@ export class KeptSandbox {
   static async run(context: KeeperContext, record: SandboxRecord): Promise<KeptSandbox> {
     const sandbox = new KeptSandbox(context, record);
     try {
-      mkdirSync(sandbox.directory, { recursive: true, mode: 0o711 });
+      makeDirectoriesSync(sandbox.directory, 0o711);
       sandbox.#save();
       context.cgroups?.create(record.cgroup, record.config.cgroupResources);
       context.cgroups?.anticipateMoves();
@@ -180,7 +182,7 @@ export class KeptSandbox {
 
   async #makeSharedMemory(): Promise<void> {
     const path = this.#sharedMemory;
-    mkdirSync(path, { recursive: true });
+    makeDirectoriesSync(path);
     chmodSync(path, 0o1777);
     const { mount } = this.#context.machine.programs;
     if (this.#context.executorName !== 'oci' || mount === undefined) return;

@@ -17,6 +17,8 @@ export interface Machine {
   readonly ociRuntimes: readonly string[];
   readonly oci: OciMachine;
   readonly hasSelinux: boolean;
+  /** Whether this process has any capability, or may hand one to programs. */
+  readonly hasCapabilities: boolean;
 }
 
 /** Paths of programs; undefined: not installed. */
@@ -52,6 +54,7 @@ export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): Ma
     ociRuntimes: OCI_RUNTIMES.flatMap((name) => find(name) ?? []),
     oci: inspectRights(),
     hasSelinux: existsSync('/sys/fs/selinux/enforce'),
+    hasCapabilities: /^Cap(Inh|Prm|Eff|Amb):\s*0*[1-9a-f]/m.test(readOr('/proc/self/status', '')),
   };
 }
 

@@ -1,7 +1,9 @@
 /** The standard streams of a container: its output goes to the log and to those who are attached, theirs to its input. */
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { openReader, openWriter } from './fifo.ts';
 import { LogLines, logTime, type OutputName } from './log-lines.ts';
@@ -37,7 +39,7 @@ export class Output {
   /** Opens the pipes, which exist. */
   constructor(options: OutputOptions) {
     this.#options = options;
-    mkdirSync(dirname(options.logPath), { recursive: true });
+    makeDirectoriesSync(dirname(options.logPath));
     this.#log = openSync(options.logPath, 'a', 0o640);
     if (options.stdin) this.#stdin = openWriter(join(options.directory, 'stdin'));
     for (const name of ['stdout', 'stderr'] as const)

@@ -137,8 +137,9 @@ export class Sessions {
   async portForward(stream: string, sandboxId: string, port: number): Promise<void> {
     const { nsenter } = this.#context.machine.programs;
     const remote = await dialLoopback(port, nsenter, this.#engine.networkOf(sandboxId));
-    remote.on('error', () => remote.destroy());
     this.#open.set(stream, { close: () => remote.destroy(), resize: () => undefined });
+    // The agent closes a connection that has failed: closed here, it would look complete.
+    remote.on('error', ({ message }) => this.#end(stream, { error: new RuntimeError('Unknown', message) }));
     this.#hub.take(stream, 'data', (socket) => {
       socket.on('error', () => undefined);
       // Each direction ends by itself: pipe hands the end of one on as the end of the other.
@@ -148,7 +149,9 @@ export class Sessions {
         remote.destroy();
         this.#end(stream, { exitCode: 0 });
       });
-      remote.once('close', () => socket.end());
+      remote.once('close', () => {
+        if (!remote.errored) socket.end();
+      });
     });
   }
 

@@ -1,6 +1,8 @@
 /** Named pipes in stock: Node cannot make them, and the program that does takes as long as all else that starts a container. */
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import { runProgram } from '../../../base/programs/run-program.ts';
 
 const STOCK = 24;
@@ -17,7 +19,7 @@ export class SpareFifos {
   constructor(directory: string) {
     this.#directory = directory;
     rmSync(directory, { recursive: true, force: true });
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(directory, 0o700);
     this.#fill().catch(() => undefined);
   }
 

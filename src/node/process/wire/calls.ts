@@ -1,4 +1,5 @@
 /** The calls that the keeper answers, and what the two sides send each other. */
+import type { KeyedSocketNames } from '../../../base/keyed-socket/keyed-socket.ts';
 import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import type { ImageConfig } from '../../images/image-config.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
@@ -8,11 +9,12 @@ import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { UserFiles } from '../oci/identity.ts';
 
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
-export const SOCKET_NAME = 'keeper.sock';
-/** The file with what a connection has to show. It is made anew by every keeper. */
-export const KEY_FILE = 'keeper.key';
+/** The key is made anew by every keeper. */
+export const keeperSocket = (directory: string): KeyedSocketNames => ({
+  ...{ directory, socket: 'keeper.sock', key: 'keeper.key' },
+});
 
 /** The image of a container, with its files on this node. */
 export interface ResolvedImage {
@@ -46,9 +48,23 @@ export interface KeeperFacts {
   /** What pods are not protected from in their network, as a sentence. */
   readonly networkLimitation: string | undefined;
   readonly hasHostPorts: boolean;
-  readonly hasCgroups: boolean;
+  /** What can be limited by cgroups. */
+  readonly limits: readonly ('cpu' | 'memory' | 'pids')[];
+  /** Why it is not everything, as part of a sentence. */
+  readonly whyUnlimited: string;
+  /** The user of plain processes; undefined for containers. */
+  readonly plain: PlainUser | undefined;
   readonly hasTerminals: boolean;
   readonly hasSelinux: boolean;
+}
+
+export interface PlainUser {
+  readonly uid: number;
+  readonly gid: number;
+  /** Whether processes can be kept from getting more rights (no_new_privs). */
+  readonly hasNoNewPrivileges: boolean;
+  /** Whether they have none of the capabilities that can be dropped. */
+  readonly hasNoCapabilities: boolean;
 }
 
 export interface KeeperCalls {
@@ -63,11 +79,8 @@ export interface KeeperCalls {
   removeContainer(params: { id: string }): Promise<void>;
   containers(params: object): Promise<readonly Container[]>;
   container(params: { id: string }): Promise<Container | undefined>;
-  updateResources(params: {
-    id: string;
-    resources: ContainerResources;
-    ofPod: ContainerResources | undefined;
-  }): Promise<void>;
+  updateSandbox(params: { id: string; resources: ContainerResources }): Promise<void>;
+  updateResources(params: { id: string; resources: ContainerResources }): Promise<void>;
   reopenLog(params: { id: string }): Promise<void>;
   exec(params: { stream: string; id: string; request: ExecRequest }): Promise<void>;
   attach(params: { stream: string; id: string; request: AttachRequest }): Promise<void>;
@@ -100,7 +113,7 @@ export type Message =
 
 export type StreamName = 'stdin' | 'stdout' | 'stderr' | 'data';
 
-/** The first line of a connection. */
+/** The first line of a connection, besides the key. */
 export type Opening =
-  | { readonly type: 'control'; readonly key: string }
-  | { readonly type: 'stream'; readonly key: string; readonly stream: string; readonly name: StreamName };
+  | { readonly type: 'control' }
+  | { readonly type: 'stream'; readonly stream: string; readonly name: StreamName };

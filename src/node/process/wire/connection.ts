@@ -1,11 +1,9 @@
 /** The agent's side of the connection to a keeper. */
-import { readFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
+import type { Socket } from 'node:net';
+import { connectWithKey } from '../../../base/keyed-socket/keyed-socket.ts';
+import { onLines } from '../../../base/keyed-socket/lines.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
-import { KEY_FILE, type KeeperCalls, type Message, type Opening, SOCKET_NAME, type StreamName } from './calls.ts';
-import { onLines } from './lines.ts';
-import { withSocketPath } from './socket-path.ts';
+import { type KeeperCalls, keeperSocket, type Message, type Opening, type StreamName } from './calls.ts';
 
 interface Waiting {
   resolve(result: unknown): void;
@@ -30,7 +28,7 @@ export class KeeperConnection {
     onChange: (sandboxId: string | undefined) => void,
     onClose: () => unknown,
   ): Promise<KeeperConnection> {
-    const socket = await connectTo(directory, { type: 'control', key: await keyIn(directory) });
+    const socket = await connectTo(directory, { type: 'control' });
     return new KeeperConnection(directory, socket, onChange, onClose);
   }
 
@@ -68,7 +66,7 @@ export class KeeperConnection {
 
   /** Opens the connection of one stream of exec, attach or port-forward. */
   async stream(stream: string, name: StreamName): Promise<Socket> {
-    return connectTo(this.#directory, { type: 'stream', key: await keyIn(this.#directory), stream, name });
+    return connectTo(this.#directory, { type: 'stream', stream, name });
   }
 
   /** Resolves with the exit code when the stream has ended. */
@@ -105,21 +103,8 @@ export class KeeperConnection {
   }
 }
 
-/** Whoever can read it is the user of the keeper, outside of all pods. */
-async function keyIn(directory: string): Promise<string> {
-  return readFile(join(directory, KEY_FILE), 'utf8');
-}
-
 function connectTo(directory: string, opening: Opening): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = withSocketPath(directory, SOCKET_NAME, (path) => connect({ path, allowHalfOpen: true }));
-    const onError = (error: Error) =>
-      reject(new RuntimeError('Unavailable', 'the keeper of containers does not answer', { cause: error }));
-    socket.once('error', onError);
-    socket.once('connect', () => {
-      socket.off('error', onError);
-      socket.write(`${JSON.stringify(opening)}\n`);
-      resolve(socket);
-    });
+  return connectWithKey(keeperSocket(directory), opening).catch((error: Error) => {
+    throw new RuntimeError('Unavailable', 'the keeper of containers does not answer', { cause: error });
   });
 }

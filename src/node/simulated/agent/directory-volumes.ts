@@ -2,11 +2,11 @@
  * Releases volumes that are directories of simulated nodes (see kinds/volumes/node-directory.ts). There is no disk and
  * nothing to remove, so that a node that is up releases them at once.
  */
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import type { Lister } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
 import type { SimulatedNode } from './node.ts';

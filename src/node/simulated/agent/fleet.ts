@@ -1,12 +1,12 @@
 /** Runs the nodes: they register, renew their leases, and go down and come back by annotation or rule. */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { ANNOTATION_PREFIX } from '../rules/choose-stages.ts';
 import { sample } from '../rules/duration.ts';

@@ -3,7 +3,7 @@
  * only a few renewals a second. A node that goes down shortens its lease, so that it is missed as soon as any other.
  */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import type { SimulatedNode } from './node.ts';

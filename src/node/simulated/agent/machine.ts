@@ -1,7 +1,7 @@
 /** Builds the Node object of a simulated node. */
 
+import type { Draft } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { Draft } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { isNodeOwnLabel } from '../../../kinds/groups/core/node/own-labels.ts';
 import { RUNTIME } from '../lifecycle/ids.ts';

@@ -5,6 +5,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Change } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { rejectionMessage } from '../../../kinds/shapes/pod/rejection.ts';
 import { admission, PREEMPTED } from '../../admission/admit.ts';
 import { fromApi } from '../../admission/critical.ts';
 import type { SeenNode } from '../../admission/refusal.ts';
@@ -160,7 +161,7 @@ export class SimulatedPods {
     const decision = admission(fromApi(life.pod), object, others);
     if (decision.type === 'refused') {
       const { reason, message } = decision;
-      this.#fail(life, message, { reason, message: `Pod was rejected: ${message}`, isRefusal: true });
+      this.#fail(life, message, { reason, message: rejectionMessage(message), isRefusal: true });
     } else if (decision.type === 'preempting') {
       for (const victim of decision.victims) {
         const known = this.#pods.get(keyOf(victim));

@@ -3,11 +3,11 @@
  * start in the same turn of the event loop, so that they share a disk flush.
  */
 
-import { isApiError } from '../../../base/errors.ts';
+import { isApiError } from '../../../api/errors.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Condition } from '../../pod/conditions.ts';
 import { podStatus } from '../../pod/pod-status.ts';

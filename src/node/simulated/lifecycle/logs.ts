@@ -3,7 +3,7 @@
  * nothing and its end can be read at once.
  */
 
-import { ApiError, badRequest } from '../../../base/errors.ts';
+import { ApiError, badRequest } from '../../../api/errors.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Termination } from '../../pod/container-run.ts';
 import { containerOf } from '../../pod/phase.ts';

@@ -196,7 +196,7 @@ function adoptRecords(
   container.started = running ? true : undefined;
   container.crashes = restarts;
   container.restarts = restarts;
-  container.actual = undefined;
+  container.applied = undefined;
 }
 
 /** The state of a container before its first start. */

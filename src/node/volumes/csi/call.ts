@@ -1,9 +1,9 @@
 /** Calls a method of a driver on its socket. */
 import { pathToFileURL } from 'node:url';
-import type { Method } from '../../../base/grpc/call.ts';
-import { GrpcClient } from '../../../base/grpc/client.ts';
-import { GrpcError, GrpcStatus } from '../../../base/grpc/status.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
+import type { Method } from '../../../protocols/grpc/call.ts';
+import { GrpcClient } from '../../../protocols/grpc/client.ts';
+import { GrpcError, GrpcStatus } from '../../../protocols/grpc/status.ts';
 
 const CALL_TIMEOUT_MS = 120_000;
 

@@ -1,6 +1,6 @@
 /** What a driver is told about a volume, from the pod or the PersistentVolume that names it. */
 import { createHash } from 'node:crypto';
-import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { CSIDriver } from '../../../kinds/groups/storage/csi-driver.ts';

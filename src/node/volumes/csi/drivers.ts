@@ -1,11 +1,11 @@
 /** Finds the CSI drivers of the node, registers them, and calls them. */
 import { join } from 'node:path';
-import type { Method } from '../../../base/grpc/call.ts';
-import { GrpcError } from '../../../base/grpc/status.ts';
 import type { Logger } from '../../../base/log.ts';
 import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
 import { type FSWatcher, makeDirectory, readdir, stat, watch } from '../../../base/own-files/own-files.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Method } from '../../../protocols/grpc/call.ts';
+import { GrpcError } from '../../../protocols/grpc/status.ts';
 import type { CsiDriverInfo, VolumesApi } from '../api.ts';
 import { VolumeError } from '../volumes.ts';
 import { callSocket, rpcMessage } from './call.ts';

@@ -1,6 +1,15 @@
 /** The messages of CSI v1 and of plugin registration that the agent sends and reads, as field tables. */
-import { methodsOf } from '../../../base/grpc/call.ts';
-import { type Encodable, field, flag, integer, list, message, text, texts } from '../../../base/protobuf/message.ts';
+import { methodsOf } from '../../../protocols/grpc/call.ts';
+import {
+  type Encodable,
+  field,
+  flag,
+  integer,
+  list,
+  message,
+  text,
+  texts,
+} from '../../../protocols/protobuf/message.ts';
 
 const Empty = message({});
 

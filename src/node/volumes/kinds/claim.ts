@@ -1,7 +1,8 @@
 /** Persistent volumes, through a claim of the pod's namespace: of its own, or one that was made for the pod alone. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
 import { chmod, makeDirectory, stat } from '../../../base/own-files/own-files.ts';
-import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { nodeDirectory } from '../../../kinds/volumes/node-directory.ts';

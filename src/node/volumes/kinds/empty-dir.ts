@@ -8,6 +8,10 @@ import { applyFsGroup } from '../host/ownership.ts';
 import { type PreparedVolume, VolumeError } from '../volumes.ts';
 import type { VolumeSetup } from './setup.ts';
 
+const ALL_RIGHTS = 0o777;
+/** Of every tmpfs, as with kubelet: programs may check it. */
+const STICKY = 0o1000;
+
 /** Nothing of a pod runs when its directory is made; after that, the directory itself is not changed any more. */
 export async function prepareEmptyDir({ pod, uid, volume, host, ids }: VolumeSetup): Promise<PreparedVolume> {
   const path = host.layout.volume(uid, 'empty-dir', volume.name);
@@ -25,7 +29,7 @@ export async function prepareEmptyDir({ pod, uid, volume, host, ids }: VolumeSet
   }
   if (isNew || (medium !== '' && !isMounted)) {
     if (ids) await chown(path, rootOf(ids).uid, rootOf(ids).gid);
-    await chmod(path, 0o777);
+    await chmod(path, isMemory ? STICKY | ALL_RIGHTS : ALL_RIGHTS);
     await applyFsGroup(path, pod, { readOnly: false, honorsPolicy: false, ids });
   }
   return { type: 'directory', path, readOnly: false, selinuxRelabel: true };

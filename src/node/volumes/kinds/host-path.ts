@@ -1,5 +1,6 @@
 /** A file or directory of the node. */
-import { mkdir, open, stat } from '../../../base/own-files/own-files.ts';
+import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { open, stat } from '../../../base/own-files/own-files.ts';
 import { backsteps } from '../../../kinds/shapes/meta/paths.ts';
 import { type PreparedVolume, VolumeError } from '../volumes.ts';
 
@@ -26,7 +27,7 @@ async function checkHostPath(path: string, type: string): Promise<void> {
     case '':
       return;
     case 'DirectoryOrCreate':
-      if ((await typeOf(path)) === undefined) await mkdir(path, { recursive: true, mode: 0o755 });
+      if ((await typeOf(path)) === undefined) await makeDirectories(path, 0o755);
       return requireType(path, 'Directory');
     case 'FileOrCreate':
       if ((await typeOf(path)) === undefined) await (await open(path, 'a', 0o644)).close();

@@ -31,6 +31,29 @@ it('counts the ports of sidecars, and frees ports when their last pod goes', () 
   expect(world.verdicts(nodePorts, podOf(on(80)))).toEqual({ a: 'fits' });
 });
 
+const SHARED = { annotations: { 'node.kubernetes.io/pod-network': 'node' } };
+const declares = (containerPort: number) => ({
+  spec: { containers: [{ name: 'a', image: 'b', ports: [{ containerPort }] }] },
+});
+
+it('counts every port that a pod declares where pods share the network of the node', () => {
+  const world = new TestWorld([nodeObject('own'), nodeObject('shared', SHARED)]);
+  for (const node of ['own', 'shared']) world.place(node, declares(80));
+  expect(world.verdicts(nodePorts, podOf(declares(80)))).toEqual({ own: 'fits', shared: TAKEN });
+  expect(world.verdicts(nodePorts, podOf(on(80)))).toEqual({ own: 'fits', shared: TAKEN });
+  expect(world.verdicts(nodePorts, podOf(declares(81)))).toEqual({ own: 'fits', shared: 'fits' });
+});
+
+it('counts again when a node says that its pods share its network', () => {
+  const world = new TestWorld([nodeObject('a')]);
+  world.place('a', declares(80));
+  expect(world.isSkipped(nodePorts, podOf(declares(80)))).toBe(true);
+  world.cluster.setNode(nodeObject('a', SHARED));
+  expect(world.verdicts(nodePorts, podOf(declares(80)))).toEqual({ a: TAKEN });
+  world.cluster.setNode(nodeObject('a'));
+  expect(world.isSkipped(nodePorts, podOf(declares(80)))).toBe(true);
+});
+
 it('skips a pod without host ports, and is woken by pods that free one', () => {
   const world = new TestWorld();
   expect(world.isSkipped(nodePorts, podOf())).toBe(true);

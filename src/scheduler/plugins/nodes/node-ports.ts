@@ -1,35 +1,30 @@
-/** Host ports: two pods cannot use the same port of a node. */
-import type { HostPort } from '../../cluster/pod-info.ts';
+/** Host ports: two pods cannot use the same port of a node. Where pods share the network of the node, each of their ports is one. */
+import { type HostPort, PortTable } from '../../../kinds/placement/host-ports.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
 
 const TAKEN = refusal("node(s) didn't have free ports for the requested pod ports", true);
 
-export const nodePorts: Plugin<readonly HostPort[]> = {
+export const nodePorts: Plugin<PodInfo> = {
   name: 'NodePorts',
-  preFilter({ hostPorts }) {
-    return hostPorts.length === 0 ? SKIP : { type: 'go', state: hostPorts };
+  preFilter(pod, { cluster }) {
+    const ports = cluster.nodesWith.sharedNetwork > 0 ? pod.sharedPorts : pod.hostPorts;
+    return ports.length === 0 ? SKIP : { type: 'go', state: pod };
   },
-  filter(_, node, ports) {
-    for (const port of ports) if (node.isTaken(port)) return TAKEN;
+  filter(_, node, pod) {
+    for (const port of node.portsOf(pod)) if (node.isTaken(port)) return TAKEN;
     return undefined;
   },
   hints: {
     Node: ({ type }) => type === 'add',
-    Pod: ({ type, object }, { hostPorts }) => type === 'delete' && meet(PodInfo.of(object).hostPorts, hostPorts),
+    Pod: ({ type, object }, { sharedPorts }) => type === 'delete' && meet(PodInfo.of(object).sharedPorts, sharedPorts),
   },
 };
-
-const ANY_ADDRESS = '0.0.0.0';
 
 /** Whether two pods could not use their ports on one node. */
 function meet(some: readonly HostPort[], others: readonly HostPort[]): boolean {
   if (some.length === 0) return false;
-  const numbers = new Set(some.map(({ protocol, port }) => `${protocol} ${port}`));
-  const addresses = new Set(some.map(({ protocol, port, address }) => `${protocol} ${port} ${address}`));
-  return others.some(({ protocol, port, address }) => {
-    const key = `${protocol} ${port}`;
-    if (address === ANY_ADDRESS) return numbers.has(key);
-    return addresses.has(`${key} ${address}`) || addresses.has(`${key} ${ANY_ADDRESS}`);
-  });
+  const taken = new PortTable<true>();
+  for (const each of some) taken.add(each, true);
+  return others.some((other) => taken.holderOf(other));
 }

@@ -20,10 +20,30 @@ describe('the filter', () => {
     expect(world.verdicts(nodeResourcesFit, podOf({ spec: { containers } }))).toEqual({ a: verdict });
   });
 
+  it.each([
+    [{ cpu: '16' }, ['requests 16 CPUs, 1.75 of 4 free']],
+    [
+      { cpu: '2', memory: '9000Mi' },
+      ['requests 2 CPUs, 1.75 of 4 free', 'requests 8.789Gi of memory, 7Gi of 8Gi free'],
+    ],
+    [{ 'ephemeral-storage': '1536Ki' }, ['requests 1.5Mi of ephemeral-storage, 0 of 0 free']],
+    [{ 'example.com/gpu': '2' }, ['requests 2 example.com/gpu, 0 of 0 free']],
+    [{ memory: '1Mi', 'hugepages-2Mi': '4Mi' }, ['requests 4Mi of hugepages-2Mi, 0 of 0 free']],
+  ])('explains in numbers what is missing for %o', (requests, details) => {
+    const world = small({ cpu: '4', memory: '8Gi' });
+    world.place('a', { requests: { cpu: '2250m', memory: '1Gi' } });
+    const pod = podOf({
+      spec: { containers: [{ name: 'main', image: 'b', resources: { requests, limits: requests } }] },
+    });
+    expect(nodeResourcesFit.explain!(pod, world.cluster.node('a')!, pod.requests)).toEqual(details);
+  });
+
   it('counts pods', () => {
     const world = small({ pods: '1' });
     world.place('a', {});
     expect(world.verdicts(nodeResourcesFit, podOf())).toEqual({ a: 'Too many pods' });
+    const details = nodeResourcesFit.explain!(podOf(), world.cluster.node('a')!, podOf().requests);
+    expect(details).toEqual(['runs 1 pods of at most 1']);
   });
 
   it('tells whether eviction could help', () => {

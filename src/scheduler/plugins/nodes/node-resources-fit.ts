@@ -4,6 +4,7 @@ import { PodInfo } from '../../cluster/pod-info.ts';
 import { type Allocatable, allocatableOf, type Requests } from '../../cluster/resources.ts';
 import { type Plugin, type Refusal, refusal } from '../../framework/plugin.ts';
 import { MAX_SCORE } from '../../framework/scores.ts';
+import { type Shortage, shortageText } from './shortage.ts';
 
 const CROWDED = refusal('Too many pods', true);
 
@@ -15,6 +16,10 @@ export const nodeResourcesFit: Plugin<Requests, Requests> = {
     const fitsRounded = node.freePods > 0 && requests.cpu <= node.freeCpu && requests.kiB <= node.freeKiB;
     return fitsRounded && requests.storage === 0 && requests.others === undefined ? undefined : missing(node, requests);
   },
+  explain: (_, node, requests) => [
+    ...(isCrowded(node) ? [`runs ${node.pods.size} pods of at most ${node.allocatable.pods}`] : []),
+    ...shortagesOn(node, requests).map(shortageText),
+  ],
   weight: 1,
   preScore: ({ requests }) => requests,
   score(_, { allCpu: cpu, allKiB: memory, likelyCpu, likelyKiB }, requests) {
@@ -50,16 +55,24 @@ function free(used: number, capacity: number): number {
 }
 
 /** Returns the insufficient resources; undefined when all are sufficient. */
-function missing(node: NodeInfo, { cpu, memory, storage, others }: Requests): Refusal | undefined {
-  const { allocatable } = node;
-  const reasons: string[] = [];
-  let isResolvable = true;
-  const check = (name: string, wanted: number, has: number, used: number) => {
-    if (wanted === 0 || wanted <= has - used) return;
-    reasons.push(`Insufficient ${name}`);
-    if (wanted > has) isResolvable = false;
+function missing(node: NodeInfo, requests: Requests): Refusal | undefined {
+  const shortages = shortagesOn(node, requests);
+  const crowded = isCrowded(node) ? CROWDED.reasons : [];
+  if (shortages.length === 0 && crowded.length === 0) return undefined;
+  return {
+    reasons: [...crowded, ...shortages.map(({ name }) => `Insufficient ${name}`)],
+    isResolvable: shortages.every(({ wanted, has }) => wanted <= has),
   };
-  if (node.pods.size + 1 > allocatable.pods) reasons.push(...CROWDED.reasons);
+}
+
+const isCrowded = ({ pods, allocatable }: NodeInfo) => pods.size + 1 > allocatable.pods;
+
+function shortagesOn(node: NodeInfo, { cpu, memory, storage, others }: Requests): Shortage[] {
+  const { allocatable } = node;
+  const shortages: Shortage[] = [];
+  const check = (name: string, wanted: number, has: number, used: number) => {
+    if (wanted > 0 && wanted > has - used) shortages.push({ name, wanted, has, used });
+  };
   check('cpu', cpu, allocatable.cpu, node.cpu);
   check('memory', memory, allocatable.memory, node.memory);
   check('ephemeral-storage', storage, allocatable.storage, node.storage);
@@ -68,7 +81,7 @@ function missing(node: NodeInfo, { cpu, memory, storage, others }: Requests): Re
       check(name, amount, allocatable.others?.get(name) ?? 0, node.others.get(name) ?? 0);
     }
   }
-  return reasons.length === 0 ? undefined : { reasons, isResolvable };
+  return shortages;
 }
 
 /** Whether a pod requests less than before of a resource that the waiting pod needs. */

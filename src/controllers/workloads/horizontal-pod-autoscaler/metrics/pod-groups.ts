@@ -1,5 +1,5 @@
 /** Which pods count for a metric, and which measurements are usable. */
-import type { DeepReadonly } from '../../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../../api/object-types.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Sample, Samples } from './samples.ts';
 

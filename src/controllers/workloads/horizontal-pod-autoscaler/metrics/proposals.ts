@@ -1,5 +1,5 @@
 /** The proposal of each metric: a number of pods with its status, or an error. */
-import type { DeepReadonly } from '../../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../../api/object-types.ts';
 import type { MetricStatus, MetricTarget } from '../../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { readySince } from '../../../shared/pods/pod-life.ts';

@@ -1,7 +1,7 @@
 /** Reads the metrics of an autoscaler, before the plan. */
-import { isApiError } from '../../../../base/errors.ts';
+import { isApiError } from '../../../../api/errors.ts';
+import type { DeepReadonly } from '../../../../api/object-types.ts';
 import type { Client } from '../../../../client/client.ts';
-import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { MetricSpec } from '../../../../kinds/groups/autoscaling/metric.ts';
 import { PodMetrics } from '../../../../kinds/groups/metrics/pod-metrics.ts';
 import { type Sample, type Samples, samplesOf, thousandths } from './samples.ts';

@@ -1,6 +1,7 @@
 /** The resource requests of pods, which utilization is relative to. */
+
+import type { DeepReadonly } from '../../../../api/object-types.ts';
 import { addQuantities, parseQuantity, scaled } from '../../../../base/quantity.ts';
-import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { amountIn } from '../../../../kinds/shapes/container/resources.ts';
 import { containersTogether } from '../../../../kinds/shapes/pod/pod-resources.ts';

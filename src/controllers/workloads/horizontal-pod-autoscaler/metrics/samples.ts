@@ -1,7 +1,8 @@
 /** Measurements of pods as plain numbers: in thousandths of a core, a byte or whatever is counted. */
+
+import type { DeepReadonly } from '../../../../api/object-types.ts';
 import { formatQuantity, parseQuantity, scaled } from '../../../../base/quantity.ts';
 import { parseDuration } from '../../../../base/time/go-duration.ts';
-import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { PodMetrics } from '../../../../kinds/groups/metrics/pod-metrics.ts';
 import { amountIn } from '../../../../kinds/shapes/container/resources.ts';
 

@@ -1,8 +1,9 @@
 /**
  * State that is kept between evaluations of autoscalers. It is lost on a restart, after which sizes shrink a little later.
  */
+
+import type { DeepReadonly } from '../../../../api/object-types.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';
-import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';
 

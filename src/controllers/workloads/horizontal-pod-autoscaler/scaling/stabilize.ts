@@ -1,5 +1,5 @@
 /** Stabilizes a recommendation by earlier ones. */
-import type { DeepReadonly } from '../../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../../api/object-types.ts';
 import type { HorizontalPodAutoscalerBehavior } from '../../../../kinds/groups/autoscaling/scaling-behavior.ts';
 import type { ScalingHistory } from './scaling-history.ts';
 

@@ -1,6 +1,6 @@
 /** One request on a TCP connection of its own, and the messages that answer it. */
 import { connect } from 'node:net';
-import { framed, MessageFrames } from '../../../../base/dns-message/frames.ts';
+import { framed, MessageFrames } from '../../../../protocols/dns-message/frames.ts';
 import { DnsError } from '../../provider.ts';
 
 export interface DnsAddress {

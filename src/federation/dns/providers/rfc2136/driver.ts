@@ -1,10 +1,10 @@
 /** The provider `rfc2136`: any server that takes dynamic updates, such as BIND, with zone transfers to see what it has. */
 import { isIPv6 } from 'node:net';
-import { Flag, RecordType, ResponseCode } from '../../../../base/dns-message/codes.ts';
-import { MessageError } from '../../../../base/dns-message/message-error.ts';
-import { NameReader } from '../../../../base/dns-message/name.ts';
-import type { ResourceRecord } from '../../../../base/dns-message/record.ts';
 import type { Random } from '../../../../base/random.ts';
+import { Flag, RecordType, ResponseCode } from '../../../../protocols/dns-message/codes.ts';
+import { MessageError } from '../../../../protocols/dns-message/message-error.ts';
+import { NameReader } from '../../../../protocols/dns-message/name.ts';
+import type { ResourceRecord } from '../../../../protocols/dns-message/record.ts';
 import { canonicalAddress } from '../../addresses.ts';
 import {
   DnsError,

@@ -1,9 +1,9 @@
 /** The messages of a server: responses to updates, and the parts of a zone transfer. */
-import { HEADER_BYTES } from '../../../../base/dns-message/codes.ts';
-import { MessageError } from '../../../../base/dns-message/message-error.ts';
-import { NameReader } from '../../../../base/dns-message/name.ts';
-import type { ResourceRecord } from '../../../../base/dns-message/record.ts';
-import { readData } from '../../../../base/dns-message/record-data.ts';
+import { HEADER_BYTES } from '../../../../protocols/dns-message/codes.ts';
+import { MessageError } from '../../../../protocols/dns-message/message-error.ts';
+import { NameReader } from '../../../../protocols/dns-message/name.ts';
+import type { ResourceRecord } from '../../../../protocols/dns-message/record.ts';
+import { readData } from '../../../../protocols/dns-message/record-data.ts';
 
 interface Tsig {
   /** Where its record starts in the message. */

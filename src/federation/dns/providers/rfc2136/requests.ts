@@ -1,7 +1,7 @@
 /** The messages that are sent to a server: questions, and updates of a zone. Names are those of provider.ts. */
-import { Flag, HEADER_BYTES, RecordClass, RecordType } from '../../../../base/dns-message/codes.ts';
-import { nameBytes } from '../../../../base/dns-message/name.ts';
-import { addressRecord } from '../../../../base/dns-message/record.ts';
+import { Flag, HEADER_BYTES, RecordClass, RecordType } from '../../../../protocols/dns-message/codes.ts';
+import { nameBytes } from '../../../../protocols/dns-message/name.ts';
+import { addressRecord } from '../../../../protocols/dns-message/record.ts';
 import { DnsError, type RecordChanges, type RecordSet } from '../../provider.ts';
 
 const UPDATE = 5 << 11;

@@ -1,6 +1,6 @@
 /** Signatures of DNS messages with a shared key (RFC 8945). Pure: the time is passed in. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { nameBytes } from '../../../../base/dns-message/name.ts';
+import { nameBytes } from '../../../../protocols/dns-message/name.ts';
 import { DnsError } from '../../provider.ts';
 import { type Reply, TSIG_TYPE } from './reply.ts';
 

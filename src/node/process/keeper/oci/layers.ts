@@ -1,7 +1,9 @@
 /** Where the writes of containers go: a directory on disk or, above the files of the node, in memory. */
+
 import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { removeTree } from '../../../../base/files-inside/remove-tree.ts';
+import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import type { Mount } from '../../../runtime/container-config.ts';
 import { parseMountInfo } from '../../oci/mount-flags.ts';
@@ -21,7 +23,7 @@ export class Layers {
 
   /** The directory is for layers in memory, of all containers of the runtime: a layer cannot be inside of what it is above. */
   static async open(memory: string, programs: Programs): Promise<Layers> {
-    mkdirSync(memory, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(memory, 0o700);
     if (!isMounted(memory)) await runProgram([programs.mount!, '-t', 'tmpfs', '-o', 'mode=0700', 'layers', memory]);
     return new Layers(memory, programs);
   }
@@ -52,7 +54,7 @@ export class Layers {
 }
 
 function make(layer: string, owner: number): void {
-  for (const name of ['upper', 'work']) mkdirSync(join(layer, name), { recursive: true, mode: 0o755 });
+  for (const name of ['upper', 'work']) makeDirectoriesSync(join(layer, name), 0o755);
   chownSync(join(layer, 'upper'), owner, owner);
 }
 

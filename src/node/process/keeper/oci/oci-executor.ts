@@ -1,4 +1,5 @@
 /** Executes pods with an OCI runtime, in containers. */
+
 import {
   chmodSync,
   closeSync,
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, posix } from 'node:path';
+import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
 import { pauseProgram } from '../../../images/pause/pause-program.ts';
 import type { Device } from '../../../runtime/container-config.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
@@ -66,7 +68,7 @@ export class OciExecutor implements Executor {
     this.#runtime = new OciRuntime(program, join(runDirectory, 'oci'));
     const inPause = ['proc', 'dev'].map((name) => join(this.#pauseRoot, name));
     const makeDirectory = (path: string, mode: number) => {
-      mkdirSync(path, { recursive: true });
+      makeDirectoriesSync(path);
       chmodSync(path, mode);
     };
     for (const path of [runDirectory, join(runDirectory, 'roots')]) makeDirectory(path, PASSABLE);
@@ -112,7 +114,7 @@ export class OciExecutor implements Executor {
     const { config, image } = record;
     const { unshare } = this.#options.programs;
     const root = this.#rootOf(record.id);
-    mkdirSync(root, { recursive: true, mode: PASSABLE });
+    makeDirectoriesSync(root, PASSABLE);
     writeFileSync(join(directory, 'config.json'), JSON.stringify(this.#specOf(container, root)), { mode: 0o600 });
     for (const [index, lower] of image.layers.entries()) symlinkSync(lower, join(directory, `lower-${index}`));
     const owner = container.sandbox.config.namespaces.user?.[0]?.hostId ?? 0;
@@ -166,7 +168,7 @@ export class OciExecutor implements Executor {
     const { command, directory, tty } = request;
     const { machine, programs } = this.#options;
     const { config } = record;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(directory, 0o700);
     const process = processSpec({ config, identity, command, tty, machine });
     writeFileSync(join(directory, 'process.json'), JSON.stringify(process), { mode: 0o600 });
     return startCommand({ ...request, programs, runtime: this.#runtime, id: record.id });

@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 
@@ -36,8 +37,8 @@ export interface OwnDevices {
 export async function openOwnDevices(runDirectory: string): Promise<OwnDevices> {
   const source = join(runDirectory, 'devices');
   const target = join(runDirectory, 'dev');
-  mkdirSync(runDirectory, { recursive: true, mode: 0o711 });
-  mkdirSync(target, { recursive: true, mode: 0o755 });
+  makeDirectoriesSync(runDirectory, 0o711);
+  makeDirectoriesSync(target, 0o755);
   if (Object.keys({ ...DEVICES, ...LINKS }).every((name) => existsSync(join(source, name)))) return { source, target };
   rmSync(source, { recursive: true, force: true });
   mkdirSync(source, { mode: 0o755 });

@@ -2,17 +2,22 @@
  * Executes pods as plain processes of one user who is not root: nothing separates their files and processes from those of that user. Where
  * the keeper is root, that user is nobody, and a pod has a network namespace.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
 import { isExecutable } from '../../../../base/programs/is-executable.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
+import type { Cgroups } from '../../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { ProcessIdentity } from '../../oci/identity.ts';
 import { startPlainCommand } from '../command.ts';
+import { ContainerCgroup } from '../container-cgroup.ts';
 import type { Command, CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
 import type { Machine } from '../machine.ts';
 import type { Launch } from '../supervisor.ts';
 import { resizeTerminal, terminalArguments, terminalEnvironment } from '../terminal.ts';
+import { enteringCgroup } from './enter-cgroup.ts';
 import { PROCESS_SCRIPT } from './process-script.ts';
 
 export interface PlainExecutorOptions {
@@ -21,15 +26,24 @@ export interface PlainExecutorOptions {
   readonly name: string;
   readonly machine: Machine;
   readonly hasNetwork: boolean;
+  /** Undefined: processes are not limited. */
+  readonly cgroups: Cgroups | undefined;
 }
 
 /** The user `nobody` and the group `nogroup`. */
-const NOBODY = '65534';
+const NOBODY = 65_534;
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Where `ip netns` keeps namespaces. */
 const NAMESPACES = '/run/netns';
 /** Runs the arguments that the environment carries: `script` takes a text for the shell, and this one is constant. */
 const RUN_ARGUMENTS = `i=0; set --; while [ "$i" -lt "$QD_ARGUMENTS" ]; do eval "set -- \\"\\$@\\" \\"\\$QD_ARGUMENT_$i\\""; i=$((i + 1)); done; exec "$@"`;
+
+/** The user and the group that plain processes have. */
+export function plainUser({ isRoot }: Machine): { readonly uid: number; readonly gid: number } {
+  return isRoot
+    ? { uid: NOBODY, gid: NOBODY }
+    : { uid: process.getuid?.() ?? NOBODY, gid: process.getgid?.() ?? NOBODY };
+}
 
 export class PlainExecutor implements Executor {
   readonly #options: PlainExecutorOptions;
@@ -54,9 +68,10 @@ export class PlainExecutor implements Executor {
     await runProgram([machine.programs.ip!, 'netns', 'del', this.#namespace(id)]).catch(() => undefined);
   }
 
-  prepare({ record, identity, sandbox }: ContainerToStart): Launch {
+  prepare(container: ContainerToStart): Launch {
+    const { record, identity } = container;
     checkProgram(identity);
-    const command = this.#command(identity, identity.command, sandbox.holder);
+    const command = this.#command(container, identity.command);
     const { tty } = record.config;
     const run = tty ? this.#onTerminal(command) : { command, env: {} };
     return {
@@ -75,11 +90,12 @@ export class PlainExecutor implements Executor {
 
   async cleanUp(): Promise<void> {}
 
-  async exec({ identity, sandbox }: ContainerToStart, request: CommandRequest): Promise<Command> {
+  async exec(container: ContainerToStart, request: CommandRequest): Promise<Command> {
+    const { identity } = container;
     const { directory, tty } = request;
-    const command = this.#command(identity, request.command, sandbox.holder);
+    const command = this.#command(container, request.command);
     const { programs } = this.#options.machine;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(directory, 0o700);
     const run = tty ? this.#onTerminal(command) : { command, env: {} };
     const env = { PATH, SHELL: '/bin/sh', LC_ALL: 'C', ...run.env, ...terminalEnvironment(directory, request.size) };
     checkProgram({ ...identity, command: request.command });
@@ -90,15 +106,20 @@ export class PlainExecutor implements Executor {
 
   async removeAll(): Promise<void> {}
 
-  /** The user and the network of the pod, before any of its variables can have an effect. */
-  #command({ env }: ProcessIdentity, command: readonly string[], holder: Holder | undefined): string[] {
-    const { isRoot, programs } = this.#options.machine;
+  /** The cgroup, the network and the user of the pod, before any of its variables can have an effect. */
+  #command({ record, identity, sandbox: { holder } }: ContainerToStart, command: readonly string[]): string[] {
+    const { cgroups, machine } = this.#options;
+    const { isRoot, programs } = machine;
+    const { noNewPrivileges, dropCapabilities } = record.config.security;
+    const isRestricted = noNewPrivileges || dropCapabilities.length > 0;
+    const privileges = isRoot ? UNPRIVILEGED : isRestricted ? NO_NEW_PRIVILEGES : [];
     return [
+      ...enteringCgroup(cgroups?.entries(ContainerCgroup.innerOf(record.cgroup)) ?? []),
       ...(holder?.netns === undefined ? [] : [programs.nsenter!, `--net=${holder.netns}`, '--']),
-      ...(isRoot ? [programs.setpriv!, ...UNPRIVILEGED, '--'] : []),
+      ...(privileges.length === 0 ? [] : [programs.setpriv!, ...privileges, '--']),
       'env',
       '-i',
-      ...env,
+      ...identity.env,
       ...command,
     ];
   }
@@ -120,11 +141,13 @@ export class PlainExecutor implements Executor {
   }
 }
 
+/** A process without capabilities can get none after that, be it from files or from programs that belong to root. */
+const NO_NEW_PRIVILEGES = ['--no-new-privs'];
 const UNPRIVILEGED = [
   `--reuid=${NOBODY}`,
   `--regid=${NOBODY}`,
   '--clear-groups',
-  '--no-new-privs',
+  ...NO_NEW_PRIVILEGES,
   '--inh-caps=-all',
   '--bounding-set=-all',
 ];

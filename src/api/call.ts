@@ -1,0 +1,69 @@
+/**
+ * The server as a function from a call to a reply. The HTTP front end and the direct transport of clients in the same process
+ * use it; neither sockets nor JSON appear here.
+ */
+import type { Verb } from '../kinds/kind.ts';
+import type { ParameterValues } from './parameters.ts';
+import type { Reply } from './reply.ts';
+import type { RequestNotes } from './request-notes.ts';
+import type { User } from './user.ts';
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+
+export type Propagation = 'Orphan' | 'Background' | 'Foreground';
+
+export interface CallOptions {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
+  readonly timeoutSeconds?: number;
+  readonly allowWatchBookmarks?: boolean;
+  readonly sendInitialEvents?: boolean;
+  readonly includeUninitialized?: boolean;
+  readonly export?: boolean;
+  readonly exact?: boolean;
+  /** `['All']`, or absent. */
+  readonly dryRun?: readonly string[];
+  readonly fieldManager?: string;
+  /** An apply takes over fields that others own. */
+  readonly force?: boolean;
+  /** `Ignore`, `Warn` (the default) or `Strict`: what to do about unknown and duplicate fields. */
+  readonly fieldValidation?: string;
+  readonly gracePeriodSeconds?: number;
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
+}
+
+/** A request to the server. It is a value: nothing is written into it on its way. */
+export interface Call {
+  readonly verb: Verb;
+  /** `apps/v1`. */
+  readonly apiVersion: string;
+  readonly plural: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+  /** A tree as a JSON parser makes it. The server takes it over: the caller must not use it again. */
+  readonly body?: unknown;
+  /**
+   * Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them. Of what is
+   * applied, `line N: key "K" already set in map` instead.
+   */
+  readonly duplicates?: readonly string[] | undefined;
+  readonly patchType?: PatchType | undefined;
+  readonly options?: CallOptions | undefined;
+  /** What follows the subresource in the path, where it takes a path: `/healthz`. */
+  readonly path?: string | undefined;
+  /** Query parameters that the subresource declares. */
+  readonly parameters?: ParameterValues | undefined;
+  readonly user: User;
+  /** The program that sent the request, as its User-Agent names it. */
+  readonly userAgent?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Performs a call. Rejects only with an ApiError. What the call yields besides its reply or error is put into `notes`. */
+export type Handle = (call: Call, notes?: RequestNotes) => Promise<Reply>;

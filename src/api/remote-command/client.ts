@@ -1,0 +1,92 @@
+/** Opens a SPDY session with a server that serves commands or ports: a container runtime's, or an agent's. */
+import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { SpdySession } from '../../protocols/spdy/session.ts';
+import { ApiError, type Reason, reasons, type Status } from '../errors.ts';
+
+export interface RemoteTarget {
+  readonly url: URL;
+  /** An open connection to the server; by default a new one is opened to the host of the URL, without TLS. */
+  readonly connection?: Duplex | undefined;
+  /** Ends connecting, and the connection. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Of a response that refuses the upgrade. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/** Rejects with the Status that the server sent, as an ApiError, or with a RefusedUpgrade. */
+export async function openSession(target: RemoteTarget, protocols: readonly string[]): Promise<SpdySession> {
+  const socket = await upgraded(target, protocols);
+  const session = new SpdySession(socket, { role: 'client' });
+  const abort = () => session.destroy();
+  target.signal?.addEventListener('abort', abort);
+  void session.closed.then(() => target.signal?.removeEventListener('abort', abort));
+  if (target.signal?.aborted) abort();
+  return session;
+}
+
+function upgraded({ url, connection, signal }: RemoteTarget, protocols: readonly string[]): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const request: ClientRequest = plainRequest(url, {
+      method: 'POST',
+      headers: {
+        Connection: 'Upgrade',
+        Upgrade: 'SPDY/3.1',
+        'X-Stream-Protocol-Version': protocols as string[],
+        'Content-Length': '0',
+      },
+      ...(connection ? { createConnection: () => connection } : { agent: false as const }),
+      ...(signal ? { signal } : {}),
+    });
+    request.on('upgrade', (_response, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    request.on('response', (response) => {
+      refusal(response).then(reject, reject);
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+/** A server that does not switch protocols. The message is what it answered. */
+export class RefusedUpgrade extends Error {
+  override readonly name = 'RefusedUpgrade';
+
+  constructor(
+    message: string,
+    /** Of the response. */
+    readonly code: number,
+  ) {
+    super(message);
+  }
+}
+
+async function refusal(response: IncomingMessage): Promise<Error> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response) {
+    length += part.length;
+    if (length > MAX_REFUSAL_BYTES) break;
+    parts.push(part);
+  }
+  const text = Buffer.concat(parts).toString('utf8').trim();
+  return (
+    statusError(text) ??
+    new RefusedUpgrade(text || `the server answered ${response.statusCode}`, response.statusCode ?? 0)
+  );
+}
+
+/** The error that a Status in JSON stands for; undefined if the text is something else. */
+function statusError(text: string): ApiError | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const { kind, reason, message, details } = JSON.parse(text) as Partial<Status>;
+    if (kind !== 'Status' || !reason || !Object.hasOwn(reasons, reason)) return undefined;
+    return new ApiError(reason as Reason, message ?? '', details ? { details } : {});
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import { type Duplex, finished } from 'node:stream';
+import { makeMovable } from '../../base/bytes/shared-buffer.ts';
+
+/**
+ * Connects two streams in both directions until both have ended, each as fast as the other reads. When one is lost, so is the
+ * other. Rejects with the error of `far`, whose bytes nobody else may use.
+ */
+export function joined(near: Duplex, far: Duplex): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let open = 2;
+    const over = () => {
+      if (--open === 0) resolve();
+    };
+    near.on('error', () => far.destroy());
+    near.pipe(far);
+    far.on('data', giveAway);
+    far.pipe(near);
+    finished(near, (error) => {
+      if (error) far.destroy();
+      over();
+    });
+    finished(far, (error) => {
+      if (error && !near.destroyed) {
+        reject(error);
+        return;
+      }
+      if (error) near.destroy();
+      over();
+    });
+  });
+}
+
+/** A client is usually connected to another thread. */
+function giveAway(bytes: Buffer): void {
+  makeMovable(bytes);
+}

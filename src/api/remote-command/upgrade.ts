@@ -1,0 +1,123 @@
+/** Which protocol a request asks for, and how it is answered. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex, Writable } from 'node:stream';
+import type { Clock } from '../../base/time/clock.ts';
+import { handshakeHeaders, offeredProtocols } from '../../protocols/websocket/handshake.ts';
+import { ApiError, badRequest } from '../errors.ts';
+import type { CommandChannels, CommandStreams } from './command-channels.ts';
+import { SPDY_COMMAND_PROTOCOLS, spdyChannels } from './spdy-channels.ts';
+import { PORT_PROTOCOL, type PortForwarder, serveSpdyPorts } from './spdy-ports.ts';
+import { UNNAMED_PROTOCOL, WEBSOCKET_PROTOCOLS, websocketChannels } from './websocket-channels.ts';
+import { serveWebSocketPorts, WEBSOCKET_PORT_PROTOCOLS } from './websocket-ports.ts';
+import { WEBSOCKET_TEXT_PROTOCOLS, websocketText } from './websocket-text.ts';
+import { websocketTunnel } from './websocket-tunnel.ts';
+
+/** The part of a request that an upgrade depends on. */
+export interface UpgradeRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** An agreed protocol. */
+export interface Upgrade<T> {
+  /** Of the response with code 101: names and values. */
+  readonly headers: readonly string[];
+  /** Speaks the protocol on the connection, after the response. */
+  start(socket: Duplex): T;
+}
+
+/** A channel has one byte for its number, and a port two channels. All of the ports are connected to at once. */
+const MAX_WEBSOCKET_PORTS = 128;
+const TUNNEL_PROTOCOL = `SPDY/3.1+${PORT_PROTOCOL}`;
+/** A browser cannot set an Authorization header, and sends its token as a subprotocol. */
+const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
+
+/** Agrees on the protocol of exec and attach. Throws an ApiError when the request asks for none that is known. */
+export function commandUpgrade(
+  request: UpgradeRequest,
+  streams: CommandStreams,
+  clock: Clock,
+): Upgrade<Promise<CommandChannels>> {
+  if (asks(request, 'websocket')) {
+    const known = WEBSOCKET_PROTOCOLS.map(({ name }) => name!);
+    const name = websocketProtocol(request.headers, known);
+    const protocol = WEBSOCKET_PROTOCOLS.find((each) => each.name === name) ?? UNNAMED_PROTOCOL;
+    return {
+      headers: websocketHeaders(request.headers, name),
+      start: async (socket) => websocketChannels(socket, { protocol, streams, clock }),
+    };
+  }
+  const protocol = spdyProtocol(request, SPDY_COMMAND_PROTOCOLS) ?? 'channel.k8s.io';
+  return { headers: spdyHeaders(protocol), start: (socket) => spdyChannels(socket, { protocol, streams, clock }) };
+}
+
+/**
+ * Agrees on the protocol of port-forward. `ports` are those that the query names: with a WebSocket they are required, unless
+ * SPDY is tunnelled through it. What is started resolves when the client has gone.
+ */
+export function portUpgrade(
+  request: UpgradeRequest,
+  ports: readonly number[],
+  forwarder: PortForwarder,
+): Upgrade<Promise<void>> {
+  if (asks(request, 'websocket')) {
+    const name = websocketProtocol(request.headers, [TUNNEL_PROTOCOL, ...WEBSOCKET_PORT_PROTOCOLS]);
+    const headers = websocketHeaders(request.headers, name);
+    if (name === TUNNEL_PROTOCOL)
+      return { headers, start: (socket) => serveSpdyPorts(websocketTunnel(socket), forwarder) };
+    if (ports.length === 0) throw badRequest('query parameter "port" is required');
+    if (ports.length > MAX_WEBSOCKET_PORTS) throw badRequest(`at most ${MAX_WEBSOCKET_PORTS} ports can be forwarded`);
+    const isBase64 = name?.includes('base64') ?? false;
+    return { headers, start: (socket) => serveWebSocketPorts(socket, { isBase64, ports, forwarder }) };
+  }
+  const protocol = spdyProtocol(request, [PORT_PROTOCOL]) ?? PORT_PROTOCOL;
+  return { headers: spdyHeaders(protocol), start: (socket) => serveSpdyPorts(socket, forwarder) };
+}
+
+/** Agrees on the protocol of a text that is sent as messages. What is started sends what is written to it. */
+export function textUpgrade({ headers }: UpgradeRequest): Upgrade<Writable> {
+  const name = websocketProtocol(headers, WEBSOCKET_TEXT_PROTOCOLS);
+  const isBase64 = name?.includes('base64') ?? false;
+  return { headers: websocketHeaders(headers, name), start: (socket) => websocketText(socket, { isBase64 }) };
+}
+
+function asks({ headers }: UpgradeRequest, protocol: string): boolean {
+  const connection = headers.connection?.toLowerCase() ?? '';
+  return connection.includes('upgrade') && headers.upgrade?.toLowerCase() === protocol;
+}
+
+/** The first protocol of the client that is known; undefined if it names none. */
+function websocketProtocol(headers: IncomingHttpHeaders, known: readonly string[]): string | undefined {
+  const offered = offeredProtocols(headers).filter((protocol) => !protocol.startsWith(BEARER_PREFIX));
+  const chosen = offered.find((protocol) => known.includes(protocol));
+  if (!chosen && offered.length > 0) {
+    throw badRequest(`unable to upgrade: the server supports none of the subprotocols [${offered.join(' ')}]`);
+  }
+  return chosen;
+}
+
+function websocketHeaders(headers: IncomingHttpHeaders, protocol: string | undefined): readonly string[] {
+  const answer = handshakeHeaders(headers, protocol);
+  if (!answer) throw badRequest('invalid WebSocket handshake');
+  return answer;
+}
+
+function spdyProtocol<P extends string>(request: UpgradeRequest, known: readonly P[]): P | undefined {
+  if (!asks(request, 'spdy/3.1')) throw badRequest('Upgrade request required');
+  const header = request.headers['x-stream-protocol-version'] ?? '';
+  const offered = String(header)
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+  if (offered.length === 0) return undefined;
+  const chosen = offered.map((each) => known.find((protocol) => protocol === each)).find((each) => each !== undefined);
+  if (chosen) return chosen;
+  throw new ApiError(
+    'Forbidden',
+    `unable to upgrade: unable to negotiate protocol: client supports [${offered.join(' ')}], server accepts [${known.join(' ')}]`,
+  );
+}
+
+function spdyHeaders(protocol: string): readonly string[] {
+  return ['Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1', 'X-Stream-Protocol-Version', protocol];
+}

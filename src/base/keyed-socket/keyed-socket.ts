@@ -1,0 +1,81 @@
+/** A Unix socket for those who can read the key beside it. Each connection begins with a line of JSON that has the key. */
+import { timingSafeEqual } from 'node:crypto';
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { connect, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Random } from '../random.ts';
+import { firstLine } from './lines.ts';
+import { withSocketPath } from './socket-path.ts';
+
+/** Names of files in a directory that only its owner may write to. */
+export interface KeyedSocketNames {
+  readonly directory: string;
+  readonly socket: string;
+  readonly key: string;
+}
+
+const KEY_BYTES = 32;
+
+/** Makes a new key, with which all earlier ones are worth nothing. */
+export function makeKey({ directory, key }: KeyedSocketNames, random: Random): string {
+  const value = random.bytes(KEY_BYTES).toString('hex');
+  const next = join(directory, `${key}.next`);
+  rmSync(next, { force: true });
+  writeFileSync(next, value, { mode: 0o600, flag: 'wx' });
+  renameSync(next, join(directory, key));
+  return value;
+}
+
+/** The key that somebody else has made. */
+export function readKey({ directory, key }: KeyedSocketNames): string {
+  return readFileSync(join(directory, key), 'utf8');
+}
+
+/** Listens in place of what another process has left or has there: at every moment, somebody listens at the path. */
+export function listenAt(server: Server, { directory, socket }: Omit<KeyedSocketNames, 'key'>): Promise<void> {
+  const draft = `${socket}.${process.pid}`;
+  return new Promise((resolve, reject) => {
+    withSocketPath(directory, draft, (path) => {
+      rmSync(path, { force: true });
+      server.once('error', reject);
+      server.listen(path, () => {
+        server.off('error', reject);
+        chmodSync(join(directory, draft), 0o600);
+        renameSync(join(directory, draft), join(directory, socket));
+        resolve();
+      });
+    });
+  });
+}
+
+/** Calls back when the connection has shown the key; closes it otherwise. */
+export function onOpening<T extends object>(socket: Socket, key: string, listener: (opening: T) => void): void {
+  firstLine(socket, (value) => {
+    if (isKey((value as { key?: unknown }).key, key)) listener(value as T);
+    else socket.destroy();
+  });
+}
+
+/** Connects, and shows the key. Rejects where the socket belongs to another user, who would see it. */
+export async function connectWithKey(names: KeyedSocketNames, opening: object): Promise<Socket> {
+  const key = await readFile(join(names.directory, names.key), 'utf8');
+  const { uid } = lstatSync(join(names.directory, names.socket));
+  if (uid !== (process.getuid?.() ?? uid)) throw new Error(`${names.socket} belongs to another user`);
+  return new Promise((resolve, reject) => {
+    const socket = withSocketPath(names.directory, names.socket, (path) => connect({ path, allowHalfOpen: true }));
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      // From now on, an error is followed by the close, which the user of the socket awaits.
+      socket.on('error', () => undefined);
+      socket.off('error', reject);
+      socket.write(`${JSON.stringify({ ...opening, key })}\n`);
+      resolve(socket);
+    });
+  });
+}
+
+function isKey(shown: unknown, key: string): boolean {
+  const [own, other] = [Buffer.from(key), Buffer.from(typeof shown === 'string' ? shown : '')];
+  return own.length === other.length && timingSafeEqual(own, other);
+}

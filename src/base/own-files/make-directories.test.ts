@@ -1,0 +1,34 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeDirectories } from './make-directories.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'qd-directories-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test('creates what is missing, and returns the topmost new directory', async () => {
+  expect(await makeDirectories(join(folder, 'a', 'b', 'c'), 0o700)).toBe(join(folder, 'a'));
+  for (const path of ['a', 'a/b', 'a/b/c']) expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
+  expect(await makeDirectories(join(folder, 'a', 'b', 'd'))).toBe(join(folder, 'a', 'b', 'd'));
+  expect(await readdir(join(folder, 'a', 'b'))).toEqual(['c', 'd']);
+  expect(await makeDirectories(join(folder, 'a', 'b'))).toBeUndefined();
+  expect(await makeDirectories('/')).toBeUndefined();
+});
+
+test.each([
+  ['file', 'EEXIST'],
+  ['file/below', 'ENOTDIR'],
+  ['file/below/that', 'ENOTDIR'],
+])('a file on the way is an error: %s', async (path, code) => {
+  await writeFile(join(folder, 'file'), '');
+  await expect(makeDirectories(join(folder, path))).rejects.toMatchObject({ code });
+});
+
+test.skipIf(process.platform !== 'linux')('ends with an error where no directory can be created', async () => {
+  await expect(makeDirectories('/proc/x')).rejects.toThrow('/proc/x cannot be created: /proc takes no directories');
+  await expect(makeDirectories('/proc/x/y')).rejects.toThrow('/proc/x cannot be created: /proc takes no directories');
+});

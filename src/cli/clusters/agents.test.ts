@@ -1,0 +1,36 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
+import { writeAgentFile } from '../agent/agent-file.ts';
+import { takeLock } from '../up/directory/lock.ts';
+import { describe as called, findCluster, findClusters } from './find.ts';
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'qd-agents-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+test('an agent is listed with its node and its server, and whether it runs', async () => {
+  const directory = join(home, 'agent');
+  await mkdir(directory);
+  await writeAgentFile(directory, { node: 'rack-4', server: 'https://192.0.2.2:6443', version: '1.2.3' });
+  const known = { kind: 'agent', name: 'rack-4', url: 'https://192.0.2.2:6443', version: '1.2.3', directory };
+  expect(await findClusters(home)).toEqual([{ ...known, state: 'stopped' }]);
+  const lock = await takeLock(directory);
+  expect(await findClusters(home)).toEqual([{ ...known, state: 'running', pid: process.pid }]);
+  await lock.release();
+});
+
+test('the directory of an agent of an earlier release is none of a cluster', async () => {
+  const directory = join(home, 'old');
+  await makeDirectories(join(directory, 'nodes', 'rack-5'), 0o700);
+  await mkdir(join(directory, 'pki'));
+  const found = await findCluster(directory, home);
+  expect(found).toMatchObject({ kind: 'agent', name: 'rack-5', state: 'stopped' });
+  expect(called(found!)).toBe('agent of node "rack-5"');
+  await writeFile(join(directory, 'pki', 'ca.key'), '');
+  expect(await findCluster(directory, home)).toBeUndefined();
+});

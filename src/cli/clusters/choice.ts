@@ -1,0 +1,83 @@
+/**
+ * Which cluster a command is about. All commands take the same flags: --name or --data-dir name a cluster of this machine,
+ * --context or --kubeconfig a context. Without any, the environment names one, or else the default of the command holds.
+ */
+import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
+import {
+  type ClusterFlags,
+  clustersHome,
+  DEFAULT_NAME,
+  directoryNamed,
+  nameFromEnvironment,
+} from '../flags/cluster.ts';
+import { type ContextChoice, contextConnection } from '../flags/connection.ts';
+import { CliError } from '../output/cli-error.ts';
+import { readIfThere } from '../process/files.ts';
+import { ownKubeconfig } from '../up/identity/kubeconfig.ts';
+import { findClusters } from './find.ts';
+import { sharesAuthority } from './shares-authority.ts';
+
+type Choice =
+  | { readonly by: 'directory'; readonly directory: string }
+  | ({ readonly by: 'context' } & ContextChoice)
+  | { readonly by: 'default' };
+
+/** Flags take precedence over the environment. Those of the two kinds exclude each other. */
+export function choiceOf(flags: ClusterFlags, env: NodeJS.ProcessEnv): Choice {
+  const { name, dataDir, context, kubeconfig } = flags;
+  const [own] = namesOf({ '--name': name, '--data-dir': dataDir });
+  const [other] = namesOf({ '--context': context, '--kubeconfig': kubeconfig });
+  if (own !== undefined && other !== undefined) {
+    throw new CliError(`${own} and ${other} exclude each other: both say which cluster is meant`);
+  }
+  if (other !== undefined) return { by: 'context', context, kubeconfig };
+  const known = own === undefined ? nameFromEnvironment(env) : (name ?? DEFAULT_NAME);
+  return known === undefined
+    ? { by: 'default' }
+    : { by: 'directory', directory: directoryNamed({ name: known, dataDir }) };
+}
+
+const namesOf = (values: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.keys(values).filter((name) => values[name] !== undefined);
+
+/** Resolves with the data directory of the cluster, which need not exist; by default that of the default name. */
+export async function directoryOf(flags: ClusterFlags): Promise<string> {
+  const choice = choiceOf(flags, process.env);
+  switch (choice.by) {
+    case 'directory':
+      return choice.directory;
+    case 'context':
+      return directoryOfContext(choice);
+    case 'default':
+      return directoryNamed({ name: DEFAULT_NAME });
+  }
+}
+
+/** Resolves with how to reach the API server; by default that of the current context. */
+export async function connectionFor(flags: ClusterFlags): Promise<Connection> {
+  const choice = choiceOf(flags, process.env);
+  if (choice.by !== 'directory') return contextConnection(choice.by === 'context' ? choice : {});
+  const file = ownKubeconfig(choice.directory);
+  if ((await readIfThere(file)) !== undefined) return contextConnection({ kubeconfig: file });
+  throw new CliError(`${choice.directory} is not the data directory of a cluster; ${await knownClusters()}`);
+}
+
+/** A context that leads to another machine has no data directory here. */
+async function directoryOfContext(choice: ContextChoice): Promise<string> {
+  const { server, ca } = await contextConnection(choice);
+  const clusters = await findClusters(clustersHome());
+  for (const { kind, directory, url } of clusters) {
+    // A copied directory has the authority of the original, and a port of its own.
+    if (kind === 'agent' || url === undefined || new URL(url).port !== new URL(server).port) continue;
+    if (await sharesAuthority(directory, ca)) return directory;
+  }
+  const named = choice.context === undefined ? `--kubeconfig ${choice.kubeconfig}` : `--context ${choice.context}`;
+  throw new CliError(`${named} leads to ${server}, which is not a cluster of this machine; ${await knownClusters()}`);
+}
+
+/** A hint for users who have named a cluster that is not there. */
+export async function knownClusters(): Promise<string> {
+  const clusters = (await findClusters(clustersHome())).filter(({ kind }) => kind === 'cluster');
+  const names = clusters.map(({ name, state }) => (state === 'stopped' ? name : `${name} (${state})`)).join(', ');
+  return `choose one with --name or --data-dir; ${names === '' ? 'qd list shows no clusters' : `qd list shows: ${names}`}`;
+}

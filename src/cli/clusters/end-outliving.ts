@@ -1,0 +1,23 @@
+/** Ends what outlives the program of a cluster, when that does not run: pods, and what listens for them. */
+
+import { systemRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { endDaemons, runningDaemons } from '../../network/daemon/running.ts';
+import type { EndNodesOptions } from '../agent/end-nodes.ts';
+import { nodesIn } from '../agent/node-file.ts';
+import { createLogger } from '../output/logger.ts';
+import { daemonDirectory } from '../process/daemon-command.ts';
+
+export async function endOutliving(dataDirectory: string, mode: EndNodesOptions['mode']): Promise<void> {
+  const { endNodes } = await import('../agent/end-nodes.ts');
+  const tools = { clock: systemClock, random: systemRandom, log: createLogger('warn') };
+  const ended = await endNodes({ ...tools, mode, dataDirectory, path: process.env.PATH ?? '' });
+  await endDaemons(daemonDirectory(dataDirectory), systemClock);
+  if (ended > 0) process.stdout.write(`Ended ${ended} ${ended === 1 ? 'pod' : 'pods'}.\n`);
+}
+
+/** Whether there may be something to end. */
+export async function hasOutliving(dataDirectory: string): Promise<boolean> {
+  const daemons = await runningDaemons(daemonDirectory(dataDirectory));
+  return daemons.length > 0 || (await nodesIn(dataDirectory)).length > 0;
+}

@@ -1,0 +1,57 @@
+/** The text of a kubeconfig with one cluster, as this program writes it. */
+
+/** What a kubeconfig needs; certificates and keys are PEM. */
+export interface Access {
+  readonly name: string;
+  readonly server: string;
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Whether the text is what `render` writes, for whatever cluster: then it is valid without being parsed. */
+export function isRendered(text: string): boolean {
+  const value = (field: string) => new RegExp(`${field}: (\\S+)$`, 'm').exec(text)?.[1] ?? '';
+  return (
+    text ===
+    layout({
+      name: value('current-context'),
+      server: value('server'),
+      ca: value('certificate-authority-data'),
+      cert: value('client-certificate-data'),
+      key: value('client-key-data'),
+    })
+  );
+}
+
+export function render({ ca, cert, key, ...others }: Access): string {
+  return layout({ ...others, ca: base64(ca), cert: base64(cert), key: base64(key) });
+}
+
+/** `ca`, `cert` and `key` are Base64. */
+function layout({ name, server, ca, cert, key }: Access): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- cluster:
+    certificate-authority-data: ${ca}
+    server: ${server}
+  name: ${name}
+contexts:
+- context:
+    cluster: ${name}
+    user: ${name}
+  name: ${name}
+current-context: ${name}
+preferences: {}
+users:
+- name: ${name}
+  user:
+    client-certificate-data: ${cert}
+    client-key-data: ${key}
+`;
+}
+
+export function base64(pem: string): string {
+  return Buffer.from(pem).toString('base64');
+}

@@ -1,0 +1,20 @@
+/** What a start listens on, for the list of what other machines may reach. */
+import { isLoopback } from './addresses.ts';
+
+export interface OpenPort {
+  readonly address: string;
+  readonly port: number;
+  /** Who answers there. */
+  readonly what: string;
+}
+
+/** A line for each port on an address that is not loopback. */
+export function exposedLines(ports: readonly OpenPort[]): string[] {
+  const exposed = ports.filter(({ address }) => !isLoopback(address));
+  const rows = exposed.map(({ address, port, what }) => [
+    `${address.includes(':') ? `[${address}]` : address}:${port}`,
+    what,
+  ]);
+  const width = Math.max(0, ...rows.map(([where = '']) => where.length));
+  return rows.map(([where = '', what]) => `${where.padEnd(width)}  ${what}`);
+}

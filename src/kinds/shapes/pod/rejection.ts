@@ -1,0 +1,14 @@
+/** How a node says in a pod's status that it did not run it. */
+
+const PREFIX = 'Pod was rejected: ';
+
+export const rejectionMessage = (why: string): string => `${PREFIX}${why}`;
+
+interface Rejectable {
+  readonly status: { readonly phase?: string | undefined; readonly message?: string | undefined };
+}
+
+/** Whether a node rejected the pod, so that nothing of it ever ran. */
+export function isRejected({ status }: Rejectable): boolean {
+  return status.phase === 'Failed' && status.message?.startsWith(PREFIX) === true;
+}

@@ -1,0 +1,139 @@
+/** The program's side of a session. A daemon that ends is replaced by one that gets everything again. */
+import type { Caller } from '../../base/keyed-socket/calls.ts';
+import type { Random } from '../../base/random.ts';
+import { Backoff } from '../../base/time/backoff.ts';
+import type { Upstreams } from '../dns/upstream/stub-domains.ts';
+import type { ZoneChange } from '../dns/zone/zone.ts';
+import { EMPTY_CONFIG, type IngressConfig } from '../ingress/config.ts';
+import { ConfigSender } from '../ingress/config-sender.ts';
+import { type DaemonCalls, type SessionSettings, sentChange } from './calls.ts';
+import { type ConnectOptions, connectDaemon } from './connect.ts';
+import type { Claim } from './doors.ts';
+
+export interface AttachOptions extends ConnectOptions {
+  readonly settings: SessionSettings;
+  readonly random: Random;
+}
+
+const RESTART_BACKOFF_MS = { base: 100, max: 30_000 };
+
+export class AttachedDaemon {
+  readonly #options: AttachOptions;
+  readonly #backoff: Backoff;
+  readonly #claims: Claim[] = [];
+  #caller!: Caller<DaemonCalls>;
+  #rules!: ConfigSender;
+  #config: IngressConfig = EMPTY_CONFIG;
+  #clients: readonly string[] | undefined;
+  #upstreams: Upstreams | undefined;
+  #isCommitted = false;
+  #isLeft = false;
+  #onRestart = () => {};
+
+  /** Resolves with a session with the daemon of the directory, which is started where there is none. */
+  static async open(options: AttachOptions): Promise<AttachedDaemon> {
+    const attached = new AttachedDaemon(options);
+    await attached.#begin();
+    return attached;
+  }
+
+  private constructor(options: AttachOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(RESTART_BACKOFF_MS, options.random);
+  }
+
+  /** Calls back when another daemon runs, which has no zone yet. */
+  onRestart(listener: () => void): void {
+    this.#onRestart = listener;
+  }
+
+  async listen(claim: Claim): Promise<number> {
+    const port = await this.#caller.call('listen', claim);
+    this.#claims.push({ ...claim, port });
+    return port;
+  }
+
+  zone(changes: readonly ZoneChange[], isComplete: boolean): void {
+    this.#send('zone', { changes: changes.map(sentChange), isComplete });
+  }
+
+  allow(clients: readonly string[]): void {
+    this.#clients = clients;
+    this.#send('allow', { clients });
+  }
+
+  forward(upstreams: Upstreams): void {
+    this.#upstreams = upstreams;
+    this.#send('forward', { upstreams });
+  }
+
+  /** Resolves when requests follow the rules. */
+  async use(config: IngressConfig): Promise<void> {
+    this.#config = config;
+    // A daemon that ends meanwhile is replaced by one that gets the rules.
+    await this.#rules.use(config).catch((error) => this.#report('rules', error));
+  }
+
+  /** The daemon has everything: what it did for the program before this one, and not for this one, ends. */
+  async commit(): Promise<void> {
+    this.#isCommitted = true;
+    await this.#caller.call('commit', {}).catch((error) => this.#report('commit', error));
+  }
+
+  /** The daemon goes on with what it knows. */
+  leave(): void {
+    this.#isLeft = true;
+    this.#caller.close();
+  }
+
+  async quit(): Promise<void> {
+    this.#isLeft = true;
+    await this.#caller.call('quit', {}).catch(() => undefined);
+    this.#caller.close();
+  }
+
+  async #begin(): Promise<void> {
+    const { settings, clock } = this.#options;
+    const caller = await connectDaemon(this.#options, () => this.#restart());
+    this.#caller = caller;
+    this.#rules = new ConfigSender(clock, (part, isLast) => caller.call('rules', { part, isLast }));
+    await caller.call('begin', { settings });
+  }
+
+  #restart(): void {
+    if (this.#isLeft) return;
+    const { clock, log } = this.#options;
+    log.error('the network daemon ended; it is started again');
+    clock.timer(this.#backoff.next(), () => {
+      if (this.#isLeft) return;
+      this.#begin()
+        .then(() => this.#repeat())
+        .catch((error) => {
+          this.#report('start', error);
+          this.#restart();
+        });
+    });
+  }
+
+  async #repeat(): Promise<void> {
+    if (this.#isLeft) {
+      this.#caller.close();
+      return;
+    }
+    for (const claim of this.#claims) await this.#caller.call('listen', claim);
+    if (this.#clients) this.allow(this.#clients);
+    if (this.#upstreams) this.forward(this.#upstreams);
+    await this.use(this.#config);
+    this.#onRestart();
+    if (this.#isCommitted) await this.commit();
+  }
+
+  /** What is lost with a daemon is sent again to the next one. */
+  #send<M extends 'zone' | 'allow' | 'forward'>(method: M, params: Parameters<DaemonCalls[M]>[0]): void {
+    this.#caller.call(method, params as never).catch((error) => this.#report(method, error));
+  }
+
+  #report(work: string, error: unknown): void {
+    this.#options.log.debug('a call of the network daemon failed', { work, error: String(error) });
+  }
+}

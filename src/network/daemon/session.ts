@@ -1,0 +1,87 @@
+/** One program's use of the daemon: what it sends replaces what the program before has sent, when it is complete. */
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
+import type { Listening } from '../../base/listening.ts';
+import type { DnsServer } from '../dns/server/dns-server.ts';
+import { DnsNames, type NamesTools } from '../dns/server/names.ts';
+import type { Upstreams } from '../dns/upstream/stub-domains.ts';
+import { type ConfigChange, ConfigReplica } from '../ingress/changes.ts';
+import type { IngressProxy } from '../ingress/proxy.ts';
+import { receivedChange, type SentChange, type SessionSettings } from './calls.ts';
+import { type Claim, Doors, type TakeDoor } from './doors.ts';
+
+export interface SessionTools extends NamesTools {
+  readonly doors: Doors;
+  readonly dns: DnsServer;
+  readonly ingress: IngressProxy;
+  /** What checks the addresses of backends. */
+  readonly guardFor: (allowedDialRanges: readonly string[]) => DialGuard;
+  /** Lets what is not served any more end by itself. */
+  readonly release: (removed: readonly Listening[]) => void;
+}
+
+export class Session {
+  readonly #tools: SessionTools;
+  readonly #names: DnsNames;
+  readonly #rules = new ConfigReplica();
+  readonly #guard: DialGuard;
+  /** The doors that it uses. */
+  readonly #claimed = new Set<string>();
+  /** Those that were opened for it. */
+  readonly #opened = new Set<string>();
+  #isCommitted = false;
+
+  /** `isFirst`: there are no other names that could be answered meanwhile. */
+  constructor(settings: SessionSettings, tools: SessionTools, isFirst: boolean) {
+    this.#tools = tools;
+    this.#names = new DnsNames(settings.dns, tools);
+    this.#guard = tools.guardFor(settings.allowedDialRanges);
+    if (isFirst) tools.dns.use(this.#names);
+  }
+
+  get isCommitted(): boolean {
+    return this.#isCommitted;
+  }
+
+  async listen(claim: Claim): Promise<number> {
+    const { port, isNew } = await this.#tools.doors.claim(claim, this.#claimed);
+    for (const key of Doors.keysOf(claim, port)) {
+      this.#claimed.add(key);
+      if (isNew) this.#opened.add(key);
+    }
+    return port;
+  }
+
+  zone(changes: readonly SentChange[], isComplete: boolean): void {
+    this.#names.apply(changes.map(receivedChange), isComplete);
+    if (isComplete) this.#tools.dns.use(this.#names);
+  }
+
+  allow(clients: readonly string[]): void {
+    this.#names.allow(clients);
+  }
+
+  forward(upstreams: Upstreams): void {
+    this.#names.forward(upstreams);
+  }
+
+  rules(part: readonly ConfigChange[], isLast: boolean): void {
+    this.#rules.take(part, isLast);
+    if (!isLast) return;
+    this.#tools.ingress.guardBy(this.#guard);
+    this.#tools.ingress.use(this.#rules.config);
+  }
+
+  /** Closes what no session uses any more. */
+  async commit(take: TakeDoor): Promise<void> {
+    const { doors, release } = this.#tools;
+    await doors.takeOthers(this.#claimed, take);
+    release(doors.remove((key) => !this.#claimed.has(key)));
+    this.#isCommitted = true;
+  }
+
+  /** Closes what was opened for it, when it ends before it was complete. */
+  abandon(): void {
+    if (this.#isCommitted) return;
+    this.#tools.release(this.#tools.doors.remove((key) => this.#opened.has(key)));
+  }
+}

@@ -1,0 +1,24 @@
+/** How a plain process enters its cgroup: a shell moves itself there, and becomes the program. */
+import { runProgram } from '../../../../base/programs/run-program.ts';
+import type { Cgroups } from '../../../cgroups/cgroups.ts';
+
+/** Arguments: the files that processes enter the cgroup by, `--`, the program and its arguments. `0` is the shell itself. */
+const ENTER = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 126; shift; done; shift; exec "$@"';
+
+/** The beginning of a command that runs in a cgroup. */
+export function enteringCgroup(entries: readonly string[]): string[] {
+  return entries.length === 0 ? [] : ['/bin/sh', '-c', ENTER, 'sh', ...entries, '--'];
+}
+
+/** Whether processes of this user can be moved to cgroups below a path. Finds out by trying. */
+export async function canEnter(cgroups: Cgroups, path: string): Promise<boolean> {
+  const probe = `${path}/probe`;
+  try {
+    await runProgram([...enteringCgroup(cgroups.create(probe, undefined)), '/bin/sh', '-c', ':']);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    cgroups.remove(probe);
+  }
+}

@@ -1,0 +1,88 @@
+import type { User } from '../../../api/user.ts';
+import { head } from '../../../base/metrics/text.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Attributes } from '../authz/authorizer.ts';
+import type { Memo } from '../request-memos.ts';
+import { Evaluator } from './evaluator.ts';
+import { type AuditedRequest, AuditRecord, type Sink } from './event.ts';
+import { type Level, levels, type Policy } from './policy.ts';
+
+/** Where events go. */
+export interface Backend extends Sink {
+  /** Number of events that it dropped, by the part of it that did. */
+  readonly dropped: Readonly<Record<string, number>>;
+}
+
+export interface AuditOptions {
+  readonly policy: Policy;
+  readonly backends: readonly Backend[];
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+interface Opening {
+  readonly client: AuditedRequest;
+  /** Who sent the request; undefined if it could not be authenticated. */
+  readonly sender: User | undefined;
+  readonly attributes: Attributes;
+  /** What is known of requests of this sort, if it is for objects. */
+  readonly memo: Memo | undefined;
+}
+
+/** An `Audit-ID` that may be taken over from a client. */
+const ACCEPTABLE_ID = /^[\x21-\x7e]{1,64}$/;
+
+export class Audit {
+  readonly #options: AuditOptions;
+  readonly #evaluator: Evaluator;
+  readonly #sink: Sink;
+  readonly #levels: Record<Level, number> = { None: 0, Metadata: 0, Request: 0, RequestResponse: 0 };
+  #events = 0;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#evaluator = new Evaluator(options.policy);
+    this.#sink = {
+      write: (line) => {
+        this.#events++;
+        for (const backend of options.backends) backend.write(line);
+      },
+    };
+  }
+
+  /** Starts a record; undefined if the policy does not want the request. */
+  open({ client, sender, attributes, memo }: Opening): AuditRecord | undefined {
+    const verdict = this.#evaluator.verdictOn(attributes, memo);
+    this.#levels[verdict.level]++;
+    if (verdict.level === 'None') return undefined;
+    const { clock } = this.#options;
+    return new AuditRecord({
+      id: this.#idOf(client),
+      verdict,
+      request: client,
+      sender,
+      attributes,
+      clock,
+      sink: this.#sink,
+    });
+  }
+
+  /** The request's id: that of the client if it sends one, so that both sides' logs can be correlated. */
+  #idOf({ headers }: AuditedRequest): string {
+    const given = headers['audit-id'];
+    return typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : this.#options.random.uuid();
+  }
+
+  *lines(): Generator<string> {
+    yield head('apiserver_audit_event_total', 'counter', 'Number of audit events.');
+    yield `apiserver_audit_event_total ${this.#events}`;
+    yield head('apiserver_audit_error_total', 'counter', 'Number of audit events that could not be delivered.');
+    for (const { dropped } of this.#options.backends) {
+      for (const [plugin, count] of Object.entries(dropped))
+        yield `apiserver_audit_error_total{plugin="${plugin}"} ${count}`;
+    }
+    yield head('apiserver_audit_level_total', 'counter', 'Number of requests by audit level.');
+    for (const level of levels) yield `apiserver_audit_level_total{level="${level}"} ${this.#levels[level]}`;
+  }
+}

@@ -1,0 +1,157 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError } from '../../../api/errors.ts';
+import type { User } from '../../../api/user.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { ClientCertificate } from './certificate.ts';
+import type { RequestHeaderUser } from './request-headers.ts';
+
+/** What a request says about its sender. */
+export interface Credentials {
+  /** Of the connection; read once per connection. */
+  readonly certificate: ClientCertificate | undefined;
+  /** All headers; undefined where an authenticating proxy cannot be the sender. */
+  readonly headers?: IncomingHttpHeaders;
+  /** The Authorization header, as sent. */
+  readonly authorization: string | undefined;
+  /** A bearer token from elsewhere: a browser cannot set headers on a WebSocket. */
+  readonly token: string | undefined;
+}
+
+/** Throws or rejects with Unauthorized. Synchronous if possible, since it runs for every request. */
+export type Authenticate = (credentials: Credentials) => User | Promise<User>;
+
+/** Verifies one sort of bearer token. */
+export interface TokenSource {
+  /** Undefined if the token is of another sort, no longer valid, or not meant for this server. */
+  userOf(token: string): User | undefined | Promise<User | undefined>;
+  /** For tokens with audiences: the token's user, and which of these audiences it is meant for. */
+  review?(token: string, audiences: readonly string[]): Identified | undefined;
+}
+
+/** A token's user and audiences. */
+export interface Identified {
+  readonly user: User;
+  readonly audiences: readonly string[];
+}
+
+/** Finds the user of a token, as for a TokenReview; undefined if it is invalid or meant for none of the audiences. */
+export type Identify = (token: string, audiences: readonly string[]) => Promise<Identified | undefined>;
+
+/** Verifies user names and passwords. */
+export interface PasswordSource {
+  userOf(name: string, password: string): User | undefined;
+}
+
+export interface AuthenticatorOptions {
+  readonly clock: Clock;
+  readonly tokens: readonly TokenSource[];
+  readonly passwords?: PasswordSource | undefined;
+  /** Finds the user that an authenticating proxy names; undefined: no proxy is believed. */
+  readonly proxied?: RequestHeaderUser | undefined;
+  /** Whether requests without credentials are served, as `system:anonymous`. Wrong credentials never are. */
+  readonly anonymous: boolean;
+}
+
+export const ANONYMOUS: User = Object.freeze({
+  name: 'system:anonymous',
+  groups: Object.freeze(['system:unauthenticated']),
+});
+
+const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
+
+/** Tries the headers of a proxy first, then a verified certificate, then tokens in the order of their sources, then passwords. */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+  const { clock, passwords, proxied } = options;
+  const headers = new HeaderCache();
+  return (credentials) => {
+    const { certificate, authorization } = credentials;
+    if (certificate) {
+      const named = proxied && clock.now() < certificate.expires && proxied(certificate, credentials.headers);
+      if (named) return named;
+      if (certificate.user && clock.now() < certificate.expires) return certificate.user;
+      if (!authorization && !credentials.token) throw unauthorized();
+    }
+    const token = headers.tokenIn(authorization) ?? credentials.token;
+    if (token) return userOfToken(options.tokens, token);
+    const pair = passwords && basicCredentials(authorization);
+    if (pair) {
+      const user = passwords.userOf(pair.name, pair.password);
+      if (user) return user;
+      throw unauthorized();
+    }
+    if (!options.anonymous) throw unauthorized();
+    return ANONYMOUS;
+  };
+}
+
+/** `own` are the audiences of tokens that name none, and those that are checked if none are given. */
+export function createIdentify(sources: readonly TokenSource[], own: readonly string[]): Identify {
+  return async (token, given) => {
+    const wanted = given.length > 0 ? given : own;
+    for (const source of sources) {
+      if (source.review) {
+        const found = source.review(token, wanted);
+        if (found) return found;
+        continue;
+      }
+      const user = await source.userOf(token);
+      const audiences = own.filter((each) => wanted.includes(each));
+      if (user) return audiences.length > 0 ? { user, audiences } : undefined;
+    }
+    return undefined;
+  };
+}
+
+function userOfToken(sources: readonly TokenSource[], token: string, from = 0): User | Promise<User> {
+  for (let i = from; i < sources.length; i++) {
+    const found = sources[i]?.userOf(token);
+    if (found instanceof Promise) return found.then((user) => user ?? userOfToken(sources, token, i + 1));
+    if (found) return found;
+  }
+  throw unauthorized();
+}
+
+const HEADER_CACHE_SIZE = 1024;
+/** Longer headers are parsed each time: anyone may send one, and the cache keeps those that are not valid, too. */
+const MAX_CACHED_HEADER_LENGTH = 4096;
+
+/**
+ * Remembers Authorization headers and their tokens. Clients send the same header again and again, each time as a new string;
+ * comparing it with the last one in its slot costs a tenth of parsing it and hashing its token. Only signed tokens are kept:
+ * their last characters differ, and the time that a comparison takes does not help anyone who cannot sign.
+ */
+class HeaderCache {
+  readonly #headers = new Array<string | undefined>(HEADER_CACHE_SIZE).fill(undefined);
+  readonly #tokens = new Array<string>(HEADER_CACHE_SIZE).fill('');
+
+  tokenIn(authorization: string | undefined): string | undefined {
+    if (!authorization?.startsWith('Bearer ey')) return argumentOf('bearer', authorization);
+    const end = authorization.length;
+    const slot = (authorization.charCodeAt(end - 2) * 31 + authorization.charCodeAt(end - 3) * 961) % HEADER_CACHE_SIZE;
+    if (this.#headers[slot] === authorization) return this.#tokens[slot];
+    const token = argumentOf('bearer', authorization);
+    if (token && end <= MAX_CACHED_HEADER_LENGTH) {
+      this.#headers[slot] = authorization;
+      this.#tokens[slot] = token;
+    }
+    return token;
+  }
+}
+
+function basicCredentials(authorization: string | undefined): { name: string; password: string } | undefined {
+  const encoded = argumentOf('basic', authorization);
+  if (!encoded) return undefined;
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  return colon < 0 ? undefined : { name: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+}
+
+/** What follows the scheme in the header. Schemes are case-insensitive. */
+function argumentOf(scheme: string, authorization: string | undefined): string | undefined {
+  if (!authorization || authorization.length <= scheme.length) return undefined;
+  const header = authorization.trim();
+  if (header[scheme.length] !== ' ' || header.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
+  const rest = header.slice(scheme.length + 1);
+  const space = rest.indexOf(' ');
+  return (space < 0 ? rest : rest.slice(0, space)) || undefined;
+}

@@ -1,0 +1,68 @@
+import { X509Certificate } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
+import type { User } from '../../../api/user.ts';
+import { authenticated } from './authenticated.ts';
+
+/** The identity in a connection's client certificate. */
+export interface ClientCertificate {
+  /** Undefined if our authority did not sign it or it is not a client certificate. */
+  readonly user: User | undefined;
+  /** The common name, if the authority of authenticating proxies signed it. */
+  readonly proxy?: string;
+  /** Milliseconds since the epoch. A connection can outlive its certificate. */
+  readonly expires: number;
+}
+
+/** Who signs client certificates, as PEM. */
+export interface ClientAuthorities {
+  /** Of users. */
+  readonly ca: string | Buffer;
+  /** Of authenticating proxies; undefined: none is believed. */
+  readonly proxyCa?: string | undefined;
+}
+
+/**
+ * Reads a client certificate: the common name is the user's name, each organization a group. Parses the whole certificate,
+ * so callers keep the result with the connection.
+ */
+export function certificateOf(socket: TLSSocket, authorities: ClientAuthorities): ClientCertificate | undefined {
+  const certificate = socket.getPeerCertificate();
+  if (!certificate?.subject) return undefined;
+  const expires = Date.parse(certificate.valid_to);
+  // Go's x509 uses the last common name if there are several.
+  const name = listOf(certificate.subject.CN).at(-1);
+  if (!socket.authorized || !name || Number.isNaN(expires)) return { user: undefined, expires: 0 };
+  const id = `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`;
+  const extra = { 'authentication.kubernetes.io/credential-id': [id] };
+  const user = authenticated({ name, groups: listOf(certificate.subject.O), extra });
+  const { ca, proxyCa } = authorities;
+  if (proxyCa === undefined) return { user, expires };
+  // The connection was authorized by one of the two: a proxy must not be taken for the user of its name, nor a user for a proxy.
+  const shown = socket.getPeerX509Certificate();
+  return {
+    user: shown && isSignedBy(shown, String(ca)) ? user : undefined,
+    ...(shown && isSignedBy(shown, proxyCa) ? { proxy: name } : {}),
+    expires,
+  };
+}
+
+/** The longest chain of authorities that is followed. */
+const MAX_CHAIN_LENGTH = 8;
+
+function isSignedBy(shown: X509Certificate, authorities: string): boolean {
+  const known = (authorities.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
+    (pem) => new X509Certificate(pem),
+  );
+  let certificate: X509Certificate | undefined = shown;
+  for (let i = 0; certificate && i < MAX_CHAIN_LENGTH; i++) {
+    const at: X509Certificate = certificate;
+    if (known.some((authority) => at.checkIssued(authority) && at.verify(authority.publicKey))) return true;
+    certificate = at.issuerCertificate;
+  }
+  return false;
+}
+
+/** An attribute that occurs several times in the subject is an array, although the types do not say so. */
+function listOf(value: string | string[] | undefined): string[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}

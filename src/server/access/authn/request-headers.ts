@@ -1,0 +1,51 @@
+/** Users that an authenticating proxy names in headers. Only a proxy that has shown a certificate of its authority is believed. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { User } from '../../../api/user.ts';
+import { put } from '../../../base/json/tree.ts';
+import { authenticated } from './authenticated.ts';
+import type { ClientCertificate } from './certificate.ts';
+import { textOfHeader, unescapedKey, valuesOfHeader } from './header-values.ts';
+
+/** Which certificates and headers are believed. Header names are case-insensitive. */
+export interface RequestHeaderOptions {
+  /** The common names of certificates; none: every name that the authority has signed. */
+  readonly allowedNames: readonly string[];
+  /** The first of them that has a value names the user. */
+  readonly usernameHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
+}
+
+/** Finds the user in the headers of a proxy; undefined when the sender is no proxy, or names no user. */
+export type RequestHeaderUser = (
+  certificate: ClientCertificate,
+  headers: IncomingHttpHeaders | undefined,
+) => User | undefined;
+
+export function requestHeaderUser(options: RequestHeaderOptions): RequestHeaderUser {
+  const lower = (names: readonly string[]) => names.map((name) => name.toLowerCase());
+  const usernameHeaders = lower(options.usernameHeaders);
+  const groupHeaders = lower(options.groupHeaders);
+  const prefixes = lower(options.extraHeaderPrefixes);
+  const { allowedNames } = options;
+  return ({ proxy }, headers = {}) => {
+    if (proxy === undefined || (allowedNames.length > 0 && !allowedNames.includes(proxy))) return undefined;
+    const name = usernameHeaders.map((header) => textOfHeader(headers[header])).find(Boolean);
+    if (!name) return undefined;
+    const groups = groupHeaders.flatMap((header) => valuesOfHeader(headers[header]));
+    const extra = extraOf(headers, prefixes);
+    return authenticated({ name, groups, ...(Object.keys(extra).length > 0 ? { extra } : {}) });
+  };
+}
+
+function extraOf(headers: IncomingHttpHeaders, prefixes: readonly string[]): Record<string, string[]> {
+  const extra: Record<string, string[]> = {};
+  for (const [header, value] of Object.entries(headers)) {
+    for (const prefix of prefixes) {
+      if (!header.startsWith(prefix)) continue;
+      const key = unescapedKey(header.slice(prefix.length));
+      put(extra, key, [...(Object.hasOwn(extra, key) ? extra[key]! : []), ...valuesOfHeader(value)]);
+    }
+  }
+  return extra;
+}

@@ -1,0 +1,77 @@
+import type { User } from '../../../api/user.ts';
+
+/** What a request wants to do. */
+export type Attributes = ResourceAttributes | PathAttributes;
+
+export interface ResourceAttributes {
+  readonly path?: undefined;
+  readonly user: User;
+  /** A verb of the API, or one that exists only for authorization: `impersonate`, `bind`, `escalate`, `approve`. */
+  readonly verb: string;
+  /** As in the request: a Deployment can be requested in `apps` or `extensions`. */
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** Empty for cluster-scoped resources and for all namespaces. */
+  readonly namespace: string;
+  /** Empty for collections and for creates. */
+  readonly name: string;
+  readonly fieldSelector?: readonly SelectorRequirement[] | undefined;
+  readonly labelSelector?: readonly SelectorRequirement[] | undefined;
+}
+
+interface PathAttributes {
+  /** A non-resource path. */
+  readonly path: string;
+  readonly user: User;
+  /** The HTTP method in lower case. */
+  readonly verb: string;
+}
+
+/** A requirement of a selector, as in a SubjectAccessReview. */
+export interface SelectorRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+export interface Decision {
+  readonly verdict: 'allow' | 'deny' | 'noOpinion';
+  /** May be empty. */
+  readonly reason: string;
+  /** An error that occurred while deciding. */
+  readonly error?: string;
+}
+
+/** The rules of a user in a namespace, as a SelfSubjectRulesReview shows them. */
+export interface Rules {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly nonResourceRules: readonly NonResourceRule[];
+  /** Whether the user may have further rules. */
+  readonly incomplete: boolean;
+  readonly error?: string;
+}
+
+interface ResourceRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+interface NonResourceRule {
+  readonly verbs: readonly string[];
+  readonly nonResourceURLs: readonly string[];
+}
+
+export interface Authorizer {
+  /** Synchronous if possible, since it runs for every request. Never rejects. */
+  authorize(attributes: Attributes): Decision | Promise<Decision>;
+  rulesFor(user: User, namespace: string): Rules;
+}
+
+export const ALLOW: Decision = Object.freeze({ verdict: 'allow', reason: '' });
+export const NO_OPINION: Decision = Object.freeze({ verdict: 'noOpinion', reason: '' });
+export const NO_RULES: Rules = Object.freeze({ resourceRules: [], nonResourceRules: [], incomplete: false });

@@ -1,0 +1,25 @@
+/** The Forbidden error, in Kubernetes' words. */
+import { ApiError, forbidden } from '../../../api/errors.ts';
+import type { Attributes } from './authorizer.ts';
+
+export function forbiddenError(attributes: Attributes, reason: string): ApiError {
+  const why = `${escapeHtml(cannot(attributes))}${reason ? `: ${reason}` : ''}`;
+  if (attributes.path !== undefined) return new ApiError('Forbidden', `forbidden: ${why}`, { details: {} });
+  const { group, resource: plural, name } = attributes;
+  return forbidden({ group, plural }, name, why);
+}
+
+function cannot(attributes: Attributes): string {
+  const { user, verb, path } = attributes;
+  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
+  if (path !== undefined) return `${who} path ${JSON.stringify(path)}`;
+  const { group, resource, subresource, namespace } = attributes;
+  const what = subresource ? `${resource}/${subresource}` : resource;
+  const where = namespace ? `in the namespace ${JSON.stringify(namespace)}` : 'at the cluster scope';
+  return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+}
+
+/** A browser must not interpret text from a request's path as HTML. */
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,125 @@
+import type { PriorityLevelConfiguration } from '../../../kinds/groups/flowcontrol/priority-level-configuration.ts';
+import type { ConcurrencyLimits } from './concurrency-limits.ts';
+import type { RequestClient } from './flow-control.ts';
+import { dealQueues } from './shuffle-sharding.ts';
+import type { Flow } from './turn-scheduler.ts';
+
+/** A request that waits for seats. */
+export interface QueuedRequest {
+  readonly seats: number;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly run: () => void;
+  readonly refuse: (reason: 'time-out') => void;
+  readonly client: RequestClient;
+}
+
+interface Queue {
+  readonly requests: QueuedRequest[];
+  /** How many seats the queue's requests have had, in the level's virtual time: the queue that has had least is next. */
+  virtualStart: number;
+}
+
+type Queuing = NonNullable<NonNullable<PriorityLevelConfiguration['spec']['limited']>['limitResponse']>['queuing'];
+
+const NO_LIMITS: ConcurrencyLimits = { nominal: 0, lower: 0, upper: 0 };
+/** The part of a level's nominal seats that one request may take, so that a few large ones do not take them all. */
+const MAX_REQUEST_FRACTION = 0.15;
+
+/** A priority level: its seats, which of them are in use, and its queue set. */
+export class PriorityLevel {
+  uid = '';
+  isExempt = false;
+  limits: ConcurrencyLimits = NO_LIMITS;
+  executingSeats = 0;
+  executingRequests = 0;
+  /** Requests in its queues. */
+  waiting = 0;
+  #queuing: Queuing;
+  #queues: (Queue | undefined)[] = [];
+  #virtualTime = 0;
+
+  constructor(readonly name: string) {}
+
+  configure(uid: string, { type, limited }: PriorityLevelConfiguration['spec'], limits: ConcurrencyLimits): void {
+    this.uid = uid;
+    this.isExempt = type === 'Exempt';
+    this.limits = limits;
+    this.#queuing = limited?.limitResponse?.queuing;
+  }
+
+  get maxSeatsPerRequest(): number {
+    return Math.max(1, Math.floor(this.limits.nominal * MAX_REQUEST_FRACTION));
+  }
+
+  /** Returns why the request cannot be queued, or undefined. */
+  enqueue(flow: Flow, request: QueuedRequest): 'concurrency-limit' | 'queue-full' | undefined {
+    if (!this.#queuing) return 'concurrency-limit';
+    const queue = this.#shortestQueue(flow, this.#queuing);
+    if (queue.requests.length >= this.#queuing.queueLengthLimit) return 'queue-full';
+    if (queue.requests.length === 0) queue.virtualStart = Math.max(queue.virtualStart, this.#virtualTime);
+    queue.requests.push(request);
+    this.waiting++;
+    return undefined;
+  }
+
+  /** The request that is next, which stays queued. Requests whose clients have disconnected are removed on the way. */
+  next(): QueuedRequest | undefined {
+    for (;;) {
+      const queue = this.#nextQueue();
+      const request = queue?.requests[0];
+      if (!request?.client.isDisconnected) return request;
+      queue?.requests.shift();
+      this.waiting--;
+      request.run();
+    }
+  }
+
+  /** Removes the request that `next` returned. */
+  dequeue(): void {
+    const queue = this.#nextQueue();
+    const request = queue?.requests.shift();
+    if (!queue || !request) return;
+    this.#virtualTime = queue.virtualStart;
+    queue.virtualStart += request.seats;
+    this.waiting--;
+  }
+
+  /** Rejects requests that have waited since `moment` or longer; returns since when the oldest of the others has waited. */
+  expire(moment: number): number | undefined {
+    let oldest: number | undefined;
+    for (const queue of this.#queues) {
+      const { requests } = queue ?? { requests: [] };
+      while (requests[0] && requests[0].since <= moment) {
+        requests.shift()!.refuse('time-out');
+        this.waiting--;
+      }
+      if (requests[0]) oldest = Math.min(oldest ?? requests[0].since, requests[0].since);
+    }
+    return oldest;
+  }
+
+  #nextQueue(): Queue | undefined {
+    let next: Queue | undefined;
+    for (const queue of this.#queues) {
+      if (queue && queue.requests.length > 0 && (!next || queue.virtualStart < next.virtualStart)) next = queue;
+    }
+    return next;
+  }
+
+  #shortestQueue(flow: Flow, { queues, handSize }: NonNullable<Queuing>): Queue {
+    flow.hand ??= dealQueues(flow.name, queues, handSize);
+    let shortest: Queue | undefined;
+    for (const index of flow.hand) {
+      const queue = this.#queueAt(index);
+      if (!shortest || queue.requests.length < shortest.requests.length) shortest = queue;
+    }
+    return shortest!;
+  }
+
+  #queueAt(index: number): Queue {
+    const queue = this.#queues[index] ?? { requests: [], virtualStart: 0 };
+    this.#queues[index] = queue;
+    return queue;
+  }
+}

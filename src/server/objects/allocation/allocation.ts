@@ -1,0 +1,246 @@
+/**
+ * Allocates cluster IPs and node ports to services. Each allocated address is an IPAddress and each port a row of its own in
+ * the store, written in the same commit as the service: nothing is allocated twice, by however many servers, and nothing leaks
+ * in a crash.
+ */
+import { addAll } from '../../../base/collections/add-all.ts';
+import type { Random } from '../../../base/random.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import {
+  type Allocated,
+  allocatedTo,
+  defaultServiceAddresses,
+  needsClusterIp,
+  needsHealthCheckNodePort,
+  portsWithoutNodePort,
+} from '../../../kinds/groups/core/service/service-addresses.ts';
+import { IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import { canonicalIp } from '../../../kinds/shapes/meta/canonical-ip.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
+import type { Write } from '../../../store/store.ts';
+import { invalidObject } from '../body/check.ts';
+import type { Cache } from '../cache/cache.ts';
+import { keyOf } from '../cache/keys.ts';
+import { addressRow } from './earlier-rows.ts';
+import type { IpRange, PortRange } from './ranges.ts';
+import { ServiceRanges } from './service-ranges.ts';
+
+const PORTS = { group: 'allocations', plural: 'nodeports' };
+
+export interface AllocationOptions {
+  readonly cache: Cache;
+  readonly random: Random;
+  /** One range for each IP family, the primary one first. ServiceCIDRs add others. */
+  readonly addresses: readonly IpRange[];
+  readonly ports: PortRange;
+}
+
+/** What is written together with an object. */
+export interface Allocations {
+  /** Rows of the node ports that it takes and releases, and of the addresses that it releases. */
+  readonly rows: readonly Write[];
+  /** Addresses that it takes, in canonical form: each is to become an IPAddress. */
+  readonly addresses: readonly string[];
+}
+
+export const NO_ALLOCATIONS: Allocations = Object.freeze({ rows: [], addresses: [] });
+
+export class Allocation {
+  readonly #options: AllocationOptions;
+  readonly #ranges: ServiceRanges;
+
+  constructor(options: AllocationOptions) {
+    this.#options = options;
+    this.#ranges = new ServiceRanges(options.cache, options.addresses);
+  }
+
+  /** Fills in what the object lacks. Returns what it takes and releases. */
+  onWrite(kind: Kind, object: KubeObject, old: KubeObject | undefined): Allocations {
+    if (kind === IPAddress && !old) return this.#inPlaceOfRow(object);
+    if (!isService(kind)) return NO_ALLOCATIONS;
+    const service = object as Service;
+    const before = old as Service | undefined;
+    // A spec that is shared with the stored object is unchanged, and must not be modified.
+    if (service.spec === before?.spec) return NO_ALLOCATIONS;
+    const held: Allocated = before ? allocatedTo(before.spec) : { clusterIPs: [], nodePorts: [] };
+    const errors = this.#fill(service, before, held);
+    if (errors.length > 0)
+      throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
+    return this.#difference(service, held, allocatedTo(service.spec));
+  }
+
+  /** What an object releases that is removed. */
+  onRemoval(kind: Kind, old: KubeObject): Allocations {
+    if (!isService(kind)) return NO_ALLOCATIONS;
+    const service = old as Service;
+    return this.#difference(service, allocatedTo(service.spec), { clusterIPs: [], nodePorts: [] });
+  }
+
+  /** What an earlier release noted about the address goes with the commit. */
+  #inPlaceOfRow({ metadata }: KubeObject): Allocations {
+    const row = addressRow(this.#options.cache, metadata.name ?? '');
+    return row ? { ...NO_ALLOCATIONS, rows: [{ key: row.at.key, value: null, expect: row.revision }] } : NO_ALLOCATIONS;
+  }
+
+  #difference(service: Service, before: Allocated, after: Allocated): Allocations {
+    const ports = { held: new Set(before.nodePorts), wanted: new Set(after.nodePorts) };
+    const addresses = {
+      held: new Set(before.clusterIPs.map(canonicalIp)),
+      wanted: new Set(after.clusterIPs.map(canonicalIp)),
+    };
+    const { namespace = '', name = '' } = service.metadata;
+    const keyOfPort = (port: number) => keyOf(PORTS, '', String(port));
+    const value = Buffer.from(JSON.stringify({ owner: keyOf(Service, namespace, name) }));
+    return {
+      rows: [
+        ...without(ports.wanted, ports.held).map((port): Write => ({ key: keyOfPort(port), value, expect: 0 })),
+        ...without(ports.held, ports.wanted).map((port): Write => ({ key: keyOfPort(port), value: null })),
+        ...without(addresses.held, addresses.wanted).flatMap((address) => this.#release(address, service)),
+      ],
+      addresses: without(addresses.wanted, addresses.held),
+    };
+  }
+
+  /** The removal of an IPAddress that belongs to the service. */
+  #release(address: string, { metadata }: Service): Write[] {
+    const entry = this.#options.cache.table(IPAddress).get('', address);
+    const parent = entry && (entry.hub(IPAddress) as IPAddress).spec.parentRef;
+    if (parent?.resource !== 'services' || parent.name !== metadata.name || parent.namespace !== metadata.namespace) {
+      return [];
+    }
+    return [{ key: entry!.at.key, value: null, expect: entry!.revision }];
+  }
+
+  #fill({ spec }: Service, before: Service | undefined, held: Allocated): FieldError[] {
+    const { addresses } = this.#options;
+    const errors = defaultServiceAddresses(
+      spec,
+      before?.spec,
+      addresses.map((range) => range.family),
+    );
+    if (errors.length > 0) return errors;
+    if (needsClusterIp(spec)) addAll(errors, this.#fillAddresses(spec, held));
+    addAll(errors, this.#fillPorts(spec, held));
+    return errors;
+  }
+
+  #fillAddresses(spec: Service['spec'], held: Allocated): FieldError[] {
+    const given = [...(spec.clusterIPs ?? [])];
+    const errors: FieldError[] = [];
+    for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
+      if (!this.#options.addresses.some((each) => each.family === family)) continue;
+      const ranges = this.#ranges.open().filter((each) => each.family === family);
+      const asked = given[index];
+      if (!asked) {
+        given[index] = this.#freeAddress(ranges, given);
+        continue;
+      }
+      const problem = held.clusterIPs.includes(asked) ? undefined : this.#addressProblem(ranges, asked);
+      if (problem) errors.push(invalid('spec.clusterIPs', given, `failed to allocate IP ${asked}: ${problem}`));
+    }
+    if (errors.length === 0 && given[0]) {
+      spec.clusterIPs = given;
+      spec.clusterIP = given[0];
+    }
+    return errors;
+  }
+
+  #addressProblem(ranges: readonly IpRange[], address: string): string | undefined {
+    if (!ranges.some((range) => range.contains(address))) {
+      return 'the provided network does not match the current range';
+    }
+    return this.#isTaken(address) ? 'provided IP is already allocated' : undefined;
+  }
+
+  #freeAddress(ranges: readonly IpRange[], given: readonly string[]): string {
+    const isFree = (address: string) => !this.#isTaken(address) && !given.includes(address);
+    for (const range of ranges) {
+      const index = this.#choose(range, (each) => isFree(range.at(1 + each)));
+      if (index !== undefined) return range.at(1 + index);
+    }
+    throw invalidObject({ group: '', kind: 'Service' }, '', [
+      invalid('spec.clusterIPs', given, 'failed to allocate a serviceIP: range is full'),
+    ]);
+  }
+
+  #isTaken(address: string): boolean {
+    return this.#options.cache.table(IPAddress).get('', canonicalIp(address)) !== undefined;
+  }
+
+  /** A free index at random: of those that nobody is likely to ask for, if there is one. */
+  #choose(
+    { size, reserved }: Pick<IpRange, 'size' | 'reserved'>,
+    isFree: (index: number) => boolean,
+  ): number | undefined {
+    for (const [from, to] of [
+      [reserved, size],
+      [0, Math.min(reserved, size)],
+    ] as const) {
+      const count = to - from;
+      if (count <= 0) continue;
+      const start = this.#options.random.int(count);
+      for (let i = 0; i < count; i++) {
+        const index = from + ((start + i) % count);
+        if (isFree(index)) return index;
+      }
+    }
+    return undefined;
+  }
+
+  #fillPorts(spec: Service['spec'], held: Allocated): FieldError[] {
+    const errors: FieldError[] = [];
+    // A node port on services of other types is found by validation.
+    if (spec.type !== 'NodePort' && spec.type !== 'LoadBalancer') return errors;
+    const mine = new Set<number>();
+    for (const [index, port] of (spec.ports ?? []).entries()) {
+      if (!port.nodePort) continue;
+      const problem =
+        held.nodePorts.includes(port.nodePort) || mine.has(port.nodePort)
+          ? undefined
+          : this.#portProblem(port.nodePort);
+      if (problem) errors.push(invalid(`spec.ports[${index}].nodePort`, port.nodePort, problem));
+      mine.add(port.nodePort);
+    }
+    if (errors.length > 0) return errors;
+    for (const port of portsWithoutNodePort(spec)) {
+      // TCP and UDP of the same port share one node port.
+      const twin = spec.ports?.find(
+        (each) => each !== port && each.port === port.port && each.protocol !== port.protocol,
+      );
+      port.nodePort = twin?.nodePort ?? this.#freePort(mine);
+      mine.add(port.nodePort);
+    }
+    if (needsHealthCheckNodePort(spec) && !spec.healthCheckNodePort) spec.healthCheckNodePort = this.#freePort(mine);
+    return errors;
+  }
+
+  #portProblem(port: number): string | undefined {
+    const { ports, cache } = this.#options;
+    if (port < ports.first || port >= ports.first + ports.size) {
+      return `provided port is not in the valid range. The range of valid ports is ${ports.text}`;
+    }
+    return cache.table(PORTS).get('', String(port)) ? 'provided port is already allocated' : undefined;
+  }
+
+  #freePort(mine: ReadonlySet<number>): number {
+    const { ports, cache } = this.#options;
+    const taken = cache.table(PORTS);
+    const index = this.#choose(ports, (each) => {
+      const port = ports.first + each;
+      return !mine.has(port) && !taken.get('', String(port));
+    });
+    if (index !== undefined) return ports.first + index;
+    throw invalidObject({ group: '', kind: 'Service' }, '', [
+      invalid('spec.ports', ports.text, 'failed to allocate a nodePort: range is full'),
+    ]);
+  }
+}
+
+function isService(kind: Kind): boolean {
+  return kind.group === '' && kind.kind === 'Service';
+}
+
+function without<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): T[] {
+  return [...all].filter((each) => !others.has(each));
+}

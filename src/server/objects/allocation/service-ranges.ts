@@ -1,0 +1,43 @@
+import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
+import type { Cache } from '../cache/cache.ts';
+import { type IpRange, ipRange } from './ranges.ts';
+
+/** The ranges that cluster IPs are taken from at the moment: those of the server's flags, and of ServiceCIDRs that are ready. */
+export class ServiceRanges {
+  readonly #cache: Cache;
+  readonly #configured: readonly IpRange[];
+  #generation: number | undefined;
+  #open: readonly IpRange[] = [];
+
+  constructor(cache: Cache, configured: readonly IpRange[]) {
+    this.#cache = cache;
+    this.#configured = configured;
+  }
+
+  open(): readonly IpRange[] {
+    const { generation } = this.#cache.table(ServiceCIDR);
+    if (generation !== this.#generation) {
+      this.#open = this.#find();
+      this.#generation = generation;
+    }
+    return this.#open;
+  }
+
+  #find(): IpRange[] {
+    const ready = new Set<string>();
+    const closed = new Set<string>();
+    for (const entry of this.#cache.table(ServiceCIDR).entries('')) {
+      const { spec, status, metadata } = entry.hub(ServiceCIDR) as ServiceCIDR;
+      const condition = status.conditions?.find(({ type }) => type === 'Ready')?.status;
+      const isClosed = metadata.deletionTimestamp !== undefined || condition === 'False';
+      for (const cidr of spec.cidrs ?? []) {
+        if (isClosed) closed.add(cidr);
+        else if (condition === 'True') ready.add(cidr);
+      }
+    }
+    // Those of the flags are needed before there is a controller that could call them ready.
+    const own = this.#configured.filter(({ cidr }) => ready.has(cidr) || !closed.has(cidr));
+    const others = [...ready].filter((cidr) => !own.some((each) => each.cidr === cidr));
+    return [...own, ...others.flatMap((cidr) => ipRange(cidr) ?? [])];
+  }
+}

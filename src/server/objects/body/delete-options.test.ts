@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { Registry } from '../registry/registry.ts';
+import { deletePlan } from './delete-options.ts';
+
+const registry = new Registry([], []);
+const plan = (options: object, body?: object) => deletePlan({ apiVersion: 'v1', options, body }, registry);
+const refusal = (options: object, body: object) => {
+  try {
+    plan(options, body);
+  } catch (error) {
+    return (error as { toStatus(): { code: number; message: string } }).toStatus();
+  }
+  return undefined;
+};
+
+describe('the options of a delete', () => {
+  it('come from the query and from the body together', () => {
+    const query = { propagationPolicy: 'Orphan', dryRun: ['All'] };
+    const body = { gracePeriodSeconds: 5, preconditions: { uid: 'u', resourceVersion: '7' } };
+    const together = {
+      gracePeriodSeconds: 5,
+      propagation: 'Orphan',
+      uid: 'u',
+      resourceVersion: '7',
+      dryRun: true,
+    };
+    expect(plan(query, body)).toMatchObject(together);
+    expect(plan({ gracePeriodSeconds: 5 }, { ...query, preconditions: body.preconditions })).toMatchObject(together);
+  });
+
+  it.each([{}, { kind: 'DeleteOptions', apiVersion: 'v1' }, { propagationPolicy: null }])(
+    'come from the query where the body is %j',
+    (body) => {
+      expect(plan({ propagationPolicy: 'Orphan', gracePeriodSeconds: 0 }, body)).toMatchObject({
+        propagation: 'Orphan',
+        gracePeriodSeconds: 0,
+      });
+      expect(plan({ orphanDependents: true }, body).propagation).toBe('Orphan');
+      expect(plan({ orphanDependents: false }, body).propagation).toBe('Background');
+    },
+  );
+
+  it('are those of the body where both name one', () => {
+    const query = { gracePeriodSeconds: 0, propagationPolicy: 'Orphan' };
+    expect(plan(query, { gracePeriodSeconds: 9, propagationPolicy: 'Foreground' })).toMatchObject({
+      gracePeriodSeconds: 9,
+      propagation: 'Foreground',
+    });
+  });
+
+  it('are a dry run where either asks for one', () => {
+    expect(plan({ dryRun: ['All'] }, { dryRun: [] }).dryRun).toBe(true);
+    expect(plan({}, { dryRun: ['All'] }).dryRun).toBe(true);
+    expect(plan({ dryRun: ['All'] }, { dryRun: ['All'] }).dryRun).toBe(true);
+    expect(plan({}, { dryRun: [] }).dryRun).toBe(false);
+    expect(refusal({ dryRun: ['Some'] }, { dryRun: ['All'] })?.code).toBe(422);
+  });
+
+  it.each([
+    [{ orphanDependents: true }, { propagationPolicy: 'Orphan' }],
+    [{ orphanDependents: false }, { propagationPolicy: 'Background' }],
+    [{ propagationPolicy: 'Orphan' }, { orphanDependents: true }],
+    [{ propagationPolicy: 'Orphan', orphanDependents: true }, {}],
+  ])('are invalid with both forms of the propagation policy: %j in the query, %j in the body', (query, body) => {
+    expect(refusal(query, body)).toMatchObject({
+      code: 422,
+      message: expect.stringContaining('orphanDependents and deletionPropagation cannot be both set'),
+    });
+  });
+
+  it('are invalid in the query as in the body', () => {
+    expect(refusal({ gracePeriodSeconds: -1 }, {})?.code).toBe(422);
+    expect(refusal({ propagationPolicy: 'Never' }, {})?.code).toBe(422);
+  });
+});

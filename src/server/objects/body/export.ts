@@ -1,0 +1,56 @@
+import { badRequest } from '../../../api/errors.ts';
+import { clone } from '../../../base/json/tree.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
+import type { AdmissionControl } from '../admission/request.ts';
+import { fromHub } from '../conversion/convert.ts';
+import type { Resource } from '../registry/registry.ts';
+import { setInitialStatus } from './initial-status.ts';
+
+/** The metadata that only the server writes. */
+const SERVER_METADATA = [
+  'uid',
+  'resourceVersion',
+  'selfLink',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'managedFields',
+] as const satisfies readonly (keyof ObjectMeta)[];
+
+/**
+ * An object as a client would send it to create it again: without what the server, the kind's hooks and admission put in.
+ * With `exact`, what belongs to this cluster and could be set by a client, such as the namespace, stays.
+ */
+export async function exportedObject(
+  { admission }: { readonly admission: Pick<AdmissionControl, 'forget'> },
+  resource: Resource,
+  { stored, exact }: { readonly stored: KubeObject; readonly exact: boolean },
+): Promise<KubeObject> {
+  const { kind } = resource;
+  const problem = kind.exportProblem?.(stored, exact);
+  if (problem) throw badRequest(problem);
+  const copy = clone(stored);
+  // Some versions show parts of the status elsewhere.
+  setInitialStatus(kind, copy);
+  admission.forget(kind, copy);
+  kind.onExport?.(copy, exact);
+  const { status: _, ...shown }: KubeObject & { status?: unknown } = await fromHub(resource, copy);
+  shown.metadata = clientMetadata(shown.metadata, exact);
+  return shown;
+}
+
+function clientMetadata(metadata: ObjectMeta, exact: boolean): ObjectMeta {
+  const own = { ...metadata };
+  for (const field of SERVER_METADATA) delete own[field];
+  for (const field of ['labels', 'annotations', 'finalizers'] as const) if (isEmpty(own[field])) delete own[field];
+  if (exact) return own;
+  delete own.namespace;
+  if (own.generateName) delete own.name;
+  return own;
+}
+
+function isEmpty(value: object | undefined): boolean {
+  return value !== undefined && Object.keys(value).length === 0;
+}

@@ -1,0 +1,36 @@
+import type { Change, Store } from '../../../store/store.ts';
+
+/** Kinds that change all the time: heartbeats, and reports of what has happened. */
+const UNCOUNTED = [
+  '/registry/coordination.k8s.io/leases/',
+  '/registry/core/events/',
+  '/registry/events.k8s.io/events/',
+];
+
+/** Counts the changes of objects in a store, but for leases and events. */
+export class ChangeCounter {
+  count = 0;
+  #last: Change | undefined;
+
+  /** Counts the changes after a revision. */
+  constructor(store: Pick<Store, 'watch'>, revision: number) {
+    store.watch(revision, {
+      changes: (batch) => {
+        for (const change of batch) if (!UNCOUNTED.some((prefix) => change.key.startsWith(prefix))) this.#add(change);
+      },
+      closed() {},
+    });
+  }
+
+  /** The last change, for people to read. */
+  get last(): string {
+    if (!this.#last) return 'none';
+    const { key, value, previous } = this.#last;
+    return `${!value ? 'the deletion' : previous ? 'an update' : 'the creation'} of ${key.replace('/registry/', '')}`;
+  }
+
+  #add(change: Change): void {
+    this.count++;
+    this.#last = change;
+  }
+}

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { encode, encodeChange } from './encoding.ts';
+
+const objectOf = (rest: object) =>
+  ({ spec: {}, kind: 'Pod', metadata: { name: 'a' }, apiVersion: 'v1', ...rest }) as KubeObject;
+
+describe('an encoded object', () => {
+  it('is its JSON, with kind, apiVersion and metadata first, and without what is undefined', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (rest) => {
+        const object = objectOf({ gone: undefined, ...rest });
+        const text = encode(object).toString();
+        expect(text.startsWith(`{"kind":"Pod","apiVersion":"v1","metadata":{`)).toBe(true);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(object)));
+      }),
+    );
+  });
+
+  it('may be larger than what is kept side by side', () => {
+    const object = objectOf({ spec: { text: 'ä'.repeat(300_000) } });
+    expect(JSON.parse(encode(object).toString())).toEqual(object);
+  });
+});
+
+describe('an object that was changed', () => {
+  const parts = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue(), { maxKeys: 5 });
+
+  it('has the bytes that it would have if nothing had been taken over', () => {
+    fc.assert(
+      fc.property(parts, parts, fc.infiniteStream(fc.boolean()), (old, next, coins) => {
+        const before = objectOf(old);
+        const encoded = encodeChange(before);
+        const kept = Object.fromEntries(Object.entries(old).filter(() => coins.next().value));
+        const object = objectOf({ ...next, ...kept, metadata: { name: 'b' } });
+        const change = encodeChange(object, { object: before, encoded });
+        expect(change.bytes.toString()).toBe(encode(object).toString());
+        // And so on: what was taken over can be taken over again.
+        const third = objectOf({ ...object, metadata: { name: 'c' } });
+        expect(encodeChange(third, { object, encoded: change }).bytes.toString()).toBe(encode(third).toString());
+      }),
+    );
+  });
+});

@@ -1,0 +1,255 @@
+import { deepEqual, deepFreeze } from '../../../base/json/tree.ts';
+import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
+import { fromHub, toHub } from '../conversion/convert.ts';
+import type { Resource } from '../registry/registry.ts';
+import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
+import type { ObjectKey } from './keys.ts';
+import type { Origin } from './origin.ts';
+import type { RecentBytes } from './recent-bytes.ts';
+import { decodeStored, parseStored, type StoredObject } from './stored-object.ts';
+import { UnreadableObject } from './unreadable.ts';
+import { View } from './view.ts';
+
+export interface Content {
+  readonly stored: Buffer;
+  readonly origin: Origin;
+  /** Where the parts of the bytes are, as far as this process wrote them. */
+  readonly parts?: Encoded['parts'] | undefined;
+  /** The object as this process wrote it, in the stored version. */
+  readonly written?: KubeObject | undefined;
+  /** Why the stored bytes cannot be read, in which case they are empty. */
+  readonly damage?: Error | undefined;
+  /** The revision at which the bytes were written, where it is not the entry's own. */
+  readonly writtenAt?: number;
+}
+
+/**
+ * One object at one revision. It never changes; every form it is served in is made at most once, when first asked for.
+ *
+ * The bytes name the version in which they are stored. The reader of the object names the definition of its kind: bytes
+ * that another definition wrote are decoded in their own version and converted. Where that is impossible, every method
+ * that takes a kind throws an UnreadableObject.
+ */
+export class Entry {
+  readonly #stored: Buffer;
+  readonly #origin: Origin;
+  readonly #parts: Encoded['parts'] | undefined;
+  readonly #writtenAt: number;
+  readonly #damage: Error | undefined;
+  /** The object as this process wrote it: then nothing has to be parsed. */
+  #written: KubeObject | undefined;
+  #hub: View | undefined;
+  #others: View[] | undefined;
+  #isUnreadable = false;
+  /** Undefined as long as nobody has asked. */
+  #mentionsInitializers: boolean | undefined;
+  /** The definition of which it is known that the bytes begin as its objects do. */
+  #headOf: Kind | undefined;
+  /** Whether somebody in this process has asked for the object to keep it. */
+  #isHeld = false;
+
+  constructor(
+    readonly at: ObjectKey,
+    readonly revision: number,
+    content: Content,
+  ) {
+    this.#stored = content.stored;
+    this.#origin = content.origin;
+    this.#parts = content.parts;
+    this.#writtenAt = content.writtenAt ?? revision;
+    this.#written = content.written;
+    this.#damage = content.damage;
+  }
+
+  get recent(): RecentBytes {
+    return this.#origin.recent;
+  }
+
+  get size(): number {
+    return this.#stored.length;
+  }
+
+  get stored(): Buffer {
+    return this.#stored;
+  }
+
+  /** Whether the object is readable and has no initializers, as far as its bytes tell without being decoded. */
+  isKnownInitialized(kind: Kind): boolean {
+    if (!this.#isCurrent(kind)) return false;
+    this.#mentionsInitializers ??= this.#stored.includes(INITIALIZERS);
+    return !this.#mentionsInitializers;
+  }
+
+  /** What a change of the object can take over; undefined where the object is not exactly what is stored. */
+  before(kind: Kind): Before | undefined {
+    if (!this.#parts || !this.#isCurrent(kind)) return undefined;
+    return { object: this.hub(kind), encoded: { bytes: this.#stored, parts: this.#parts } };
+  }
+
+  /**
+   * Whether the stored bytes are what a write of the object would store today. An update that changes nothing is written
+   * where they are not: so clients can move objects to the present stored version.
+   */
+  isUpToDate(kind: Kind): boolean {
+    if (this.#isCurrent(kind)) return true;
+    const { metadata, ...object } = this.hub(kind);
+    const { selfLink: _, resourceVersion: __, ...own } = metadata;
+    return deepEqual(parseStored(this.#stored), { ...object, metadata: own });
+  }
+
+  /** The object as a version of its kind shows it. */
+  view({ kind, version }: Resource): View {
+    if (version === kind.hub) return this.#inHub(kind);
+    for (const view of this.#others ?? []) if (view.version === version) return view;
+    const view = new View(this, kind, version, { object: this.#converted(kind, version) });
+    this.#others ??= [];
+    this.#others.push(view);
+    return view;
+  }
+
+  /** The object in the stored version. */
+  hub<T extends KubeObject>(kind: Kind<T>): T {
+    return this.#inHub(kind).object as T;
+  }
+
+  /** The object for somebody in this process who keeps it; undefined where it would have to be read or converted first. */
+  hold({ kind, version }: Resource): KubeObject | undefined {
+    if (version !== kind.hub || !this.#isCurrent(kind)) return undefined;
+    this.#isHeld = true;
+    return this.#written || this.#hub?.isRead ? this.hub(kind) : undefined;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Whether a reader has found that the object cannot be read. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
+  }
+
+  /** Why the object cannot be read; undefined where it can. */
+  failure(kind: Kind): UnreadableObject | undefined {
+    try {
+      this.hub(kind);
+      return undefined;
+    } catch (error) {
+      if (error instanceof UnreadableObject) return error;
+      throw error;
+    }
+  }
+
+  /** Whether the object can be shown in this version without waiting for an asynchronous conversion. */
+  isReady({ kind, version }: Resource): boolean {
+    if (!kind.conversion) return true;
+    if (this.#hub?.kind === kind)
+      return version === kind.hub || this.#others?.some((view) => view.version === version) === true;
+    return version === kind.hub && (this.#isCurrent(kind) || this.decode(kind).version === kind.hub);
+  }
+
+  /** Decodes the stored bytes in their own version, with its defaults. */
+  decode(kind: Kind): StoredObject {
+    if (this.#damage) throw this.#unreadable(this.#damage);
+    try {
+      return decodeStored(this.#stored, kind);
+    } catch (cause) {
+      throw this.#unreadable(cause);
+    }
+  }
+
+  /** Takes over what an asynchronous conversion made of the object. */
+  accept({ kind, version }: Resource, object: KubeObject): void {
+    const view = new View(this, kind, version, { object: this.#complete(object, kind, version) });
+    if (version === kind.hub) {
+      this.#hub = view;
+      this.#others = undefined;
+    } else {
+      this.#others ??= [];
+      this.#others.push(view);
+    }
+  }
+
+  /** The same content at a later revision: what watchers are sent when they no longer see the object. */
+  movedTo(revision: number): Entry {
+    return new Entry(this.at, revision, {
+      stored: this.#stored,
+      origin: this.#origin,
+      damage: this.#damage,
+      writtenAt: this.#writtenAt,
+    });
+  }
+
+  /** Keeps only the bytes of an object that few will ask for, such as one that a newer entry has replaced. */
+  retire(): void {
+    this.#written = undefined;
+    // What had to be waited for stays: a request that has waited reads it without waiting again.
+    if (this.#hub?.kind.conversion) return;
+    this.#hub = undefined;
+    this.#others = undefined;
+  }
+
+  #isCurrent(kind: Kind): boolean {
+    if (this.#damage || !this.#origin.isCurrent(kind, this.#writtenAt)) return false;
+    // What this process wrote has its parts, and its head for certain.
+    if (this.#parts !== undefined || this.#headOf === kind) return true;
+    if (!hasHead(this.#stored, kind)) return false;
+    this.#headOf = kind;
+    return true;
+  }
+
+  #inHub(kind: Kind): View {
+    if (this.#hub?.kind !== kind) {
+      // Of a definition that was replaced, no other view is of use either.
+      this.#others = undefined;
+      this.#hub = this.#hubView(kind);
+    }
+    return this.#hub;
+  }
+
+  #hubView(kind: Kind): View {
+    const written = this.#written;
+    const stored = this.#stored;
+    this.#written = undefined;
+    if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
+    if (written) return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored });
+    const read = () => this.#complete(parseStored(stored) as KubeObject, kind, kind.hub);
+    // An object shows the revision of its entry.
+    const shared = this.#writtenAt === this.revision ? this.#origin.shared : undefined;
+    return new View(this, kind, kind.hub, { read, stored, shared });
+  }
+
+  #decoded(kind: Kind): KubeObject {
+    const { version, object } = this.decode(kind);
+    if (kind.conversion && version !== kind.hub) throw unprepared(kind);
+    try {
+      return this.#complete(toHub({ kind, version }, object) as KubeObject, kind, kind.hub);
+    } catch (cause) {
+      throw this.#unreadable(cause);
+    }
+  }
+
+  #unreadable(cause: unknown): UnreadableObject {
+    const error = new UnreadableObject(this.at, this.#writtenAt, cause);
+    this.#isUnreadable = true;
+    this.#origin.failed(error, this);
+    return error;
+  }
+
+  #converted(kind: Kind, version: Version): KubeObject {
+    if (kind.conversion) throw unprepared(kind);
+    return this.#complete(fromHub({ kind, version }, this.hub(kind)) as KubeObject, kind, version);
+  }
+
+  #complete(object: KubeObject, kind: Kind, version: Version): KubeObject {
+    object.metadata.selfLink = selfLinkOf(kind, version, this.at);
+    object.metadata.resourceVersion = String(this.revision);
+    return this.#origin.frozen ? deepFreeze(object) : object;
+  }
+}
+
+const INITIALIZERS = Buffer.from('"initializers":');
+
+/** A mistake in the program: see ../conversion/prepare.ts. */
+function unprepared({ kind }: Kind): Error {
+  return new Error(`objects of kind ${kind} are converted asynchronously and must be prepared before they are read`);
+}

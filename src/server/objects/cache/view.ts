@@ -1,0 +1,177 @@
+import type { Item } from '../../../api/reply.ts';
+import { allocatePooled } from '../../../base/bytes/pooled-buffer.ts';
+import { endOfStructure } from '../../../base/json/json-scan.ts';
+import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
+import { findManagers, servedManagers, unpackManagers } from '../managed-fields/stored-managers.ts';
+import {
+  encode,
+  encodeLasting,
+  headOf,
+  type SplicedBytes,
+  selfLinkOf,
+  splice,
+  unspliced,
+  writeSpliced,
+} from './encoding.ts';
+import type { ObjectKey } from './keys.ts';
+import type { KeptBytes, RecentBytes } from './recent-bytes.ts';
+import type { SharedObjects } from './shared-objects.ts';
+
+/** What a view is made from: an object, or a function that reads it when it is first needed. */
+export interface ViewContent {
+  readonly object?: KubeObject;
+  readonly read?: () => KubeObject;
+  /** The bytes in the store, where they are what is served but for the splice. */
+  readonly stored?: Buffer;
+  /** What other caches have read from these bytes. */
+  readonly shared?: SharedObjects | undefined;
+}
+
+/** The entry that a view shows. */
+interface ViewedEntry {
+  readonly at: ObjectKey;
+  readonly revision: number;
+  readonly size: number;
+  /** Where bytes that can be made again are kept. */
+  readonly recent: RecentBytes;
+  hub(kind: Kind): KubeObject;
+}
+
+/** The part of a row in a table that does not change with time. */
+interface ViewRow {
+  readonly columns: object;
+  /** What the row has of the object. */
+  readonly form: string;
+  /** The indices of the columns that change with time, and the bytes around their cells. */
+  readonly changing: readonly number[];
+  readonly parts: readonly Buffer[];
+}
+
+const OPENING_BRACE = Buffer.from('{');
+const COMMA = Buffer.from(',');
+
+/** An encoding of objects beside JSON. */
+export interface ObjectEncoding {
+  encode(object: KubeObject): Buffer;
+}
+
+/** An entry as one version serves it. */
+export class View implements Item {
+  #object: KubeObject | undefined;
+  readonly #read: (() => KubeObject) | undefined;
+  readonly #stored: Buffer | undefined;
+  readonly #shared: SharedObjects | undefined;
+  #json: KeptBytes | undefined;
+  #metadata: Buffer | undefined;
+  #encoded: { readonly encoding: ObjectEncoding; kept: KeptBytes }[] | undefined;
+  /** Its row in a table. */
+  row: ViewRow | undefined;
+
+  constructor(
+    readonly entry: ViewedEntry,
+    readonly kind: Kind,
+    readonly version: Version,
+    content: ViewContent,
+  ) {
+    this.#object = content.object;
+    this.#read = content.read;
+    this.#stored = content.stored;
+    this.#shared = content.shared;
+  }
+
+  get object(): KubeObject {
+    this.#object ??= this.#shared ? this.#shared.object(this.#stored!, this.#read!) : this.#read?.();
+    return this.#object as KubeObject;
+  }
+
+  /** That of the bytes in the store. */
+  get size(): number {
+    return this.entry.size;
+  }
+
+  /** Whether it is served as it is stored, so that nothing has to be encoded. */
+  get isStored(): boolean {
+    return this.#stored !== undefined;
+  }
+
+  /** Whether the object is there without being read from bytes. */
+  get isRead(): boolean {
+    return this.#object !== undefined;
+  }
+
+  json(): Buffer {
+    const known = this.#json?.bytes;
+    if (known) return known;
+    const json = this.#encode();
+    this.#json = this.entry.recent.keep(json);
+    return json;
+  }
+
+  /** The same for a caller that copies it into other bytes. It is not kept. */
+  jsonSource(): SplicedBytes {
+    const known = this.#json?.bytes;
+    if (known) return unspliced(known);
+    return this.#spliced() ?? unspliced(encode(this.object, this.kind.rawFields));
+  }
+
+  /** The metadata alone: it is read from the bytes where nobody has asked for the object. */
+  get metadata(): KubeObject['metadata'] {
+    if (this.#object || !this.#stored) return this.object.metadata;
+    return this.#shared
+      ? this.#shared.metadata(this.#stored, () => this.#readMetadata(this.#stored!))
+      : this.#readMetadata(this.#stored);
+  }
+
+  #readMetadata(stored: Buffer): KubeObject['metadata'] {
+    const start = headOf(this.kind, this.version).bytes.length - 1;
+    const json = stored.toString('utf8', start, endOfStructure(stored, start));
+    const metadata = JSON.parse(json) as KubeObject['metadata'];
+    unpackManagers({ metadata });
+    metadata.selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
+    metadata.resourceVersion = String(this.entry.revision);
+    return metadata;
+  }
+
+  /** The metadata as JSON: all that metadata-only replies show of the object. Only what differs from object to object is kept. */
+  metadataJson(): Buffer {
+    this.#metadata ??= encodeLasting(JSON.stringify({ ...this.metadata, managedFields: undefined }));
+    const managers = this.#managersJson();
+    return managers ? Buffer.concat([OPENING_BRACE, managers, COMMA, this.#metadata.subarray(1)]) : this.#metadata;
+  }
+
+  #managersJson(): Buffer | undefined {
+    const found = this.#stored && findManagers(this.#stored, headOf(this.kind, this.version).bytes.length);
+    if (found) return Buffer.concat(servedManagers(found).map((part) => Buffer.from(part)));
+    const { managedFields } = this.metadata;
+    return managedFields && Buffer.from(`"managedFields":${JSON.stringify(managedFields)}`);
+  }
+
+  /** The object in another encoding. One that has to be read for this is not kept, only its bytes are. */
+  encoded(encoding: ObjectEncoding): Buffer {
+    const known = this.#encoded?.find((each) => each.encoding === encoding);
+    if (known?.kept.bytes) return known.kept.bytes;
+    const bytes = encoding.encode(this.#object ?? (this.#read?.() as KubeObject));
+    const kept = this.entry.recent.keep(bytes);
+    if (known) known.kept = kept;
+    else {
+      this.#encoded ??= [];
+      this.#encoded.push({ encoding, kept });
+    }
+    return bytes;
+  }
+
+  #encode(): Buffer {
+    const source = this.#spliced();
+    if (!source) return encode(this.object, this.kind.rawFields);
+    const out = allocatePooled(source.length);
+    writeSpliced(source, out, 0);
+    return out;
+  }
+
+  #spliced(): SplicedBytes | undefined {
+    if (!this.#stored) return undefined;
+    const selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
+    const at = headOf(this.kind, this.version).bytes.length;
+    return splice(this.#stored, at, { selfLink, revision: this.entry.revision });
+  }
+}

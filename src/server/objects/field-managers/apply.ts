@@ -1,0 +1,129 @@
+/** Server-side apply: what a configuration makes of an object, and who owns what afterwards. */
+import { deepEqual, type Tree } from '../../../base/json/tree.ts';
+import type { Kind, Version } from '../../../kinds/kind.ts';
+import { difference, type FieldSet, intersection, isEmptySet, union } from '../../../schema/fields/field-set.ts';
+import { fieldsOf } from '../../../schema/fields/fields-of.ts';
+import { mergeFields } from '../../../schema/fields/merge.ts';
+import { removeFields, withNamedFields } from '../../../schema/fields/remove.ts';
+import { zeroObject } from '../../../schema/fields/zero.ts';
+import { type Conflicts, conflictError } from './conflict.ts';
+import { KUBECTL, withLastApplied, withoutLastApplied } from './last-applied.ts';
+import { checkApplicable, checkManaged } from './limits.ts';
+import { identifierOf, type Manager, type Managers } from './managers.ts';
+import type { OwnableFields } from './reset-fields.ts';
+import { afterUpdate, othersAfter, withoutMetadata } from './update.ts';
+import { VersionedTree, versionNamed } from './versioned.ts';
+
+export interface Application {
+  readonly kind: Kind;
+  readonly version: Version;
+  /** The object as it is, in that version; what Go programs write for an empty one where there is none. */
+  readonly live: unknown;
+  readonly managers: Managers;
+  /** What is applied: a tree that fits the schema. */
+  readonly config: Tree;
+  readonly manager: string;
+  readonly subresource: string;
+  /** Takes over what others own. */
+  readonly force: boolean;
+  readonly now: string;
+  readonly ownable: (version: Version) => OwnableFields;
+}
+
+export interface Applied {
+  /** In the version of the configuration; not decoded. */
+  readonly tree: unknown;
+  readonly managers: Managers;
+}
+
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+/** Throws a Conflict when others own fields that the configuration would change, unless it is forced, and 413 for too many fields. */
+export function applyConfiguration(application: Application): Applied {
+  const { config, live, manager, version } = application;
+  checkApplicable(version, live);
+  checkApplicable(version, config);
+  const tracked = application.managers.size > 0 ? application : { ...application, managers: untracked(application) };
+  const { tree, ...applied } = merged(tracked);
+  return { ...applied, tree: manager === KUBECTL ? withLastApplied(tree, config) : tree };
+}
+
+/** The manager of everything that an object has before it is applied to for the first time. */
+function untracked({ kind, version, live, managers, subresource, now, ownable }: Application): Managers {
+  const before = new VersionedTree(kind, version, zeroObject(version.schema));
+  const after = new VersionedTree(kind, version, live);
+  const { apiVersion } = version;
+  const updater = { manager: BEFORE_FIRST_APPLY, apiVersion, subresource, time: now };
+  return afterUpdate({ kind, version, before, after, ownable }, managers, updater);
+}
+
+function merged(application: Application): Applied {
+  const { kind, version, live, managers, config, manager, subresource, now, ownable } = application;
+  const { apiVersion } = version;
+  const own = { manager, operation: 'Apply', apiVersion, subresource } as const;
+  const identifier = identifierOf(own);
+  const last = managers.get(identifier);
+  const fields = ownable(version)(fieldsOf(version.schema, config));
+  const claimed = new Map(managers).set(identifier, { ...own, time: last?.time, fields });
+  checkManaged([...claimed.values()].map((each) => each.fields));
+  const tree = pruned(application, claimed, last);
+  const before = new VersionedTree(kind, version, live);
+  const after = new VersionedTree(kind, version, tree);
+  const { conflicts, left } = othersAfter({ kind, version, before, after, ownable }, claimed, { applier: identifier });
+  checkConflicts(application, conflicts);
+  const managed = withoutMetadata(fields);
+  const next = new Map(left);
+  const isSame = deepEqual(live, tree);
+  if (isEmptySet(managed)) next.delete(identifier);
+  else next.set(identifier, { ...own, time: isSame ? last?.time : now, fields: managed });
+  return { tree: isSame ? live : tree, managers: next };
+}
+
+function checkConflicts({ version, live, manager, force }: Application, conflicts: Conflicts): void {
+  if (force || conflicts.size === 0) return;
+  const left = manager === KUBECTL ? withoutLastApplied(conflicts, version, live) : conflicts;
+  if (left.size > 0) throw conflictError(left);
+}
+
+/** The merged object without what the manager applied before and does no longer, as far as nobody else owns it. */
+function pruned({ kind, version, live, config }: Application, managers: Managers, last: Manager | undefined): unknown {
+  const tree = mergeFields(version.schema, live, config);
+  if (!last || isEmptySet(last.fields)) return tree;
+  const lastVersion = versionNamed(kind, last.apiVersion, version);
+  if (!lastVersion) return tree;
+  const merged = new VersionedTree(kind, version, tree);
+  const lastFields = withNamedFields(lastVersion.schema, last.fields);
+  let left = new VersionedTree(kind, lastVersion, removeFields(lastVersion.schema, merged.in(lastVersion), lastFields));
+  for (const [owning, owned] of ownedByVersion(kind, version, managers, lastVersion)) {
+    left = new VersionedTree(kind, owning, withOwned(owning, { merged, left, owned }));
+  }
+  // Only what the manager applied itself goes, and nothing that merely belonged to it.
+  const { schema } = lastVersion;
+  const had = withNamedFields(schema, fieldsOf(schema, merged.in(lastVersion)));
+  const has = withNamedFields(schema, fieldsOf(schema, left.in(lastVersion) ?? {}));
+  const gone = intersection(difference(had, has), lastFields);
+  if (isEmptySet(gone)) return tree;
+  return new VersionedTree(kind, lastVersion, removeFields(schema, merged.in(lastVersion), gone)).in(version);
+}
+
+/** What all managers own, by version; that of the last configuration first. */
+function ownedByVersion(kind: Kind, asked: Version, managers: Managers, first: Version): Map<Version, FieldSet> {
+  const owned = new Map<Version, FieldSet>([[first, {}]]);
+  for (const { apiVersion, fields } of managers.values()) {
+    const version = versionNamed(kind, apiVersion, asked);
+    if (version) owned.set(version, union(owned.get(version) ?? {}, fields));
+  }
+  return owned;
+}
+
+/** Puts back what was removed and is owned by somebody. */
+function withOwned(
+  version: Version,
+  { merged, left, owned }: { merged: VersionedTree; left: VersionedTree; owned: FieldSet },
+): unknown {
+  const { schema } = version;
+  const before = merged.in(version);
+  const had = withNamedFields(schema, fieldsOf(schema, before));
+  const has = withNamedFields(schema, fieldsOf(schema, left.in(version) ?? {}));
+  return removeFields(schema, before, difference(had, union(has, withNamedFields(schema, owned))));
+}

@@ -1,0 +1,143 @@
+/** What a write does to the managers of an object. */
+import type { Kind, Version } from '../../../kinds/kind.ts';
+import { compareFields } from '../../../schema/fields/compare.ts';
+import {
+  difference,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  LEAF,
+  NO_FIELDS,
+  union,
+} from '../../../schema/fields/field-set.ts';
+import { capManagers } from './cap.ts';
+import { identifierOf, type Manager, type Managers, withFields } from './managers.ts';
+import type { OwnableFields } from './reset-fields.ts';
+import { type VersionedTree, versionNamed } from './versioned.ts';
+
+/** An object before and after a write, and the path that it was written through. */
+export interface Change {
+  readonly kind: Kind;
+  /** The version of the request. */
+  readonly version: Version;
+  readonly before: VersionedTree;
+  readonly after: VersionedTree;
+  readonly ownable: (version: Version) => OwnableFields;
+}
+
+/** The manager of a request that is no apply. */
+export type Updater = Pick<Manager, 'manager' | 'apiVersion' | 'subresource'> & { readonly time: string };
+
+/** Takes the changed fields from all managers and gives them to the one that changed them. */
+export function afterUpdate(change: Change, managers: Managers, updater: Updater): Managers {
+  const { manager, apiVersion, subresource, time } = updater;
+  const operation = 'Update';
+  const identifier = identifierOf({ manager, operation, apiVersion, subresource });
+  const { changed, left } = othersAfter(change, managers, { updater: identifier });
+  const own = withoutMetadata(changed);
+  if (isEmptySet(own)) return capManagers(left);
+  const previous = left.get(identifier);
+  const after = new Map(left);
+  const fields = previous ? withMembers(previous.fields, own) : own;
+  after.set(identifier, { manager, operation, apiVersion, subresource, time, fields });
+  return capManagers(after);
+}
+
+interface OthersAfter {
+  /** What the write added or modified, in the version of the request. */
+  readonly changed: FieldSet;
+  /** The fields that managers own and the write changed. */
+  readonly conflicts: ReadonlyMap<Manager, FieldSet>;
+  /** The managers with what they still own; the very same where they lost nothing. */
+  readonly left: Managers;
+}
+
+interface Writer {
+  /** A manager that applies, which is not asked. */
+  readonly applier?: string;
+  /** A manager that updates, which keeps what it changed. */
+  readonly updater?: string;
+}
+
+/** What managers own after a write by another one, who takes over what it changed. */
+export function othersAfter(change: Change, managers: Managers, { applier, updater }: Writer): OthersAfter {
+  const { kind, version } = change;
+  const comparisons = new Map<Version, VersionComparison>();
+  const comparisonIn = (asked: Version) => {
+    let comparison = comparisons.get(asked);
+    if (!comparison) {
+      comparison = compareIn(change, asked);
+      comparisons.set(asked, comparison);
+    }
+    return comparison;
+  };
+  const conflicts = new Map<Manager, FieldSet>();
+  const left = new Map<string, Manager>();
+  let isSame = true;
+  for (const [identifier, manager] of managers) {
+    if (identifier === applier) {
+      left.set(identifier, manager);
+      continue;
+    }
+    const own = versionNamed(kind, manager.apiVersion, version);
+    // Of a version that is served no longer, nothing can be said.
+    if (!own) {
+      isSame = false;
+      continue;
+    }
+    const { changed, removed } = comparisonIn(own);
+    const conflict = identifier === updater ? NO_FIELDS : intersection(manager.fields, changed);
+    if (!isEmptySet(conflict)) conflicts.set(manager, conflict);
+    const gone = union(conflict, intersection(manager.fields, removed));
+    const kept = withFields(manager, withoutMembers(manager.fields, gone));
+    if (kept) left.set(identifier, kept);
+    if (kept !== manager) isSame = false;
+  }
+  return { changed: comparisonIn(version).changed, conflicts, left: isSame ? managers : left };
+}
+
+/** The very same set where there is nothing to take away. */
+function withoutMembers(fields: FieldSet, gone: FieldSet): FieldSet {
+  return isEmptySet(gone) ? fields : difference(fields, gone);
+}
+
+/** The very same set where it has all of them. */
+function withMembers(fields: FieldSet, added: FieldSet): FieldSet {
+  return isEmptySet(difference(added, fields)) ? fields : union(added, fields);
+}
+
+/** What a write changed, in one version and as far as its path may. */
+interface VersionComparison {
+  /** Added or modified. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+function compareIn({ before, after, ownable }: Change, version: Version): VersionComparison {
+  const { added, modified, removed } = compareFields(version.schema, before.in(version), after.in(version));
+  const filter = ownable(version);
+  return { changed: filter(union(modified, added)), removed: filter(removed) };
+}
+
+const SERVER_METADATA = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+];
+
+const UNMANAGED: FieldSet = {
+  'f:apiVersion': LEAF,
+  'f:kind': LEAF,
+  'f:metadata': { '.': LEAF, ...Object.fromEntries(SERVER_METADATA.map((name) => [`f:${name}`, LEAF])) },
+};
+
+/** Leaves out what nobody manages: the type of the object and what identifies it. */
+export function withoutMetadata(fields: FieldSet): FieldSet {
+  return difference(fields, UNMANAGED);
+}

@@ -1,0 +1,46 @@
+import { clone } from '../../../base/json/tree.ts';
+import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
+import { decodeUnlimited } from '../../../schema/decode.ts';
+import { fromHub, toHub } from '../conversion/convert.ts';
+
+/** Managers own fields in the version that they wrote. */
+export class VersionedTree {
+  readonly #kind: Kind;
+  readonly #given: Version;
+  readonly #tree: unknown;
+  /** The tree in other versions, which few objects are asked for. */
+  #converted: Map<Version, unknown> | undefined;
+
+  constructor(kind: Kind, version: Version, tree: unknown) {
+    this.#kind = kind;
+    this.#given = version;
+    this.#tree = tree;
+  }
+
+  /** The tree in a version of its kind; it must not be changed. */
+  in(version: Version): unknown {
+    if (version === this.#given) return this.#tree;
+    this.#converted ??= new Map();
+    let tree = this.#converted.get(version);
+    if (tree === undefined) {
+      tree = this.#convert(version);
+      this.#converted.set(version, tree);
+    }
+    return tree;
+  }
+
+  #convert(version: Version): unknown {
+    const kind = this.#kind;
+    const object = decodeUnlimited(this.#given.schema, clone(this.#tree)) as KubeObject;
+    const hub = toHub({ kind, version: this.#given }, object);
+    const converted = hub instanceof Promise ? hub : fromHub({ kind, version }, hub);
+    if (converted instanceof Promise) throw new Error(`kind ${kind.kind} is converted asynchronously`);
+    return converted;
+  }
+}
+
+/** The version of a kind in which a manager owns fields; undefined when it is served no longer, or cannot be converted to. */
+export function versionNamed(kind: Kind, apiVersion: string, asked: Version): Version | undefined {
+  if (apiVersion === asked.apiVersion) return asked;
+  return kind.conversion ? undefined : kind.versions.find((each) => each.apiVersion === apiVersion);
+}

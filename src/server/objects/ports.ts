@@ -1,0 +1,22 @@
+/** What work on stored objects is given: a way to read them, and the tools of every component. */
+import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Cache } from './cache/cache.ts';
+import type { Registry } from './registry/registry.ts';
+
+/** Reads objects. */
+export interface Reader {
+  readonly cache: Cache;
+  readonly registry: Registry;
+  /** Divides the reading of long lists into turns of the event loop. */
+  readonly turns: TurnBudget;
+}
+
+/** Time, randomness and the log. */
+export interface Tools {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}

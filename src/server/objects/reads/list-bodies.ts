@@ -1,0 +1,236 @@
+/**
+ * Lists that were requested recently, encoded. The items of a list change only when its table does, so that the same
+ * request gets the same bytes, also compressed. A few lists are kept, up to a limit of memory: those that were requested
+ * twice, because memory that threads share is scarce, and a list that changes all the time would use it up.
+ */
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import type { ListBody, ListBodyCache } from '../../../api/reply.ts';
+import {
+  allocateForSending,
+  allocateSharable,
+  isMovable,
+  joinSharable,
+  makeMovable,
+} from '../../../base/bytes/shared-buffer.ts';
+import { textBytes } from '../../../base/collections/bounded-map.ts';
+import { headOf, unspliced, writeSpliced } from '../cache/encoding.ts';
+import type { Table } from '../cache/table.ts';
+import type { View } from '../cache/view.ts';
+import type { Registry, Resource } from '../registry/registry.ts';
+
+/** Of all lists together; a list of more than half of it is not kept. */
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_LISTS = 64;
+const REFERENCE_BYTES = 8;
+
+/** Which list: a resource, the table that its objects are in, and what tells its lists apart (namespace, selectors). */
+export interface ListKey {
+  readonly resource: Resource;
+  readonly table: Table;
+  readonly text: string;
+}
+
+interface ListContent {
+  readonly head: string;
+  readonly views: readonly View[];
+  /** What was encoded beforehand. */
+  readonly encoded?: ReadonlyMap<View, Buffer>;
+}
+
+interface Kept {
+  readonly name: string;
+  readonly table: Table;
+  /** Of the table. */
+  readonly generation: number;
+  readonly resource: Resource;
+  readonly views: readonly View[];
+  /** How the list was requested before. */
+  readonly requested: Set<ListEncoding>;
+  readonly bodies: Partial<Record<ListEncoding, KeptBody>>;
+}
+
+type Allocate = (length: number) => Buffer;
+
+type ListEncoding = 'json' | 'protobuf';
+
+interface KeptBody {
+  readonly head: string;
+  readonly bytes: Buffer;
+  gzip: Promise<Buffer> | undefined;
+}
+
+export class ListBodies {
+  /** By group, version, plural and text; the least recently made first. */
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  constructor(registry: Registry) {
+    registry.onChange(() => this.#dropUnserved(registry));
+  }
+
+  /** Whether the objects of a list are known. */
+  has(key: ListKey): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  /** The objects of a list, found again or made anew. */
+  views(key: ListKey, make: () => readonly View[]): readonly View[] {
+    return this.#lookUp(key, make).views;
+  }
+
+  hasJson(key: ListKey, content: ListContent): boolean {
+    return this.#body(key, 'json', content) !== undefined;
+  }
+
+  json(key: ListKey, content: ListContent): Buffer {
+    const known = this.#body(key, 'json', content);
+    if (known) return known.bytes;
+    const json = listJson(content, this.#allocator(key, 'json'));
+    this.#keep(key, 'json', content, json);
+    return json;
+  }
+
+  gzip(key: ListKey, content: ListContent): Promise<Buffer> {
+    const json = this.json(key, content);
+    return this.#gzip(key, 'json', json);
+  }
+
+  protobuf(key: ListKey, content: ListContent): ListBodyCache {
+    const body = (bytes: Buffer): ListBody => ({ bytes, gzip: () => this.#gzip(key, 'protobuf', bytes) });
+    return {
+      find: () => {
+        const known = this.#body(key, 'protobuf', content);
+        return known && body(known.bytes);
+      },
+      allocate: (length) => this.#allocator(key, 'protobuf')(length),
+      keep: (bytes) => {
+        this.#keep(key, 'protobuf', content, bytes);
+        return body(bytes);
+      },
+    };
+  }
+
+  /** A list that was encoded, if it is still the same. */
+  #body(key: ListKey, encoding: ListEncoding, { head, views }: ListContent): KeptBody | undefined {
+    const body = this.#lookUp(key, () => views).bodies[encoding];
+    return body?.head === head ? body : undefined;
+  }
+
+  /** The first request for a list gives its memory away; from the second one on, it is kept. */
+  #allocator(key: ListKey, encoding: ListEncoding): Allocate {
+    const requested = this.#find(key)?.requested;
+    if (requested?.has(encoding)) return allocateSharable;
+    requested?.add(encoding);
+    return allocateForSending;
+  }
+
+  #keep(key: ListKey, encoding: ListEncoding, { head, views }: ListContent, bytes: Buffer): void {
+    const kept = this.#find(key);
+    if (!kept || bytes.length * 4 > MAX_BYTES || kept.views !== views) return;
+    // Every response would be a copy of what is kept.
+    if (isMovable(bytes)) return;
+    this.#bytes -= bytesOf(kept);
+    kept.bodies[encoding] = { head, bytes, gzip: undefined };
+    this.#bytes += bytesOf(kept);
+    this.#shrink(kept);
+  }
+
+  #gzip(key: ListKey, encoding: ListEncoding, bytes: Buffer): Promise<Buffer> {
+    const body = this.#kept.get(nameOf(key))?.bodies[encoding];
+    if (body?.bytes !== bytes) return squeeze(bytes);
+    body.gzip ??= squeeze(bytes);
+    return body.gzip;
+  }
+
+  #find(key: ListKey): Kept | undefined {
+    const known = this.#kept.get(nameOf(key));
+    return known?.generation === key.table.generation && known.resource === key.resource ? known : undefined;
+  }
+
+  #lookUp(key: ListKey, make: () => readonly View[]): Kept {
+    const known = this.#find(key);
+    if (known) return known;
+    this.#dropOutdated();
+    const { resource, table } = key;
+    const { generation } = table;
+    const name = nameOf(key);
+    const views = make();
+    const kept: Kept = { name, table, generation, resource, views, requested: new Set(), bodies: {} };
+    if (bytesOf(kept) * 2 > MAX_BYTES) return kept;
+    this.#kept.set(name, kept);
+    this.#bytes += bytesOf(kept);
+    if (this.#kept.size > MAX_LISTS) this.#dropOldest(kept);
+    this.#shrink(kept);
+    return kept;
+  }
+
+  #dropUnserved(registry: Registry): void {
+    for (const [name, kept] of [...this.#kept]) if (!registry.serves(kept.resource)) this.#drop(name, kept);
+  }
+
+  /** A list of a table that has changed is of no use, and keeps old versions of its objects in memory. */
+  #dropOutdated(): void {
+    for (const [name, kept] of this.#kept) if (kept.generation !== kept.table.generation) this.#drop(name, kept);
+  }
+
+  #shrink(keep: Kept): void {
+    while (this.#bytes > MAX_BYTES && this.#kept.size > 1) this.#dropOldest(keep);
+  }
+
+  #dropOldest(keep: Kept): void {
+    for (const [name, kept] of this.#kept) {
+      if (kept === keep) continue;
+      this.#drop(name, kept);
+      return;
+    }
+  }
+
+  #drop(name: string, kept: Kept): void {
+    this.#kept.delete(name);
+    this.#bytes -= bytesOf(kept);
+  }
+}
+
+/** Of the key, the references to the objects, and the encoded lists: once more for the compressed ones, which are smaller. */
+function bytesOf({ name, views, bodies: { json, protobuf } }: Kept): number {
+  const encoded = (json?.bytes.length ?? 0) + (protobuf?.bytes.length ?? 0);
+  return textBytes(name) + views.length * REFERENCE_BYTES + encoded * 2;
+}
+
+function nameOf({ resource, text }: ListKey): string {
+  return `${resource.version.apiVersion}\n${resource.kind.plural}\n${text}`;
+}
+
+async function squeeze(json: Buffer): Promise<Buffer> {
+  return joinSharable([await promisify(gzip)(json, { level: constants.Z_BEST_SPEED })]);
+}
+
+/**
+ * `HEAD{…},{…}]}`: each item is its object's own bytes, without kind and apiVersion unless the kind has typed items. Sending a
+ * large list takes it away from this thread, unless it was allocated in shared memory.
+ */
+export function listJson({ head, views, encoded }: ListContent, allocate: Allocate = allocateForSending): Buffer {
+  const sources = views.map((view) => {
+    const known = encoded?.get(view);
+    return known ? unspliced(known) : view.jsonSource();
+  });
+  let length = Buffer.byteLength(head) + 2;
+  const skipped = views.map(({ kind, version }) => headOf(kind, version).item);
+  sources.forEach((source, index) => {
+    length += source.length - skipped[index]! + 2;
+  });
+  // The first item has no comma before it.
+  const out = allocate(views.length === 0 ? length : length - 1);
+  let at = out.write(head, 0);
+  sources.forEach((source, index) => {
+    if (index > 0) out[at++] = COMMA;
+    out[at++] = OPENING_BRACE;
+    at = writeSpliced(source, out, at, skipped[index]);
+  });
+  out.write(']}', at);
+  return makeMovable(out);
+}
+
+const COMMA = 0x2c;
+const OPENING_BRACE = 0x7b;

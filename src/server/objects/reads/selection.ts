@@ -1,0 +1,105 @@
+import type { Call } from '../../../api/call.ts';
+import { badRequest } from '../../../api/errors.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import {
+  type FieldRequirement,
+  parseFieldSelector,
+  parseLabelSelector,
+  SelectorError,
+} from '../../../schema/selector/selector.ts';
+import type { Entry } from '../cache/entry.ts';
+import type { ObjectKey } from '../cache/keys.ts';
+import type { Resource } from '../registry/registry.ts';
+
+/** Fields that all kinds are selected by; they are the same in all versions. */
+const METADATA_FIELDS: Readonly<Record<string, (object: KubeObject) => string>> = {
+  'metadata.name': ({ metadata }) => metadata.name ?? '',
+  'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
+};
+
+/** The same, of the key of an object. */
+const KEY_FIELDS: Readonly<Record<string, (at: ObjectKey) => string>> = {
+  'metadata.name': ({ name }) => name,
+  'metadata.namespace': ({ namespace }) => namespace,
+};
+
+/** Which objects a list or a watch shows. */
+export interface Selection {
+  /** The version of objects that it looks at: what is converted asynchronously has to be prepared in it. */
+  readonly reads: Resource;
+  readonly matches: (entry: Entry) => boolean;
+  /** The same for selections that match the same objects for certain. */
+  readonly text: string;
+}
+
+/** The selection of a call: its selectors, and the name where it is about one object. */
+export function selectionOf(resource: Resource, call: Call): Selection {
+  const { kind } = resource;
+  const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
+  const check = checkOf(resource, call);
+  const reads = isAboutShown(resource, fieldSelector) ? resource : { kind, version: kind.hub };
+  const isNamed = keyCheckOf(fieldSelector, call.name);
+  const isPlain = !labelSelector && !fieldSelector && !call.name;
+  return {
+    reads,
+    // Without selectors, only objects with initializers have to be decoded, and those that may be unreadable.
+    matches: (entry) =>
+      (isPlain && entry.isKnownInitialized(kind)) || (isNamed(entry.at) && check(entry.view(reads).object)),
+    text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
+  };
+}
+
+/** What a valid selection demands of names: an object with another one does not have to be decoded. */
+function keyCheckOf(fieldSelector: string, wanted: string | undefined): (at: ObjectKey) => boolean {
+  const requirements = parseFieldSelector(fieldSelector).filter(({ field }) => Object.hasOwn(KEY_FIELDS, field));
+  return (at) => {
+    if (wanted && at.name !== wanted) return false;
+    return requirements.every(({ field, op, value }) => (KEY_FIELDS[field]!(at) === value) === (op === '='));
+  };
+}
+
+/** Whether a valid selector has to see objects as the version of the resource shows them. */
+function isAboutShown({ kind, version }: Resource, fieldSelector: string): boolean {
+  if (!version.selectsShown || version === kind.hub) return false;
+  return parseFieldSelector(fieldSelector).some(({ field }) => !Object.hasOwn(METADATA_FIELDS, field));
+}
+
+/**
+ * The same as a predicate on objects in the stored version, or in that of the resource where its selectors read that.
+ * Throws BadRequest when a selector is invalid.
+ */
+export function checkOf(resource: Resource, call: Call): (object: KubeObject) => boolean {
+  const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
+  const checks: ((object: KubeObject) => boolean)[] = [];
+  try {
+    const labels = parseLabelSelector(labelSelector);
+    if (!labels.empty) checks.push((object) => labels.matches(object.metadata.labels));
+    for (const requirement of parseFieldSelector(fieldSelector)) checks.push(fieldCheck(resource, requirement));
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message, error);
+    throw error;
+  }
+  if (call.name) checks.unshift((object) => object.metadata.name === call.name);
+  // Objects with pending initializers are hidden unless the client asks for them.
+  if (!includeUninitialized) checks.push((object) => !object.metadata.initializers?.pending?.length);
+  return (object) => {
+    for (const check of checks) if (!check(object)) return false;
+    return true;
+  };
+}
+
+function fieldCheck(resource: Resource, { field, op, value }: FieldRequirement): (object: KubeObject) => boolean {
+  const read = reader(resource, field);
+  return op === '=' ? (object) => read(object) === value : (object) => read(object) !== value;
+}
+
+function reader({ version }: Resource, field: string): (object: KubeObject) => string {
+  if (Object.hasOwn(METADATA_FIELDS, field)) return METADATA_FIELDS[field]!;
+  const selectable = version.selectable ?? {};
+  if (Object.hasOwn(selectable, field)) return selectable[field]!;
+  throw badRequest(
+    version.selectable
+      ? `field label not supported: ${field}`
+      : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * The contract of a subresource: everything the server knows about it. Dispatch, routing, discovery, the published schemas,
+ * the decoding of bodies and what a write may change derive from its descriptor.
+ */
+
+import type { QueryParameters } from '../../../api/parameters.ts';
+import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
+import type { SubresourceName } from '../../../kinds/subresources.ts';
+import type { ObjectSchema } from '../../../schema/schema.ts';
+import type { UpdatedPart } from './updated-part.ts';
+
+/** `Op` performs a verb. It is opaque to everything but the dispatcher. */
+export interface SubresourceDescriptor<Op = unknown, Name extends SubresourceName = SubresourceName> {
+  readonly name: Name;
+  /** Performs each verb that the subresource has. A request needs the right to that verb on `<plural>/<name>`. */
+  readonly operations: Readonly<Partial<Record<Verb, Op>>>;
+  readonly content: SubresourceContent;
+  /** The part of the object that writes change; absent: they change none. */
+  readonly updates?: UpdatedPart;
+  /** Query parameters besides those that every request may have. */
+  readonly parameters?: QueryParameters;
+}
+
+/** What clients send to a subresource, and what it returns. */
+type SubresourceContent =
+  /** The object itself. Of a body only the part counts that the subresource updates. */
+  | { readonly type: 'object' }
+  /** An object of another kind, such as a Scale. */
+  | { readonly type: 'body'; of(kind: Kind, version: Version): BodyType }
+  /** Plain text, whatever the client accepts. */
+  | { readonly type: 'text' }
+  /** Streams in both directions. The body of the request is not decoded; options are query parameters. */
+  | {
+      readonly type: 'connection';
+      /** The name under which clients know the options: `PodExecOptions`. */
+      optionsKind(kind: Kind): string;
+      /** Whether a path may follow the name of the subresource, as in `proxy/healthz`. */
+      readonly takesPath?: boolean;
+    };
+
+/** The kind of a body. */
+export interface BodyType {
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** Absent: bodies are not decoded, and no schema is published. */
+  readonly schema?: ObjectSchema;
+}
+
+/** The body type of the objects of a kind, in its stored version. */
+export function bodyTypeOf({ kind, hub }: Kind): BodyType & { readonly schema: ObjectSchema } {
+  return { kind, apiVersion: hub.apiVersion, schema: hub.schema };
+}

@@ -1,0 +1,36 @@
+import { RequestNotes } from '../../../api/request-notes.ts';
+import type { AdditionalUpdate } from '../admission/request.ts';
+import type { ApiRequest } from '../registry/api-request.ts';
+import type { Draft } from './draft.ts';
+import type { Update } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
+import { draftUpdate, finishUpdate } from './update.ts';
+
+/** Drafts of the objects that admission updates together with the one that is written. Admission is not asked about them. */
+export function draftAdditionalUpdates(
+  core: TransactionPorts,
+  { call }: ApiRequest,
+  updates: readonly AdditionalUpdate[],
+): Draft[] {
+  return updates.map(({ kind, current, part, object }) => {
+    const { namespace, name } = current.at;
+    const { apiVersion } = kind.hub;
+    const request: ApiRequest = {
+      resource: { kind, version: kind.hub },
+      call: {
+        verb: 'patch',
+        apiVersion,
+        plural: kind.plural,
+        namespace,
+        name,
+        ...(part === 'status' ? { subresource: 'status' } : {}),
+        user: call.user,
+      },
+      notes: new RequestNotes(),
+    };
+    const update: Update = { type: 'update', part, next: () => object };
+    const draft = draftUpdate(core, request, update, { current, object });
+    finishUpdate(core, draft, update);
+    return draft;
+  });
+}

@@ -1,0 +1,58 @@
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { StoreConflict } from '../../../store/store.ts';
+import type { Admission } from '../admission/request.ts';
+import { expectedBody } from '../body/body.ts';
+import { isDryRun } from '../body/dry-run.ts';
+import type { Reader } from '../ports.ts';
+import type { ApiRequest } from '../registry/api-request.ts';
+import type { Writer } from './ports.ts';
+import { catchUp } from './retry.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'admission'>;
+
+/** The body of a request that is admitted but not stored: a Binding, an Eviction, a TokenRequest, a review. */
+export interface AdmittedBody<T extends KubeObject> {
+  /** Reads the body. Called for every attempt. */
+  readonly read: () => T;
+  /** Throws when the body is invalid, as admission has left it. */
+  readonly check?: (body: T) => void;
+  /** Default: what the call says. */
+  readonly dryRun?: (body: T) => boolean;
+}
+
+/**
+ * Admits a body and performs what it asks for. A transaction inside `perform` is given `admitted`, so that it commits under
+ * the conditions of this admission; a conflict about those runs everything again. Admission is settled in any case.
+ */
+export async function withAdmittedBody<T extends KubeObject, R>(
+  core: Ports,
+  request: ApiRequest,
+  { read, check, dryRun }: AdmittedBody<T>,
+  perform: (body: T, admitted: Admission | undefined) => Promise<R> | R,
+): Promise<R> {
+  for (;;) {
+    let body = read();
+    const admission = core.admission.open(request, {
+      operation: 'CREATE',
+      name: request.call.name ?? '',
+      object: body,
+      old: undefined,
+      body: expectedBody(request),
+      dryRun: dryRun?.(body) ?? isDryRun(request.call),
+    });
+    try {
+      const admitting = admission?.admit();
+      if (admitting) await admitting;
+      if (admission) body = admission.object as T;
+      check?.(body);
+      const validating = admission?.validate();
+      if (validating) await validating;
+      return await perform(body, admission);
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      await catchUp(core, request, error);
+    } finally {
+      admission?.settle();
+    }
+  }
+}

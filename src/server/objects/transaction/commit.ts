@@ -1,0 +1,119 @@
+import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
+import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
+import type { Condition, Store, Write } from '../../../store/store.ts';
+import type { Cache, Written } from '../cache/cache.ts';
+import { type Encoded, encodeChange } from '../cache/encoding.ts';
+import type { Entry } from '../cache/entry.ts';
+import { checkMarker } from '../cache/markers.ts';
+import type { Draft } from './draft.ts';
+import { checkSize } from './object-size.ts';
+
+interface CommitOptions {
+  /** Rows that must be as they were seen; otherwise nothing is written. */
+  readonly conditions?: readonly Condition[] | undefined;
+  /** A row that is no object and is written with the drafts. */
+  readonly marker?: Write | undefined;
+}
+
+/** Other work may run after a larger object was encoded: to check it and to write it takes long again. */
+const MIN_PAUSED_BYTES = 256 * 1024;
+
+function encodedDraft({ object, current, shared, request }: Draft): Encoded {
+  const { kind } = request.resource;
+  return encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
+}
+
+/** The only writer of objects: turns drafts into rows and commits them to the store. */
+export class Commits {
+  readonly #store: Pick<Store, 'commit'>;
+  readonly #cache: Cache;
+  readonly #stages: Pick<TurnBudget, 'pause'>;
+  /** Commits of this process that are under way, by key. They never reject. */
+  readonly #inFlight = new ShortLivedMap<string, Promise<void>>();
+
+  constructor(store: Pick<Store, 'commit'>, cache: Cache, stages: Pick<TurnBudget, 'pause'>) {
+    this.#stages = stages;
+    this.#store = store;
+    this.#cache = cache;
+  }
+
+  /**
+   * Resolves when no commit of this process to the key is under way; undefined when none is. The next writer then starts
+   * from the outcome of the last one instead of conflicting with it.
+   */
+  idle(key: string): Promise<void> | undefined {
+    return this.#inFlight.get(key)?.then(() => this.idle(key));
+  }
+
+  /**
+   * Writes all drafts in one commit, or none. Resolves when they are durable and every reader sees them, with the entries of
+   * the drafts in their order; rejects with the store's errors, a StoreConflict among them.
+   */
+  async commit(drafts: readonly Draft[], { conditions, marker }: CommitOptions = {}): Promise<(Entry | undefined)[]> {
+    const writes: Write[] = [];
+    const written: (Written | undefined)[] = [];
+    const addresses: (Written | undefined)[] = [];
+    try {
+      for (const draft of drafts) {
+        const encoded = draft.isRemoval ? undefined : encodedDraft(draft);
+        const pause = encoded && encoded.bytes.length > MIN_PAUSED_BYTES ? this.#stages.pause() : undefined;
+        if (pause) await pause;
+        written.push(this.#add(draft, encoded, writes));
+        for (const address of draft.addresses) {
+          addresses.push(this.#add(address, encodedDraft(address), writes));
+        }
+      }
+      if (marker) {
+        checkMarker(marker);
+        writes.push(marker);
+      }
+      const committed = this.#store.commit(writes, conditions);
+      this.#track(drafts, committed);
+      const revision = await committed;
+      const reached = this.#cache.reached(revision);
+      if (reached) await reached;
+      return written.map((each) => each && this.#entryOf(each, revision));
+    } finally {
+      for (const each of written) if (each) this.#cache.forget(each);
+      for (const each of addresses) if (each) this.#cache.forget(each);
+    }
+  }
+
+  /** Removes an object whose stored bytes cannot be read. Resolves when every reader sees it; rejects like commit(). */
+  async removeUnreadable({ at, revision }: Entry): Promise<void> {
+    const committed = this.#store.commit([{ key: at.key, value: null, expect: revision, evenIfDamaged: true }]);
+    this.#track([{ at }], committed);
+    await this.#cache.reached(await committed);
+  }
+
+  #add(draft: Draft, encoded: Encoded | undefined, writes: Write[]): Written | undefined {
+    const { at, object, current, request, allocated } = draft;
+    const expect = current?.revision ?? 0;
+    let written: Written | undefined;
+    if (!encoded) writes.push({ key: at.key, value: null, expect });
+    else {
+      const { kind } = request.resource;
+      checkSize(encoded.bytes, current?.stored);
+      written = { at, kind, object, encoded };
+      const mark = this.#cache.announce(written);
+      writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });
+      // Objects of one kind have one mark, and a commit takes each key once.
+      if (mark && !writes.some(({ key }) => key === mark.key)) writes.push(mark);
+    }
+    for (const write of allocated) writes.push(write);
+    return written;
+  }
+
+  #track(drafts: readonly Pick<Draft, 'at'>[], commit: Promise<unknown>): void {
+    const done = () => {
+      for (const { at } of drafts) if (this.#inFlight.get(at.key) === settled) this.#inFlight.delete(at.key);
+    };
+    const settled: Promise<void> = commit.then(done, done);
+    for (const { at } of drafts) this.#inFlight.set(at.key, settled);
+  }
+
+  #entryOf({ at, encoded }: Written, revision: number): Entry {
+    const cached = this.#cache.entry(at.key);
+    return cached?.revision === revision ? cached : this.#cache.entryOf(at, revision, encoded.bytes);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * How large an object may become. A body is limited, but patches, defaults and webhooks add to what is stored, and every
+ * later request for the object takes time for all of it.
+ */
+import { ApiError } from '../../../api/errors.ts';
+import { hasMoreParts } from '../../../base/json/size.ts';
+import { isTree } from '../../../base/json/tree.ts';
+
+const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
+/** Of fields, list items, objects and lists: twice as many as a body may have. */
+const MAX_OBJECT_PARTS = 500_000;
+/** In a smaller object there is no room for more parts. */
+const MIN_COUNTED_BYTES = MAX_OBJECT_PARTS;
+
+/** Throws when an object is too large. One that was stored before there was a limit may stay, but not grow. */
+export function checkSize(bytes: Buffer, before: Buffer | undefined): void {
+  if (bytes.length <= MIN_COUNTED_BYTES || (before && bytes.length <= before.length)) return;
+  if (bytes.length > MAX_OBJECT_BYTES) throw tooLarge(`${MAX_OBJECT_BYTES} bytes`);
+  if (hasMoreParts(bytes, MAX_OBJECT_PARTS)) throw tooLarge(`${MAX_OBJECT_PARTS} fields and list items`);
+}
+
+/** What an object has that is not encoded yet. */
+interface TreeSize {
+  /** Fields, list items, objects and lists. */
+  readonly parts: number;
+  /** Of keys and texts. */
+  readonly characters: number;
+}
+
+export function isTooLarge({ parts, characters }: TreeSize): boolean {
+  return parts > MAX_OBJECT_PARTS || characters > MAX_OBJECT_BYTES;
+}
+
+/** The same for what admission has made of an object: it may change it many times before it is encoded. */
+export function checkTree(tree: unknown): void {
+  if (isTooLarge(sizeOfTree(tree)))
+    throw tooLarge(`${MAX_OBJECT_BYTES} bytes or ${MAX_OBJECT_PARTS} fields and list items`);
+}
+
+function sizeOfTree(tree: unknown): TreeSize {
+  let parts = 0;
+  let characters = 0;
+  const add = (value: unknown): void => {
+    parts++;
+    if (typeof value === 'string') characters += value.length;
+    else if (Array.isArray(value)) for (const item of value) add(item);
+    else if (isTree(value)) {
+      for (const key in value) {
+        characters += key.length;
+        add(value[key]);
+      }
+    }
+  };
+  add(tree);
+  return { parts, characters };
+}
+
+const tooLarge = (limit: string) =>
+  new ApiError('RequestEntityTooLarge', `Request entity too large: the object would have more than ${limit}`);

@@ -1,0 +1,110 @@
+import type { Call } from '../../../api/call.ts';
+import { isApiError } from '../../../api/errors.ts';
+import { RequestNotes } from '../../../api/request-notes.ts';
+import type { Kind } from '../../../kinds/kind.ts';
+import { StoreConflict, type Write } from '../../../store/store.ts';
+import { SERVER_USER } from '../server-user.ts';
+import type { Draft } from './draft.ts';
+import type { Mutation } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
+import { draftOf, finish, isUnchanged } from './stages.ts';
+
+/** How many rows are written in one commit. etcd takes 128 operations. */
+const MAX_ROWS = 100;
+
+export interface OwnWrite {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly mutation: Mutation;
+}
+
+export interface OwnWrites {
+  /** Why admission is not asked; it is logged with what could not be written. */
+  readonly withoutAdmission: string;
+  /** What differs from what should be, by the cache. Called until there is nothing left. */
+  readonly plan: () => readonly OwnWrite[];
+  /** A row that is written with the last objects. */
+  readonly marker?: Write;
+}
+
+/**
+ * Brings objects of the server's own into the state that they should have, several in one commit. They are drafted, completed
+ * and validated like those of clients, but not admitted: the server writes them before it serves clients. An object that
+ * turns out invalid is left as it is. Resolves when everything can be read.
+ */
+export async function writeOwn(core: TransactionPorts, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {
+  for (;;) {
+    const drafts = await draftsOf(core, plan(), withoutAdmission);
+    if (drafts.length === 0) return;
+    try {
+      const parts = commitsOf(drafts);
+      for (const part of parts) {
+        await core.commits.commit(part, { marker: part === parts.at(-1) ? marker : undefined });
+      }
+    } catch (error) {
+      // Another server does the same, or a client wrote: the next plan sees what is left to do.
+      if (!(error instanceof StoreConflict)) throw error;
+      await core.cache.fresh();
+    }
+  }
+}
+
+function commitsOf(drafts: readonly Draft[]): Draft[][] {
+  const parts: Draft[][] = [];
+  let rows = MAX_ROWS;
+  for (const draft of drafts) {
+    const own = 1 + draft.allocated.length + draft.addresses.length;
+    if (rows + own > MAX_ROWS) {
+      parts.push([]);
+      rows = 0;
+    }
+    parts.at(-1)!.push(draft);
+    rows += own;
+  }
+  return parts;
+}
+
+/** A second write of the same object is left to the next plan: a commit takes each key once. */
+async function draftsOf(core: TransactionPorts, writes: readonly OwnWrite[], reason: string): Promise<Draft[]> {
+  const drafts = new Map<string, Draft>();
+  for (const write of writes) {
+    const draft = await draftOfOwn(core, write, reason);
+    if (draft && !drafts.has(draft.at.key)) drafts.set(draft.at.key, draft);
+  }
+  return [...drafts.values()];
+}
+
+/** Undefined when there is nothing to write. */
+async function draftOfOwn(
+  core: TransactionPorts,
+  { kind, namespace, name, mutation }: OwnWrite,
+  reason: string,
+): Promise<Draft | undefined> {
+  const resource = { kind, version: kind.hub };
+  try {
+    const call = callOf(kind, namespace, { name, mutation });
+    const draft = draftOf(core, { resource, call, notes: new RequestNotes() }, mutation);
+    if (draft instanceof Promise) throw new Error(`kind ${kind.kind} is converted asynchronously`);
+    const finishing = finish(core, draft);
+    if (finishing) await finishing;
+    return isUnchanged(draft) ? undefined : draft;
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    core.log.warn('an object of the server could not be written', { kind: kind.kind, namespace, name, reason, error });
+    return undefined;
+  }
+}
+
+function callOf(kind: Kind, namespace: string, { name, mutation }: Pick<OwnWrite, 'name' | 'mutation'>): Call {
+  return {
+    // A patch: an update would have to name a version.
+    verb: mutation.type === 'update' ? 'patch' : mutation.type,
+    apiVersion: kind.hub.apiVersion,
+    plural: kind.plural,
+    ...(namespace ? { namespace } : {}),
+    name,
+    ...(mutation.type === 'update' && mutation.part === 'status' ? { subresource: 'status' } : {}),
+    user: SERVER_USER,
+  };
+}

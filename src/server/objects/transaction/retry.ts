@@ -1,0 +1,12 @@
+import type { StoreConflict } from '../../../store/store.ts';
+import type { Reader } from '../ports.ts';
+import type { ApiRequest } from '../registry/api-request.ts';
+
+type Ports = Pick<Reader, 'cache'>;
+
+/** Waits until the cache has seen the write that a commit conflicted with. Throws when the client has given up. */
+export async function catchUp({ cache }: Ports, { call }: ApiRequest, { revision }: StoreConflict): Promise<void> {
+  call.signal?.throwIfAborted();
+  // Without a revision the row is gone: only the store knows since when.
+  await (revision > 0 ? cache.reached(revision) : cache.fresh());
+}

@@ -1,0 +1,114 @@
+/** What each stage of a transaction is for each kind of mutation. */
+import { notFound } from '../../../api/errors.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import type { AdmissionSubject } from '../admission/request.ts';
+import { isDryRun } from '../body/dry-run.ts';
+import type { Entry } from '../cache/entry.ts';
+import { keyOf } from '../cache/keys.ts';
+import { prepare } from '../cache/prepare.ts';
+import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
+import type { ApiRequest } from '../registry/api-request.ts';
+import { draftCreate, finishCreate } from './create.ts';
+import { draftDelete, isDeletable, isUnchangedDelete } from './delete.ts';
+import type { Draft } from './draft.ts';
+import type { Delete, Mutation, Update } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
+import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
+
+/** Makes the next object. Throws NotFound when there is none to change. `stages`: absent if there must be no pauses. */
+export function draftOf(
+  core: TransactionPorts,
+  request: ApiRequest,
+  mutation: Mutation,
+  stages?: TransactionPorts['stages'],
+): MaybeAsync<Draft> {
+  const whenRested = <T>(value: MaybeAsync<KubeObject>, next: (object: KubeObject) => T) =>
+    whenReady(value, (object) => {
+      const pause = stages?.pause();
+      return pause ? pause.then(() => next(object)) : next(object);
+    });
+  if (mutation.type === 'create') {
+    return whenRested(mutation.object(), (object) => draftCreate(core, request, mutation, object));
+  }
+  const current = currentOf(core, request, mutation);
+  return whenReady(prepare([current], request.resource), () => {
+    if (mutation.type === 'delete') return draftDelete(core, request, mutation, current);
+    return whenRested(mutation.next(current), (object) => draftUpdate(core, request, mutation, { current, object }));
+  });
+}
+
+function currentOf({ cache }: TransactionPorts, request: ApiRequest, mutation: Update | Delete): Entry {
+  const entry = cache.entry(keyOfTarget(request, mutation));
+  if (!entry) throw notFound(request.resource.kind, nameOfTarget(request, mutation));
+  return entry;
+}
+
+/** The key of an object that exists already. */
+export function keyOfTarget(request: ApiRequest, mutation: Update | Delete): string {
+  const { resource, call } = request;
+  return keyOf(resource.kind, call.namespace ?? '', nameOfTarget(request, mutation));
+}
+
+function nameOfTarget({ call }: ApiRequest, mutation: Update | Delete): string {
+  return (mutation.type === 'delete' ? mutation.name : undefined) ?? call.name ?? '';
+}
+
+const OPERATIONS = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const;
+
+/** What admission is asked about. */
+export function subjectOf(draft: Draft): AdmissionSubject {
+  const { mutation, object, old, at, isNameGenerated } = draft;
+  return {
+    operation: OPERATIONS[mutation.type],
+    name: isNameGenerated ? '' : at.name,
+    object: mutation.type === 'delete' ? undefined : object,
+    old,
+    dryRun: isDry(draft),
+  };
+}
+
+export function isDry({ mutation, request }: Draft): boolean {
+  return mutation.type === 'delete' ? mutation.plan.dryRun : isDryRun(request.call);
+}
+
+/** Everything between mutating and validating admission. Throws Invalid. Undefined: there is nothing to wait for. */
+export function finish(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
+  const finishing = finishObject(core, draft);
+  if (finishing) return finishing.then(() => finishRemoval(core, draft));
+  finishRemoval(core, draft);
+  return undefined;
+}
+
+function finishObject(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
+  const { mutation } = draft;
+  switch (mutation.type) {
+    case 'create':
+      return finishCreate(core, draft);
+    case 'update':
+      return finishUpdate(core, draft, mutation);
+    case 'delete':
+      return undefined;
+  }
+}
+
+/** A change may leave nothing that keeps the object. */
+function finishRemoval(core: TransactionPorts, draft: Draft): void {
+  const { mutation, request, object, old } = draft;
+  const { kind } = request.resource;
+  if (mutation.type === 'create' || !isDeletable(kind, object)) return;
+  draft.isRemoval = true;
+  draft.allocated = core.allocation.onRemoval(kind, old!).rows;
+  draft.addresses = [];
+}
+
+/** Whether a commit of the draft would leave the store as it is. */
+export function isUnchanged(draft: Draft): boolean {
+  switch (draft.mutation.type) {
+    case 'create':
+      return false;
+    case 'update':
+      return isUnchangedUpdate(draft);
+    case 'delete':
+      return !draft.isRemoval && isUnchangedDelete(draft);
+  }
+}

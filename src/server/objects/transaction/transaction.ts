@@ -1,0 +1,114 @@
+/**
+ * One write of one object. The stages of an attempt are, in this order:
+ *
+ * 1. lock: wait for commits of this process to the same key, and read the current object;
+ * 2. draft: the mutation makes the next object, and what it may not change is put back;
+ * 3. mutating admission, which fills in defaults again after plugins that may leave some out;
+ * 4. finish: the kind's hooks, generation, allocation, validation, warnings;
+ * 5. validating admission, after which a new object that names a version is refused;
+ * 6. commit, under the conditions of admission and together with the objects that it updates, unless the draft changes
+ *    nothing or the request is a dry run.
+ *
+ * Between two stages, other work runs if the turn of the event loop has been long. What changes meanwhile is a conflict.
+ *
+ * When the store reports a conflict, the next attempt starts from the newest state. Admission is settled after every
+ * attempt, whatever its outcome.
+ */
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { StoreConflict } from '../../../store/store.ts';
+import type { Admission } from '../admission/request.ts';
+import type { Entry } from '../cache/entry.ts';
+import type { ApiRequest } from '../registry/api-request.ts';
+import { draftAdditionalUpdates } from './additional-updates.ts';
+import { checkNameTaken, checkUnversioned } from './create.ts';
+import type { Draft } from './draft.ts';
+import type { Mutation } from './mutation.ts';
+import type { TransactionPorts } from './ports.ts';
+import { catchUp } from './retry.ts';
+import { draftOf, finish, isDry, isUnchanged, keyOfTarget, subjectOf } from './stages.ts';
+
+export interface Outcome {
+  /** What is stored now; undefined after a dry run, and when the object is gone. */
+  readonly entry: Entry | undefined;
+  /** The object that was stored or, in a dry run, would have been; of a delete the object as it was before. */
+  readonly object: KubeObject;
+}
+
+/**
+ * Performs a mutation. `admitted` is the admission of a body that is not stored itself (admitted-body.ts): it takes the
+ * place of the transaction's own, and a conflict about what it depends on is the caller's to retry.
+ */
+export async function transact(
+  core: TransactionPorts,
+  request: ApiRequest,
+  mutation: Mutation,
+  admitted?: Admission,
+): Promise<Outcome> {
+  const { stages } = core;
+  for (let attempt = 1; ; attempt++) {
+    let pause = stages.pause();
+    if (pause) await pause;
+    const locked = mutation.type === 'create' ? undefined : lock(core, keyOfTarget(request, mutation), attempt);
+    if (locked) await locked;
+    const drafting = draftOf(core, request, mutation, stages);
+    const draft = drafting instanceof Promise ? await drafting : drafting;
+    const admission = admitted ? undefined : core.admission.open(request, subjectOf(draft));
+    try {
+      const admitting = admission?.admit();
+      if (admitting) await admitting;
+      if (admission?.object) draft.object = admission.object;
+      pause = stages.pause();
+      if (pause) await pause;
+      const finishing = finish(core, draft);
+      if (finishing) await finishing;
+      const validating = admission?.validate();
+      if (validating) await validating;
+      checkUnversioned(draft);
+      pause = stages.pause();
+      if (pause) await pause;
+      return withoutCommit(core, draft) ?? (await commit(core, draft, admitted ?? admission));
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      if (mutation.type === 'create') checkNameTaken(draft, error, attempt);
+      if (admitted && error.key !== draft.at.key) throw error;
+      await catchUp(core, request, error);
+    } finally {
+      admission?.settle();
+    }
+  }
+}
+
+/** Waits until the cache is as new as the store and no commit to the key is under way. */
+function lock({ cache, commits }: TransactionPorts, key: string, attempt: number): Promise<void> | undefined {
+  // After a conflict the cache has seen what the store conflicted with.
+  const fresh = attempt === 1 ? cache.fresh() : undefined;
+  return fresh ? fresh.then(() => commits.idle(key)) : commits.idle(key);
+}
+
+/** The outcome where nothing is to be committed; undefined where something is. */
+function withoutCommit({ cache }: TransactionPorts, draft: Draft): Outcome | undefined {
+  const { mutation, at, current, object, old } = draft;
+  if (isUnchanged(draft)) return { entry: current, object: old! };
+  if (!isDry(draft)) return undefined;
+  switch (mutation.type) {
+    case 'create': {
+      const existing = cache.entry(at.key);
+      if (existing) throw new StoreConflict(at.key, existing.revision);
+      return { entry: undefined, object };
+    }
+    case 'update':
+      // kubectl diff shows it beside the current object: only what was asked for may differ.
+      object.metadata.resourceVersion = old!.metadata.resourceVersion;
+      return { entry: undefined, object };
+    case 'delete':
+      return { entry: undefined, object: old! };
+  }
+}
+
+async function commit(core: TransactionPorts, draft: Draft, admission: Admission | undefined): Promise<Outcome> {
+  const { mutation, request, shared, isQuiet, object, old } = draft;
+  const drafts = admission?.also.length ? [draft, ...draftAdditionalUpdates(core, request, admission.also)] : [draft];
+  const [entry] = await core.commits.commit(drafts, admission);
+  if (mutation.type === 'create' && entry && !shared) core.specs.remember(request.resource.kind, entry, isQuiet);
+  return { entry, object: mutation.type === 'delete' ? old! : object };
+}

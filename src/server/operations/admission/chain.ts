@@ -1,0 +1,200 @@
+import type { Call } from '../../../api/call.ts';
+import type { RequestNotes } from '../../../api/request-notes.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import type { SubresourceName } from '../../../kinds/subresources.ts';
+import { decode, LimitError } from '../../../schema/decode.ts';
+import type { ObjectSchema } from '../../../schema/schema.ts';
+import type { Condition } from '../../../store/store.ts';
+import type {
+  AdditionalUpdate,
+  Admission,
+  AdmissionControl,
+  AdmissionOperation,
+  AdmissionSubject,
+} from '../../objects/admission/request.ts';
+import { invalidObject } from '../../objects/body/check.ts';
+import { type ApiRequest, declaredSubresource } from '../../objects/registry/api-request.ts';
+import type { Resource } from '../../objects/registry/registry.ts';
+import type { PluginPorts } from '../ports.ts';
+import type { AdmissionPlugin } from './plugin.ts';
+
+/** The plugins that handle one operation on one kind, in their order. */
+interface Stages {
+  readonly mutating: readonly AdmissionPlugin[];
+  readonly validating: readonly AdmissionPlugin[];
+}
+
+/** The plugins that are enabled. Which ones handle what is worked out once, so that the others cost nothing. */
+export class AdmissionChain implements AdmissionControl {
+  readonly #plugins: readonly AdmissionPlugin[];
+  readonly #ports: () => PluginPorts;
+  readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
+
+  /** `ports`: what plugins are given; called once a request is admitted, as the server needs the chain to make them. */
+  constructor(plugins: readonly AdmissionPlugin[], ports: () => PluginPorts) {
+    this.#plugins = plugins;
+    this.#ports = ports;
+  }
+
+  /** Begins the admission of a request; undefined when no plugin handles it. */
+  open(request: ApiRequest, subject: AdmissionSubject): Admission | undefined {
+    const stages = this.#stagesOf(request.resource.kind, subject.operation, declaredSubresource(request.call));
+    return stages && new OpenAdmission(this.#ports(), stages, request, subject);
+  }
+
+  /** In the reverse order, since later plugins have seen what earlier ones put in. */
+  forget(kind: Kind, object: KubeObject): void {
+    for (const plugin of this.#plugins.toReversed()) {
+      if (plugin.forget && plugin.handles(kind, 'CREATE', undefined)) plugin.forget(object);
+    }
+  }
+
+  #stagesOf(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
+    let known = this.#stages.get(kind);
+    if (!known) {
+      known = new Map();
+      this.#stages.set(kind, known);
+    }
+    const key = subresource ? `${operation}/${subresource}` : operation;
+    const stages = known.get(key);
+    if (stages || known.has(key)) return stages;
+    const found = this.#find(kind, operation, subresource);
+    known.set(key, found);
+    return found;
+  }
+
+  #find(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
+    const handling = this.#plugins.filter((plugin) => plugin.handles(kind, operation, subresource));
+    if (handling.length === 0) return undefined;
+    return {
+      mutating: handling.filter((plugin) => plugin.admit),
+      validating: handling.filter((plugin) => plugin.validate),
+    };
+  }
+}
+
+/** The admission of one attempt: first admit(), then validate(), and settle() in the end, whatever happened. */
+class OpenAdmission implements Admission {
+  readonly #ports: PluginPorts;
+  readonly #stages: Stages;
+  readonly #call: Call;
+  readonly #notes: RequestNotes;
+  readonly #schema: ObjectSchema;
+  #settled: (() => void)[] | undefined;
+  #wantsReinvocation = false;
+  readonly operation: AdmissionOperation;
+  readonly resource: Resource;
+  readonly body: AdmissionSubject['body'];
+  readonly old: KubeObject | undefined;
+  readonly dryRun: boolean;
+  readonly also: AdditionalUpdate[] = [];
+  readonly conditions: Condition[] = [];
+  isReinvocation = false;
+  name: string;
+  object: KubeObject | undefined;
+
+  constructor(ports: PluginPorts, stages: Stages, { resource, call, notes }: ApiRequest, subject: AdmissionSubject) {
+    this.#ports = ports;
+    this.#stages = stages;
+    this.#call = call;
+    this.#notes = notes;
+    this.#schema = subject.body?.schema ?? resource.kind.hub.schema;
+    this.operation = subject.operation;
+    this.resource = resource;
+    this.name = subject.name;
+    this.object = subject.object;
+    this.body = subject.body;
+    this.old = subject.old;
+    this.dryRun = subject.dryRun;
+  }
+
+  get kind(): Kind {
+    return this.resource.kind;
+  }
+
+  get subresource(): SubresourceName | undefined {
+    return declaredSubresource(this.#call);
+  }
+
+  get namespace(): string {
+    return this.#call.namespace ?? '';
+  }
+
+  get user(): Call['user'] {
+    return this.#call.user;
+  }
+
+  get options(): Call['options'] {
+    return this.#call.options;
+  }
+
+  replace(object: KubeObject): void {
+    this.object = object;
+  }
+
+  reinvoke(): void {
+    if (!this.isReinvocation) this.#wantsReinvocation = true;
+  }
+
+  warn(text: string): void {
+    this.#notes.warn(text);
+  }
+
+  annotate(key: string, value: string): void {
+    this.#notes.annotate(key, value);
+  }
+
+  onSettled(callback: () => void): void {
+    this.#settled ??= [];
+    this.#settled.push(callback);
+  }
+
+  /** Lets plugins change the object. Undefined when all of them answered at once. */
+  admit(from = 0): Promise<void> | undefined {
+    const plugins = this.#stages.mutating;
+    for (let at = from; at < plugins.length; at++) {
+      const plugin = plugins[at]!;
+      const waiting = plugin.admit!(this.#ports, this);
+      if (waiting) {
+        return waiting.then(() => {
+          this.#applyDefaults(plugin);
+          return this.admit(at + 1);
+        });
+      }
+      this.#applyDefaults(plugin);
+    }
+    if (!this.#wantsReinvocation) return undefined;
+    this.#wantsReinvocation = false;
+    this.isReinvocation = true;
+    return this.admit();
+  }
+
+  /** Lets plugins reject the object. By now it has its name. */
+  validate(from = 0): Promise<void> | undefined {
+    this.name ||= this.object?.metadata.name ?? '';
+    const plugins = this.#stages.validating;
+    for (let at = from; at < plugins.length; at++) {
+      const waiting = plugins[at]!.validate!(this.#ports, this);
+      if (waiting) return waiting.then(() => this.validate(at + 1));
+    }
+    return undefined;
+  }
+
+  settle(): void {
+    const callbacks = this.#settled;
+    this.#settled = undefined;
+    for (const callback of callbacks ?? []) callback();
+  }
+
+  #applyDefaults(plugin: AdmissionPlugin): void {
+    if (plugin.keepsDefaults || !this.object) return;
+    const { object, old } = this;
+    try {
+      this.object = decode(this.#schema, object, { from: old, replaced: () => old }) as KubeObject;
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      const { group, kind } = this.kind;
+      throw invalidObject({ group, kind }, object.metadata.name ?? '', error.errors);
+    }
+  }
+}

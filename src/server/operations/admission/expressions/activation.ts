@@ -1,0 +1,166 @@
+import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
+import type { Variables } from '../../../../cel/evaluate/frame.ts';
+import { type CostBudget, CostLimitError, EvaluationError, Paused } from '../../../../cel/program.ts';
+import { Failure } from '../../../../cel/values/failure.ts';
+import { MapValue } from '../../../../cel/values/map.ts';
+import type { Value } from '../../../../cel/values/value.ts';
+import type { NamedExpression } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
+import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
+import type { KubeObject } from '../../../../kinds/kind.ts';
+import type { Access } from '../../../access/ports.ts';
+import type { AdmissionRequest } from '../../../objects/admission/request.ts';
+import type { Reader } from '../../../objects/ports.ts';
+import { objectNamed } from '../../../objects/reads/lookup.ts';
+import { describeRequest } from '../describe-request.ts';
+import type { AdmittedForm } from '../form.ts';
+import { type AuthorizerVariables, authorizerOf } from './authorizer.ts';
+
+type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Access, 'authorizer'>;
+
+/** What expressions know about one request. Whatever takes time to find is found when it is first read. */
+export interface RequestContext {
+  readonly core: Ports;
+  readonly request: AdmissionRequest;
+  readonly form: AdmittedForm;
+}
+
+/** Values of a request that all expressions about it share. */
+export class RequestValues {
+  readonly #context: RequestContext;
+  #described: Value | undefined;
+  #namespace: Value | undefined;
+  #authorizer: AuthorizerVariables | undefined;
+
+  constructor(context: RequestContext) {
+    this.#context = context;
+  }
+
+  get turns(): TurnBudget {
+    return this.#context.core.turns;
+  }
+
+  get object(): Value {
+    return (this.#context.form.object as unknown as Value | undefined) ?? null;
+  }
+
+  get oldObject(): Value {
+    return (this.#context.form.old as unknown as Value | undefined) ?? null;
+  }
+
+  get request(): Value {
+    this.#described ??= describeRequest(this.#context.request, this.#context.form) as unknown as Value;
+    return this.#described;
+  }
+
+  /** Null for objects without a namespace, also for namespaces themselves. It stays the same while evaluations are paused. */
+  get namespaceObject(): Value {
+    const { core, request } = this.#context;
+    if (!request.namespace || request.kind === Namespace) return null;
+    this.#namespace ??= objectNamed(core, Namespace, '', request.namespace) as unknown as Value | undefined;
+    return this.#namespace ?? null;
+  }
+
+  get authorizer(): AuthorizerVariables {
+    const { core, request } = this.#context;
+    this.#authorizer ??= authorizerOf(core.authorizer, request);
+    return this.#authorizer;
+  }
+}
+
+/** The variables of one evaluation. */
+export class Activation {
+  readonly #values: RequestValues;
+  readonly params: Value;
+  readonly variables: Value;
+  #budget: CostBudget | undefined;
+  /** Variables of the policy whose evaluation has paused. */
+  readonly #paused = new Map<NamedExpression, Paused>();
+
+  /** `expressions`: the variables of a policy. */
+  constructor(values: RequestValues, params: KubeObject | null, expressions: readonly NamedExpression[] = []) {
+    this.#values = values;
+    this.params = params as unknown as Value;
+    this.variables = new LazyVariables(expressions, (each) => this.#evaluate(each));
+  }
+
+  get turns(): TurnBudget {
+    return this.#values.turns;
+  }
+
+  get object(): Value {
+    return this.#values.object;
+  }
+
+  get oldObject(): Value {
+    return this.#values.oldObject;
+  }
+
+  get request(): Value {
+    return this.#values.request;
+  }
+
+  get namespaceObject(): Value {
+    return this.#values.namespaceObject;
+  }
+
+  get authorizer(): Value {
+    return this.#values.authorizer.authorizer;
+  }
+
+  get 'authorizer.requestResource'(): Value {
+    return this.#values.authorizer.requestResource;
+  }
+
+  /** The variables for an expression that is evaluated within a budget. */
+  during(budget: CostBudget): Variables {
+    this.#budget = budget;
+    return this as unknown as Variables;
+  }
+
+  /** Evaluates a variable of the policy. */
+  #evaluate(variable: NamedExpression): Value | Failure {
+    const { name, compiled } = variable;
+    const { program } = compiled;
+    const failed = (why: string) => new Failure(`composited variable ${JSON.stringify(name)} fails to ${why}`);
+    if (!program) return failed(`compile: ${compiled.error}`);
+    try {
+      const paused = this.#paused.get(variable);
+      return paused ? paused.resume() : program.evaluate(this as unknown as Variables, this.#budget, this.turns);
+    } catch (error) {
+      if (error instanceof Paused) this.#paused.set(variable, error);
+      const isSpent = error instanceof CostLimitError && error.scope === 'budget';
+      if (isSpent || !(error instanceof EvaluationError)) throw error;
+      return failed(`evaluate: ${error.message}`);
+    }
+  }
+}
+
+/** The variables of a policy; each is evaluated once, when it is first read. */
+class LazyVariables extends MapValue {
+  readonly #expressions: readonly NamedExpression[];
+  readonly #evaluate: (expression: NamedExpression) => Value | Failure;
+  /** Failures are kept as well: expressions may absorb them and read the variable again. */
+  #known: Map<Value, Value | Failure> | undefined;
+
+  constructor(
+    expressions: readonly NamedExpression[],
+    evaluateExpression: (expression: NamedExpression) => Value | Failure,
+  ) {
+    super();
+    this.#expressions = expressions;
+    this.#evaluate = evaluateExpression;
+  }
+
+  override get(key: Value): Value | undefined {
+    this.#known ??= new Map();
+    let value = this.#known.get(key);
+    if (value === undefined) {
+      const expression = this.#expressions.find(({ name }) => name === key);
+      if (!expression) return undefined;
+      value = this.#evaluate(expression);
+      this.#known.set(key, value);
+    }
+    if (value instanceof Failure) throw value;
+    return value;
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { compileMatchCondition } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
+import { ConfigMap } from '../../../../kinds/groups/core/config-map.ts';
+import { ALLOW, type Attributes, type Decision, NO_OPINION, NO_RULES } from '../../../access/authz/authorizer.ts';
+import type { AdmissionRequest } from '../../../objects/admission/request.ts';
+import { Activation, type RequestContext, RequestValues } from './activation.ts';
+import { matchesConditions } from './match-conditions.ts';
+
+const user = { name: 'ann', groups: ['dev'] };
+const request = {
+  resource: { kind: ConfigMap, version: ConfigMap.hub },
+  namespace: 'here',
+  name: 'x',
+  user,
+} as unknown as AdmissionRequest;
+
+/** Evaluates an expression with an authorizer that answers as given; returns the result and what was asked. */
+async function ask(expression: string, answer: (asked: Attributes) => Decision | Promise<Decision>) {
+  const asked: Attributes[] = [];
+  const authorizer = {
+    authorize(attributes: Attributes) {
+      asked.push(attributes);
+      return answer(attributes);
+    },
+    rulesFor: () => NO_RULES,
+  };
+  const context = { core: { authorizer }, request } as unknown as RequestContext;
+  const activation = new Activation(new RequestValues(context), null);
+  const isTrue = await matchesConditions([compileMatchCondition(expression, false)], activation);
+  return { isTrue, asked };
+}
+
+it('asks about the resource of the request', async () => {
+  const { isTrue, asked } = await ask("authorizer.requestResource.check('delete').allowed()", () => NO_OPINION);
+  expect(isTrue).toBe(false);
+  const resource = { group: '', version: '*', resource: 'configmaps', subresource: '', namespace: 'here', name: 'x' };
+  expect(asked).toEqual([{ user, verb: 'delete', ...resource, fieldSelector: undefined, labelSelector: undefined }]);
+});
+
+it('asks about other resources and paths, also for service accounts', async () => {
+  const pods =
+    "authorizer.group('').resource('pods').subresource('log').fieldSelector('a=b').check('get').reason() == 'no'";
+  const path = "authorizer.serviceAccount('default', 'robot').path('/metrics').check('get').allowed()";
+  const answer = ({ path }: Attributes): Decision => (path ? ALLOW : { verdict: 'deny', reason: 'no' });
+  const { isTrue, asked } = await ask(`${pods} && ${path}`, answer);
+  expect(isTrue).toBe(true);
+  expect(asked[0]).toMatchObject({
+    resource: 'pods',
+    subresource: 'log',
+    fieldSelector: [{ key: 'a', operator: 'In' }],
+  });
+  expect(asked[1]).toMatchObject({ path: '/metrics', user: { name: 'system:serviceaccount:default:robot' } });
+});
+
+it('waits for answers, asks each question once, and shows errors', async () => {
+  const check = "authorizer.requestResource.check('get')";
+  const late = () => Promise.resolve({ verdict: 'noOpinion', reason: '', error: 'down' } as const);
+  const { isTrue, asked } = await ask(`!${check}.allowed() && ${check}.error() == 'down'`, late);
+  expect(isTrue).toBe(true);
+  expect(asked).toHaveLength(1);
+});

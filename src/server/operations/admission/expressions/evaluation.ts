@@ -1,0 +1,54 @@
+import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
+import { type CostBudget, CostLimitError, EvaluationError, Paused } from '../../../../cel/program.ts';
+import type { Value } from '../../../../cel/values/value.ts';
+import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
+import type { Activation } from './activation.ts';
+import { Undecided } from './authorizer.ts';
+
+/** What the validations, the annotations or one mutation of a policy may cost together, for all parameters of a binding. */
+export const POLICY_COST_BUDGET = 10_000_000;
+/** What the match conditions of a webhook or policy may cost together. */
+export const MATCH_CONDITIONS_COST_BUDGET = 2_500_000;
+
+/** An expression that failed; the failure policy decides what that means. */
+export class ExpressionFailed extends Error {
+  override readonly name: string = 'ExpressionFailed';
+}
+
+/** The expressions together cost more than they may: none of the others is evaluated. */
+export class OutOfBudget extends ExpressionFailed {
+  override readonly name = 'OutOfBudget';
+
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run');
+  }
+}
+
+/**
+ * Evaluates an expression: at once, unless it takes long or depends on a decision that has to be waited for. Throws, or rejects
+ * with, ExpressionFailed.
+ */
+export function evaluate(compiled: Compiled, activation: Activation, budget: CostBudget): MaybeAsync<Value> {
+  const { program, text } = compiled;
+  if (!program) throw new ExpressionFailed(`compilation error: ${compiled.error}`);
+  const { turns } = activation;
+  return attempt(() => program.evaluate(activation.during(budget), budget, turns), { turns, text });
+}
+
+interface Attempt {
+  readonly turns: TurnBudget;
+  readonly text: string;
+}
+
+function attempt(run: () => Value, context: Attempt): MaybeAsync<Value> {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Undecided) return error.decision.then(() => attempt(run, context));
+    if (error instanceof Paused) return context.turns.nextTurn().then(() => attempt(() => error.resume(), context));
+    if (!(error instanceof EvaluationError)) throw error;
+    if (error instanceof CostLimitError && error.scope === 'budget') throw new OutOfBudget();
+    throw new ExpressionFailed(`expression '${context.text}' resulted in error: ${error.message}`);
+  }
+}

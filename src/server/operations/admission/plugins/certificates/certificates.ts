@@ -1,0 +1,108 @@
+/** Which users may approve, sign and request certificates, beyond the right to write CertificateSigningRequests. */
+import { deepEqual } from '../../../../../base/json/tree.ts';
+import { CertificateSigningRequest } from '../../../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { ClusterTrustBundle } from '../../../../../kinds/groups/certificates/cluster-trust-bundle.ts';
+import { DerError } from '../../../../../protocols/x509/der-reader.ts';
+import { type ParsedRequest, parseRequest } from '../../../../../protocols/x509/request.ts';
+import type { Access } from '../../../../access/ports.ts';
+import { refused } from '../../../../objects/admission/refusal.ts';
+import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import type { AdmissionPlugin } from '../../plugin.ts';
+import { mayActForSigner } from './signer-permissions.ts';
+
+type Ports = Pick<Access, 'authorizer'>;
+
+type Request = CertificateSigningRequest;
+
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+const MASTERS = 'system:masters';
+
+/** Only users with the right `approve` for the signer may approve or deny a request. */
+export const certificateApproval: AdmissionPlugin = {
+  name: 'CertificateApproval',
+
+  handles: (kind, operation, subresource) =>
+    kind === CertificateSigningRequest && operation === 'UPDATE' && subresource === 'approval',
+
+  validate: (core, request) => require(core, request, 'approve'),
+};
+
+/** Only users with the right `sign` for the signer may set the certificate of a request. */
+export const certificateSigning: AdmissionPlugin = {
+  name: 'CertificateSigning',
+
+  handles: (kind, operation, subresource) =>
+    kind === CertificateSigningRequest && operation === 'UPDATE' && subresource === 'status',
+
+  validate(core, request) {
+    const [now, before] = [request.object as Request, request.old as Request];
+    const isSame =
+      now.status.certificate === before.status.certificate &&
+      deepEqual(now.status.conditions ?? [], before.status.conditions ?? []);
+    return isSame ? undefined : require(core, request, 'sign');
+  },
+};
+
+/** Rejects requests for client certificates of the group `system:masters`. */
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+
+  handles: (kind, operation, subresource) =>
+    kind === CertificateSigningRequest && operation === 'CREATE' && !subresource,
+
+  validate(_, request) {
+    const { spec } = request.object as Request;
+    if (spec.signerName !== CLIENT_SIGNER) return;
+    if (!parsed(request, spec.request).organizations.includes(MASTERS)) return;
+    throw refused(request, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+  },
+};
+
+/** Only users with the right `attest` for the signer may write its trust bundles. */
+export const clusterTrustBundleAttest: AdmissionPlugin = {
+  name: 'ClusterTrustBundleAttest',
+
+  handles: (kind, operation, subresource) =>
+    kind === ClusterTrustBundle && (operation === 'CREATE' || operation === 'UPDATE') && !subresource,
+
+  validate(core, request) {
+    const [now, before] = [request.object as ClusterTrustBundle, request.old as ClusterTrustBundle | undefined];
+    const { signerName } = now.spec;
+    if (signerName === undefined || (before && deepEqual(now.spec, before.spec))) return undefined;
+    const text = `user not permitted to attest for signerName ${JSON.stringify(signerName)}`;
+    return requireFor(core, request, { verb: 'attest', signerName, text });
+  },
+};
+
+function require(core: Ports, request: AdmissionRequest, verb: 'approve' | 'sign'): void | Promise<void> {
+  const { signerName } = (request.old as Request).spec;
+  const text = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`;
+  return requireFor(core, request, { verb, signerName, text });
+}
+
+interface SignerRight {
+  readonly verb: 'approve' | 'attest' | 'sign';
+  readonly signerName: string;
+  /** Why a user without it is refused. */
+  readonly text: string;
+}
+
+function requireFor(core: Ports, request: AdmissionRequest, { verb, signerName, text }: SignerRight) {
+  const allowed = mayActForSigner(core, request.user, verb, signerName);
+  if (allowed instanceof Promise) {
+    return allowed.then((is) => {
+      if (!is) throw refused(request, text);
+    });
+  }
+  if (!allowed) throw refused(request, text);
+  return undefined;
+}
+
+function parsed(request: AdmissionRequest, base64: string): ParsedRequest {
+  try {
+    return parseRequest(Buffer.from(base64, 'base64').toString('latin1'));
+  } catch (error) {
+    if (error instanceof DerError) throw refused(request, `failed to parse CSR: ${error.message}`);
+    throw error;
+  }
+}

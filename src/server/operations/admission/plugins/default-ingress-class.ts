@@ -1,0 +1,26 @@
+import { Ingress } from '../../../../kinds/groups/networking/ingress.ts';
+import { IngressClass } from '../../../../kinds/groups/networking/ingress-class.ts';
+import { markedDefault } from '../../../../kinds/marked-default.ts';
+import { derivedFrom } from '../../../objects/reads/lookup.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
+
+/** The annotation that named the class before there was a field. */
+const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
+
+const DEFAULT_CLASS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
+const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, DEFAULT_CLASS_ANNOTATIONS));
+
+/** Gives an Ingress without a class the default IngressClass. */
+export const defaultIngressClass: AdmissionPlugin = {
+  name: 'DefaultIngressClass',
+  keepsDefaults: true,
+
+  handles: (kind, operation, subresource) => kind === Ingress && operation === 'CREATE' && !subresource,
+
+  admit(core, { object }) {
+    const { spec, metadata } = object as Ingress;
+    if (spec.ingressClassName !== undefined || metadata.annotations?.[CLASS_ANNOTATION] !== undefined) return;
+    const name = theDefault(core);
+    if (name !== undefined) spec.ingressClassName = name;
+  },
+};

@@ -1,0 +1,18 @@
+import { Service } from '../../../../kinds/groups/core/service/service.ts';
+import { refused } from '../../../objects/admission/refusal.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
+
+/** Rejects new external IPs of services, with which a service could intercept the traffic of others. */
+export const denyServiceExternalIps: AdmissionPlugin = {
+  name: 'DenyServiceExternalIPs',
+
+  handles: (kind, operation, subresource) =>
+    kind === Service && (operation === 'CREATE' || operation === 'UPDATE') && !subresource,
+
+  validate(_core, request) {
+    const { externalIPs = [] } = (request.object as Service).spec;
+    const before = (request.old as Service | undefined)?.spec.externalIPs ?? [];
+    if (externalIPs.every((address) => before.includes(address))) return;
+    throw refused(request, 'Use of external IPs is denied by admission control');
+  },
+};

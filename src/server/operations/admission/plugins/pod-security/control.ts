@@ -1,0 +1,78 @@
+/**
+ * The Pod Security Standards. A control checks one aspect of a pod. The standards change with the releases of Kubernetes, so
+ * that a control has versions, and a namespace can pin the release whose versions apply.
+ */
+import type { Container } from '../../../../../kinds/shapes/container/container.ts';
+import { visitContainers } from '../../../../../kinds/shapes/container/container-rules.ts';
+import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
+
+/** A pod or a pod template. */
+export interface PodLike {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } | undefined;
+  readonly spec: PodSpec;
+}
+
+export interface Violation {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+export interface ControlForm {
+  /** The minor release of Kubernetes 1 from which on it applies, until the next version does. */
+  readonly since: number;
+  readonly judge: (pod: PodLike) => Violation | undefined;
+}
+
+export interface Control {
+  readonly id: string;
+  readonly level: 'baseline' | 'restricted';
+  /** Oldest first. */
+  readonly forms: readonly ControlForm[];
+  /** A control of the lower level that this one replaces. */
+  readonly replaces?: string;
+}
+
+/** The names of the containers that fulfil a condition. */
+export function containersWhere({ spec }: PodLike, holds: (container: Container) => boolean): string[] {
+  const names: string[] = [];
+  visitContainers(spec, (container) => {
+    if (holds(container)) names.push(container.name);
+  });
+  return names;
+}
+
+/** `container "a"`, `containers "a", "b"`. */
+export function containers(names: readonly string[]): string {
+  return `${plural(names.length, 'container')} ${quoted(names)}`;
+}
+
+/** Names what has set something: the pod, some of its containers, or both. Empty when nothing has. */
+export function setters(isPod: boolean, names: readonly string[]): string {
+  return [...(isPod ? ['pod'] : []), ...(names.length > 0 ? [containers(names)] : [])].join(' and ');
+}
+
+export function plural(count: number, word: string): string {
+  return count === 1 ? word : `${word}s`;
+}
+
+/** Chooses the singular or plural form of a verb. */
+export const use = (count: number): string => (count === 1 ? 'uses' : 'use');
+
+export function quoted(items: readonly string[]): string {
+  return items.map((item) => `"${item}"`).join(', ');
+}
+
+/** Sorted, without duplicates. */
+export function distinct(items: Iterable<string>): string[] {
+  return [...new Set(items)].sort();
+}
+
+/** From 1.25 on, pods for Windows are exempt from what does not exist there. */
+export function unlessWindows(judge: ControlForm['judge']): ControlForm['judge'] {
+  return (pod) => (pod.spec.os?.name === 'windows' ? undefined : judge(pod));
+}
+
+/** From 1.35 on, a pod in a user namespace of its own may run as root. */
+export function unlessOwnUsers(judge: ControlForm['judge']): ControlForm['judge'] {
+  return (pod) => (pod.spec.hostUsers === false ? undefined : judge(pod));
+}

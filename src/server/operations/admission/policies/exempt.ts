@@ -1,0 +1,15 @@
+import type { Kind } from '../../../../kinds/kind.ts';
+
+const POLICIES = new Set([
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+]);
+/** Groups of reviews, which are not stored: policies could keep the server from asking them. */
+const REVIEW_GROUPS = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+
+/** Whether policies do not apply to a kind. Nobody may be kept from repairing a policy. */
+export function isExempt({ group, plural }: Kind): boolean {
+  return (group === 'admissionregistration.k8s.io' && POLICIES.has(plural)) || REVIEW_GROUPS.has(group);
+}

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { testServer } from '../../../../../test/support/server.ts';
+import { ControlledClock } from '../../../../base/time/clock.ts';
+import { allKinds } from '../../../../kinds/all.ts';
+import { validatingAdmissionPolicy } from './validating.ts';
+
+const asked = { apiVersion: 'admissionregistration.k8s.io/v1', namespace: '' };
+const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] };
+const PARAMS = 10_000;
+
+/** A clock by which every look at it takes a millisecond: ten of them are the share of work in one turn. */
+function slowClock(): ControlledClock {
+  let now = 0;
+  return Object.assign(new ControlledClock(), { monotonic: () => ++now });
+}
+
+/** How many turns of the event loop something takes, in each of which other requests are served. */
+async function turnsOf(run: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await run();
+  isDone = true;
+  return turns;
+}
+
+it('a policy with thousands of parameters does not hold up other requests', async () => {
+  const api = await testServer(allKinds, { admission: [validatingAdmissionPolicy], clock: slowClock() });
+  for (let at = 0; at < PARAMS; at++) {
+    await api.create('configmaps', { metadata: { name: `p-${at}`, labels: { use: 'yes' } }, data: { name: 'x' } });
+  }
+  const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' };
+  const validations = [{ expression: 'params.data.name != object.metadata.name' }];
+  const spec = { matchConstraints: { resourceRules: [rule] }, paramKind, validations };
+  await api.create('validatingadmissionpolicies', { metadata: { name: 'p' }, spec }, asked);
+  const paramRef = { selector: { matchLabels: { use: 'yes' } }, parameterNotFoundAction: 'Deny' };
+  const binding = { policyName: 'p', validationActions: ['Deny'], paramRef };
+  await api.create('validatingadmissionpolicybindings', { metadata: { name: 'b' }, spec: binding }, asked);
+  // They are selected, read and evaluated, and each step may wait for the next turn.
+  expect(await turnsOf(() => api.create('secrets', { metadata: { name: 's' } }))).toBeGreaterThan((3 * PARAMS) / 20);
+  await expect(api.create('secrets', { metadata: { name: 'x' } })).rejects.toThrow('denied request');
+}, 120_000);

@@ -1,0 +1,108 @@
+/** The compiled expressions of a MutatingAdmissionPolicy, and the changes that they make. */
+import { CostBudget } from '../../../../cel/program.ts';
+import { Failure } from '../../../../cel/values/failure.ts';
+import { deepSizeOf } from '../../../../cel/values/size.ts';
+import { ObjectValue, type Value } from '../../../../cel/values/value.ts';
+import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import {
+  compileMatchCondition,
+  type NamedExpression,
+  PolicyCompiler,
+} from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
+import type {
+  MutatingAdmissionPolicy,
+  Mutation,
+} from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
+import type { KubeObject } from '../../../../kinds/kind.ts';
+import { applyJsonPatch } from '../../../../schema/patch/json-patch.ts';
+import { PatchError, PatchTestError } from '../../../../schema/patch/patch-error.ts';
+import type { ObjectSchema } from '../../../../schema/schema.ts';
+import { isTooLarge } from '../../../objects/transaction/object-size.ts';
+import type { Activation } from '../expressions/activation.ts';
+import { ExpressionFailed, evaluate, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
+import { applyConfiguration } from './apply-configuration.ts';
+import { jsonOf } from './json-value.ts';
+import { wrongTypeNames } from './object-names.ts';
+
+export interface CompiledMutations {
+  readonly variables: readonly NamedExpression[];
+  readonly conditions: readonly Compiled[];
+  readonly mutators: readonly Mutator[];
+}
+
+/** What is changed: the object, in the version that its schema describes. */
+interface Subject {
+  readonly schema: ObjectSchema;
+  readonly object: KubeObject;
+}
+
+/** Resolves with the changed object. Rejects with ExpressionFailed. */
+export type Mutator = (subject: Subject, activation: Activation) => Promise<unknown>;
+
+export function compileMutations({ spec }: MutatingAdmissionPolicy): CompiledMutations {
+  const { variables = [], mutations = [], matchConditions = [], paramKind } = spec;
+  const hasParams = paramKind !== undefined;
+  const compiler = new PolicyCompiler({ hasParams, variables });
+  return {
+    variables: compiler.variables,
+    conditions: matchConditions.map(({ expression }) => compileMatchCondition(expression, hasParams)),
+    mutators: mutations.map((mutation) => mutatorOf(compiler, mutation)),
+  };
+}
+
+function mutatorOf(compiler: PolicyCompiler, { patchType, applyConfiguration: apply, jsonPatch }: Mutation): Mutator {
+  const isPatch = patchType === 'JSONPatch';
+  const expression = ((isPatch ? jsonPatch : apply)?.expression ?? '').trim();
+  const compiled = isPatch ? compiler.jsonPatch(expression) : compiler.applyConfiguration(expression);
+  const change = isPatch ? patched : merged;
+  return async (subject, activation) => {
+    if (!compiled.program) throw new ExpressionFailed(compiled.error);
+    const value = await evaluate(compiled, activation, new CostBudget(POLICY_COST_BUDGET));
+    checkSize(value);
+    try {
+      return change(subject, value);
+    } catch (error) {
+      if (error instanceof Failure) throw new ExpressionFailed(error.message);
+      throw error;
+    }
+  };
+}
+
+/** Before anything goes through the value, which may hold another one many times. */
+function checkSize(value: Value): void {
+  const { values, characters } = deepSizeOf(value);
+  if (isTooLarge({ parts: values, characters }))
+    throw new ExpressionFailed('the result is larger than an object may be');
+}
+
+function merged({ schema, object }: Subject, value: Value): unknown {
+  checkNames(value);
+  const { kind, apiVersion } = object;
+  const configuration = { ...(jsonOf(value) as object), kind, apiVersion };
+  try {
+    return applyConfiguration(schema, object, configuration);
+  } catch (error) {
+    throw new ExpressionFailed((error as Error).message);
+  }
+}
+
+function checkNames(value: Value): void {
+  if (!(value instanceof ObjectValue)) return;
+  const wrong = wrongTypeNames(value, value.type.name);
+  if (wrong.length > 0) throw new ExpressionFailed(`type mismatch: ${wrong.join('\n')}`);
+}
+
+function patched({ object }: Subject, value: Value): unknown {
+  const operations = (value as readonly ObjectValue[]).map(({ fields }) => {
+    if (fields.value !== undefined) checkNames(fields.value);
+    return jsonOf(fields);
+  });
+  try {
+    return applyJsonPatch(object, operations);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    // A test that fails means that the object is to stay as it is.
+    if (error instanceof PatchTestError) return object;
+    throw new ExpressionFailed(`JSON Patch: ${error.message}`);
+  }
+}

@@ -1,0 +1,129 @@
+import { MutatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
+import { ValidatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
+import type { Kind, Version } from '../../../../kinds/kind.ts';
+import type { Access } from '../../../access/ports.ts';
+import type { AdmissionOperation, AdmissionRequest } from '../../../objects/admission/request.ts';
+import { type MaybeAsync, whenReady } from '../../../objects/conversion/convert.ts';
+import type { Reader } from '../../../objects/ports.ts';
+import { warnOfOtherVersions } from '../exact-match.ts';
+import { RequestValues } from '../expressions/activation.ts';
+import { readOnlyForm } from '../form.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
+import { AuditAnnotations } from './audit-annotations.ts';
+import { type Denial, validationDenied } from './denial.ts';
+import { isExempt } from './exempt.ts';
+import { type Invocation, invocationsOf, type MatchedPolicy, matchedPolicies } from './invocations.ts';
+import { registeredPolicies } from './registered.ts';
+import { compileValidation, type Decision, type Validation } from './validation.ts';
+
+type Ports = Reader & Pick<Access, 'authorizer'>;
+
+type Matched = MatchedPolicy<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validation>;
+type Bound = Invocation<ValidatingAdmissionPolicyBinding>;
+
+const policiesOf = registeredPolicies(
+  { policies: ValidatingAdmissionPolicy, bindings: ValidatingAdmissionPolicyBinding },
+  compileValidation,
+);
+
+const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
+
+/** Evaluates ValidatingAdmissionPolicies. */
+export const validatingAdmissionPolicy: AdmissionPlugin = {
+  name: 'ValidatingAdmissionPolicy',
+  handles: (kind, operation, subresource) => !isExempt(kind) || isWritten(kind, operation, subresource),
+
+  validate(core, request) {
+    if (isExempt(request.kind)) return noteMatchPolicy(core, request);
+    const policies = policiesOf(core);
+    if (policies.length === 0) return undefined;
+    const matched = matchedPolicies(core, request, policies);
+    return matched.length === 0 ? undefined : validateAll(core, request, matched);
+  },
+};
+
+/** Policies themselves are subject to none; their authors are warned. */
+function isWritten(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): boolean {
+  const isPolicy = kind === ValidatingAdmissionPolicy || kind === MutatingAdmissionPolicy;
+  return isPolicy && !subresource && (operation === 'CREATE' || operation === 'UPDATE');
+}
+
+function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
+  const { spec } = request.object as ValidatingAdmissionPolicy | MutatingAdmissionPolicy;
+  const { matchPolicy, resourceRules } = spec.matchConstraints ?? {};
+  warnOfOtherVersions(registry.kinds, [{ field: 'spec.matchConstraints', matchPolicy, rules: resourceRules }], request);
+}
+
+/** All policies are evaluated, because of their warnings and annotations; the first rejection counts. */
+async function validateAll(core: Ports, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
+  const denials: Denial[] = [];
+  const values = new Map<Version, RequestValues>();
+  for (const matched of policies) {
+    const { registered, version } = matched;
+    const finding = invocationsOf(core, request, registered);
+    const found = finding instanceof Promise ? await finding : finding;
+    for (const denial of found.denials) denials.push(denial);
+    const annotations = new AuditAnnotations(registered.name, request);
+    for (const invocation of found.invocations) {
+      if (invocation.params.length === 0) continue;
+      const asked = values.get(version) ?? valuesIn(core, request, version);
+      const known = asked instanceof Promise ? await asked : asked;
+      values.set(version, known);
+      for (const denial of await evaluateBinding(core, request, { matched, invocation, values: known, annotations })) {
+        denials.push(denial);
+      }
+    }
+    annotations.publish();
+  }
+  if (denials.length > 0) throw validationDenied(request, denials[0]!);
+}
+
+function valuesIn(core: Ports, request: AdmissionRequest, version: Version): MaybeAsync<RequestValues> {
+  return whenReady(readOnlyForm(request, version, false), (form) => new RequestValues({ core, request, form }));
+}
+
+interface Evaluation {
+  readonly matched: Matched;
+  readonly invocation: Bound;
+  readonly values: RequestValues;
+  readonly annotations: AuditAnnotations;
+}
+
+async function evaluateBinding(
+  core: Ports,
+  request: AdmissionRequest,
+  { matched, invocation, values, annotations }: Evaluation,
+): Promise<readonly Denial[]> {
+  const { registered } = matched;
+  const { bound, params } = invocation;
+  const denials: Denial[] = [];
+  const denied = ({ message, reason }: Decision) => {
+    denials.push({ policy: registered.name, binding: bound.name, message, reason });
+  };
+  const run = registered.compiled().begin(core.turns);
+  for (const param of params) {
+    if (params.length > 1 && core.turns.isSpent()) await core.turns.nextTurn();
+    const outcome = await run.evaluate(values, param);
+    for (const decision of outcome.decisions) {
+      for (const action of bound.binding.spec.validationActions ?? []) {
+        if (action === 'Deny') denied(decision);
+        else if (action === 'Warn') warn(request, registered.name, bound.name, decision);
+        else if (action === 'Audit') audit(request, invocation, decision);
+      }
+    }
+    for (const failed of outcome.failedAnnotations) denied(failed);
+    for (const [key, value] of outcome.annotations) annotations.add(key, value);
+  }
+  return denials;
+}
+
+function warn(request: AdmissionRequest, policy: string, binding: string, { message }: Decision): void {
+  request.warn(`Validation failed for ValidatingAdmissionPolicy '${policy}' with binding '${binding}': ${message}`);
+}
+
+function audit(request: AdmissionRequest, { bound }: Bound, { message, index }: Decision): void {
+  const { policyName: policy, validationActions } = bound.binding.spec;
+  const failure = { message, policy, binding: bound.name, expressionIndex: index, validationActions };
+  request.annotate(FAILURE_ANNOTATION, JSON.stringify([failure]));
+}

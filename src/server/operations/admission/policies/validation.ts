@@ -1,0 +1,194 @@
+/** The compiled expressions of a ValidatingAdmissionPolicy, and what they decide. */
+import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
+import { CostBudget } from '../../../../cel/program.ts';
+import type { Value } from '../../../../cel/values/value.ts';
+import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import {
+  compileMatchCondition,
+  type NamedExpression,
+  PolicyCompiler,
+} from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
+import type { ValidatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
+import type { KubeObject } from '../../../../kinds/kind.ts';
+import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
+import { Activation, type RequestValues } from '../expressions/activation.ts';
+import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
+import { matchesConditions } from '../expressions/match-conditions.ts';
+
+const MAX_MESSAGE_BYTES = 5 * 1024;
+/** About a millisecond. */
+const COST_BETWEEN_CHECKS = 10_000;
+
+/** Why a request is not valid. */
+export interface Decision {
+  /** The validation, by its place in the list. */
+  readonly index: number;
+  readonly message: string;
+  readonly reason?: Reason | undefined;
+}
+
+/** Undefined: the rule accepts the request. */
+type Verdict = Omit<Decision, 'index'> | undefined;
+
+type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
+
+/** What a policy decides with one parameter. */
+interface Outcome {
+  readonly decisions: readonly Decision[];
+  /** Annotations that could not be evaluated; they reject the request whatever the binding's actions are. */
+  readonly failedAnnotations: readonly Decision[];
+  readonly annotations: readonly (readonly [key: string, value: string])[];
+}
+
+interface Rule {
+  readonly compiled: Compiled;
+  readonly messageExpression: Compiled | undefined;
+  readonly message: string;
+  readonly reason: Reason | undefined;
+}
+
+export interface Validation {
+  /** Starts an evaluation for one binding, whose parameters share a budget. */
+  begin(turns: TurnBudget): ValidationRun;
+}
+
+interface ValidationRun {
+  evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome>;
+}
+
+const NOTHING: Outcome = { decisions: [], failedAnnotations: [], annotations: [] };
+
+export function compileValidation({ spec }: ValidatingAdmissionPolicy): Validation {
+  const { variables = [], validations = [], auditAnnotations = [], matchConditions = [], paramKind } = spec;
+  const hasParams = paramKind !== undefined;
+  const compiler = new PolicyCompiler({ hasParams, variables });
+  const policy: CompiledPolicy = {
+    variables: compiler.variables,
+    conditions: matchConditions.map(({ expression }) => compileMatchCondition(expression, hasParams)),
+    rules: validations.map(({ expression, message = '', messageExpression, reason }) => ({
+      compiled: compiler.condition(expression),
+      messageExpression: messageExpression ? compiler.message(messageExpression) : undefined,
+      message: message.trim() || `failed expression: ${expression.trim()}`,
+      reason,
+    })),
+    annotations: auditAnnotations.map(({ key, valueExpression }) => ({
+      key,
+      compiled: compiler.annotation(valueExpression.trim()),
+    })),
+    ignoresFailures: spec.failurePolicy === 'Ignore',
+  };
+  return { begin: (turns) => new Run(policy, turns) };
+}
+
+interface CompiledPolicy {
+  readonly variables: readonly NamedExpression[];
+  readonly conditions: readonly Compiled[];
+  readonly rules: readonly Rule[];
+  readonly annotations: readonly { readonly key: string; readonly compiled: Compiled }[];
+  readonly ignoresFailures: boolean;
+}
+
+class Run implements ValidationRun {
+  readonly #policy: CompiledPolicy;
+  readonly #turns: TurnBudget;
+  readonly #validations = new CostBudget(POLICY_COST_BUDGET);
+  readonly #annotations = new CostBudget(POLICY_COST_BUDGET);
+  #checkedAt = 0;
+
+  constructor(policy: CompiledPolicy, turns: TurnBudget) {
+    this.#policy = policy;
+    this.#turns = turns;
+  }
+
+  async evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome> {
+    const { variables, conditions, rules, annotations } = this.#policy;
+    const activation = new Activation(values, param, variables);
+    try {
+      if (conditions.length > 0 && !(await matchesConditions(conditions, activation))) return NOTHING;
+      const decisions: Decision[] = [];
+      for (const [index, rule] of rules.entries()) {
+        if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
+        const found = this.#decide(rule, activation);
+        const decision = found instanceof Promise ? await found : found;
+        if (decision) decisions.push({ index, ...decision });
+      }
+      if (annotations.length === 0) return decisions.length === 0 ? NOTHING : { ...NOTHING, decisions };
+      return { decisions, ...(await this.#annotate(activation)) };
+    } catch (error) {
+      if (!(error instanceof ExpressionFailed)) throw error;
+      return { ...NOTHING, decisions: this.#failed(0, error) };
+    }
+  }
+
+  /** Whether so much was evaluated since the last time that others may have to wait. Cheap policies need no clock. */
+  #hasWorked(): boolean {
+    const { used } = this.#validations;
+    if (used - this.#checkedAt < COST_BETWEEN_CHECKS) return false;
+    this.#checkedAt = used;
+    return true;
+  }
+
+  /** Why a rule rejects the request; undefined when it does not. Throws OutOfBudget. */
+  #decide(rule: Rule, activation: Activation): MaybeAsync<Verdict> {
+    let value: MaybeAsync<Value>;
+    try {
+      value = evaluate(rule.compiled, activation, this.#validations);
+    } catch (error) {
+      return this.#failedRule(error);
+    }
+    // Most rules accept what they see, at once.
+    return value === true ? undefined : this.#judge(rule, activation, value);
+  }
+
+  async #judge(rule: Rule, activation: Activation, value: MaybeAsync<Value>): Promise<Verdict> {
+    try {
+      if ((await value) === true) return undefined;
+    } catch (error) {
+      return this.#failedRule(error);
+    }
+    return { message: await this.#message(rule, activation), reason: rule.reason ?? 'Invalid' };
+  }
+
+  #failedRule(error: unknown): Verdict {
+    if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
+    return this.#policy.ignoresFailures ? undefined : { message: error.message };
+  }
+
+  async #message({ messageExpression, message }: Rule, activation: Activation): Promise<string> {
+    if (!messageExpression) return message;
+    try {
+      const text = await evaluate(messageExpression, activation, this.#validations);
+      return (typeof text === 'string' && usableMessage(text)) || message;
+    } catch (error) {
+      if (error instanceof OutOfBudget) return `failed messageExpression: ${error.message}`;
+      if (error instanceof ExpressionFailed) return message;
+      throw error;
+    }
+  }
+
+  async #annotate(activation: Activation): Promise<Omit<Outcome, 'decisions'>> {
+    const annotations: [string, string][] = [];
+    const failedAnnotations: Decision[] = [];
+    for (const [index, { key, compiled }] of this.#policy.annotations.entries()) {
+      try {
+        const value: Value = await evaluate(compiled, activation, this.#annotations);
+        const text = typeof value === 'string' ? value.trim() : '';
+        if (text) annotations.push([key, text]);
+      } catch (error) {
+        if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
+        for (const failed of this.#failed(index, error)) failedAnnotations.push(failed);
+      }
+    }
+    return { annotations, failedAnnotations };
+  }
+
+  #failed(index: number, { message }: ExpressionFailed): Decision[] {
+    return this.#policy.ignoresFailures ? [] : [{ index, message }];
+  }
+}
+
+/** A message must be one line of limited length. */
+function usableMessage(text: string): string | undefined {
+  const message = text.trim();
+  return Buffer.byteLength(message) > MAX_MESSAGE_BYTES || message.includes('\n') ? undefined : message;
+}

@@ -1,0 +1,70 @@
+/** The webhooks of all configurations, in the order in which they are asked. */
+import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import { compileMatchCondition } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
+import {
+  type MutatingWebhook,
+  MutatingWebhookConfiguration,
+} from '../../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
+import {
+  type ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+} from '../../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
+import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
+import type { Reader, Tools } from '../../../objects/ports.ts';
+import { derivedFrom } from '../../../objects/reads/lookup.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
+import { RequestMatcher } from '../matching.ts';
+import { connectionTo, type WebhookConnection } from './connection.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
+
+/** One webhook of a configuration. */
+export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebhook> {
+  /** The name of the configuration. */
+  readonly configuration: string;
+  readonly webhook: W;
+  readonly matcher: RequestMatcher;
+  /** The match conditions, compiled when they are first needed. */
+  conditions(): readonly Compiled[];
+  /** Made when the webhook is called for the first time, and kept. */
+  connection(core: Ports): WebhookConnection;
+}
+
+const byName = (a: KubeObject, b: KubeObject) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
+
+function webhooksOf<W extends ValidatingWebhook, T extends KubeObject & { webhooks?: W[] }>(kind: Kind<T>) {
+  return derivedFrom(kind, (configurations): readonly RegisteredWebhook<W>[] =>
+    configurations
+      .toSorted(byName)
+      .flatMap(({ metadata, webhooks = [] }) => webhooks.map((webhook) => registered(metadata.name ?? '', webhook))),
+  );
+}
+
+function registered<W extends ValidatingWebhook>(configuration: string, webhook: W): RegisteredWebhook<W> {
+  let connection: WebhookConnection | undefined;
+  let conditions: readonly Compiled[] | undefined;
+  return {
+    configuration,
+    webhook,
+    matcher: new RequestMatcher({ ...webhook, rules: webhook.rules ?? [] }),
+    conditions() {
+      conditions ??= webhook.matchConditions?.map(({ expression }) => compileMatchCondition(expression, false)) ?? [];
+      return conditions;
+    },
+    connection(core) {
+      connection ??= connectionTo(core, webhook.clientConfig, webhook.timeoutSeconds);
+      return connection;
+    },
+  };
+}
+
+export const validatingWebhooks = webhooksOf<ValidatingWebhook, ValidatingWebhookConfiguration>(
+  ValidatingWebhookConfiguration,
+);
+
+export const mutatingWebhooks = webhooksOf<MutatingWebhook, MutatingWebhookConfiguration>(MutatingWebhookConfiguration);
+
+/** Nobody may be kept from repairing what decides about writes. */
+export function isExempt({ group, plural }: Kind): boolean {
+  return group === 'admissionregistration.k8s.io' && plural !== '';
+}

@@ -1,0 +1,95 @@
+import type { Call, Handle } from '../../api/call.ts';
+import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../../api/errors.ts';
+import { RequestNotes } from '../../api/request-notes.ts';
+import type { Verb } from '../../kinds/kind.ts';
+import { StoreConflict, StoreFull, StoreUnavailable } from '../../store/store.ts';
+import { checkWriteOptions } from '../objects/body/write-options.ts';
+import type { ServedResource } from '../objects/registry/registry.ts';
+import { admitConnection } from './admission/connection.ts';
+import type { Operation } from './operation.ts';
+import type { OperationPorts } from './ports.ts';
+import type { Subresource } from './subresources/subresource.ts';
+import { create } from './verbs/create.ts';
+import { remove } from './verbs/delete.ts';
+import { deleteCollection } from './verbs/delete-collection.ts';
+import { get } from './verbs/get.ts';
+import { list } from './verbs/list.ts';
+import { patch } from './verbs/patch.ts';
+import { update } from './verbs/update.ts';
+import { watch } from './verbs/watch.ts';
+import { virtualOperations } from './virtual/all.ts';
+
+/** The operations of kinds whose objects are stored. */
+const storedOperations: Readonly<Partial<Record<Verb, Operation>>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: remove,
+  deletecollection: deleteCollection,
+};
+
+/** Creates the server's one entry point: it finds the operation of a call, performs it, and turns failures into API errors. */
+export function handler(core: OperationPorts, subresources: readonly Subresource[]): Handle {
+  const byName = new Map<string, Subresource>(subresources.map((each) => [each.name, each]));
+  return async (call, notes = new RequestNotes()) => {
+    try {
+      const resource = core.registry.resource(call.apiVersion, call.plural);
+      if (!resource) throw noSuchPath();
+      const { deprecated } = resource.version;
+      if (deprecated) notes.warn(deprecated);
+      if (call.options || call.patchType === 'apply') checkWriteOptions(call);
+      if (!call.subresource) {
+        return await operationOf(resource, call)(core, { resource, call, notes });
+      }
+      const subresource = resource.subresources.get(call.subresource);
+      if (!subresource) throw noSuchPath();
+      const operation = byName.get(subresource.name)?.operations[call.verb];
+      if (!operation) throw methodNotAllowed();
+      const request = { resource, subresource, call, notes };
+      if (subresource.descriptor.content.type === 'connection') await admitConnection(core, request);
+      return await operation(core, request);
+    } catch (error) {
+      throw toApiError(core, error, call);
+    }
+  };
+}
+
+function operationOf({ kind, verbs }: ServedResource, { verb, namespace }: Call): Operation {
+  const operation = (virtualOperations(kind) ?? storedOperations)[verb];
+  if (!operation || !verbs.includes(verb)) throw methodNotAllowed();
+  // Only lists and watches may span namespaces.
+  if (kind.scope === 'Namespaced' && !namespace && verb !== 'list' && verb !== 'watch') throw methodNotAllowed();
+  return operation;
+}
+
+function toApiError(core: OperationPorts, error: unknown, call: Call): ApiError {
+  if (isApiError(error)) return error;
+  if (error instanceof StoreUnavailable) {
+    return new ApiError('ServiceUnavailable', `the store cannot be reached: ${error.message}`, {
+      cause: error,
+      details: { retryAfterSeconds: 1 },
+    });
+  }
+  if (error instanceof StoreFull) {
+    return new ApiError('ServiceUnavailable', `the store has no room: ${error.message}`, { cause: error });
+  }
+  if (error instanceof StoreConflict) {
+    return new ApiError(
+      'Conflict',
+      'the object has been modified; please apply your changes to the latest version and try again',
+      { cause: error },
+    );
+  }
+  if (call.signal?.aborted) return new ApiError('Timeout', 'the request was given up', { cause: error });
+  core.log.error('a request failed', { verb: call.verb, apiVersion: call.apiVersion, plural: call.plural, error });
+  return new ApiError(
+    'InternalError',
+    `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,36 @@
+import type { Item, ObjectReply } from '../../../api/reply.ts';
+import type { SubresourceName } from '../../../kinds/subresources.ts';
+import { plainItem } from '../../objects/body/unstored.ts';
+import type { UpdatedPart } from '../../objects/registry/updated-part.ts';
+import type { Operation } from '../operation.ts';
+import { get } from '../verbs/get.ts';
+import { patch } from '../verbs/patch.ts';
+import { update } from '../verbs/update.ts';
+import type { Subresource } from './subresource.ts';
+
+/**
+ * A subresource at which clients read the whole object and write a part of it. What `updates` does not tell apart is up to
+ * the hooks of the kind, which put back what this subresource may not change. The selfLink is the path of the subresource,
+ * unless `keepsLink`.
+ */
+export function objectPart<N extends SubresourceName>(
+  name: N,
+  updates: UpdatedPart,
+  { keepsLink = false }: { readonly keepsLink?: boolean } = {},
+): Subresource<N> {
+  const linked = (operation: Operation<ObjectReply>): Operation<ObjectReply> => {
+    if (keepsLink) return operation;
+    return async (core, request) => ({ type: 'object', item: withLink((await operation(core, request)).item, name) });
+  };
+  return {
+    name,
+    operations: { get: linked(get), update: linked(update), patch: linked(patch) },
+    content: { type: 'object' },
+    updates,
+  };
+}
+
+/** The object with the path of the subresource as its selfLink. */
+function withLink({ object }: Item, name: SubresourceName): Item {
+  return plainItem({ ...object, metadata: { ...object.metadata, selfLink: `${object.metadata.selfLink}/${name}` } });
+}

@@ -1,0 +1,26 @@
+import { badRequest, notFound } from '../../../../api/errors.ts';
+import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
+import type { Reader } from '../../../objects/ports.ts';
+import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { StreamAction } from '../../../outbound/nodes/connection.ts';
+import type { Outbound } from '../../../outbound/ports.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Outbound, 'nodes'>;
+
+/** Finds the pod that a stream is for. Throws a NotFound. */
+export async function podFor(core: Ports, { resource: { kind }, call }: ApiRequest): Promise<Pod> {
+  const { namespace = '', name = '' } = call;
+  await core.cache.fresh();
+  const pod = core.cache.table(kind).get(namespace, name)?.hub(kind) as Pod | undefined;
+  if (!pod) throw notFound(kind, name);
+  return pod;
+}
+
+/** The node of a pod. Throws a BadRequest when there is none, or it does not offer such streams. */
+export function nodeFor(core: Ports, { metadata, spec }: Pod, action: StreamAction): string {
+  const { nodeName } = spec;
+  if (!nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`);
+  const why = core.nodes.refusal(nodeName, action);
+  if (why !== undefined) throw badRequest(why);
+  return nodeName;
+}

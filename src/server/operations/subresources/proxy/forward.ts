@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { connect as connectTls } from 'node:tls';
+import { createDeflate, createGunzip, createGzip, createInflate } from 'node:zlib';
+import { ApiError } from '../../../../api/errors.ts';
+import { joined } from '../../../../api/remote-command/joined.ts';
+import type { ClientConnection } from '../../../../api/reply.ts';
+import { forwardedResponse } from '../../../outbound/services/headers.ts';
+import { type ForwardedAnswer, headProblem, sendForwarded } from '../../../outbound/services/send.ts';
+import { htmlLinks } from './html-links.ts';
+import { type ProxyLocation, rewriteUrl } from './rewrite-url.ts';
+import type { ProxyTarget } from './target.ts';
+
+/** Passes a request on, and its response back. Rejects with an ApiError as long as there is no response. */
+export async function forward(client: ClientConnection, target: ProxyTarget, path: string): Promise<void> {
+  const isUpgrade = client.headers.upgrade !== undefined;
+  if (path === '' && !isUpgrade && (client.method === 'GET' || client.method === 'HEAD')) {
+    redirectToSlash(client);
+    return;
+  }
+  const location = locationOf(client, target, path);
+  const answer = await send(client, target, path === '' ? '/' : path);
+  const { request, response, socket } = answer;
+  const problem = headProblem(answer, isUpgrade);
+  if (problem !== undefined) {
+    request.destroy();
+    throw new ApiError('ServiceUnavailable', problem);
+  }
+  const headers = headersOf(response, location);
+  if (socket) {
+    await joined(client.upgrade(headers), socket).catch(() => undefined);
+    return;
+  }
+  const rewriting = client.method === 'HEAD' ? undefined : rewritingOf(response, (url) => rewriteUrl(url, location));
+  const out = client.respond(response.statusCode ?? 200, rewriting ? withoutLength(headers) : headers);
+  // Either end may leave: then so does the other.
+  await pipeline([response, ...(rewriting ?? []), out]).catch(() => undefined);
+  // The program has answered; it does not get the rest of the body.
+  if (!request.writableFinished) request.destroy();
+}
+
+/** Where the links of the program lead to. */
+function locationOf(client: ClientConnection, target: ProxyTarget, path: string): ProxyLocation {
+  const own = client.url.split('?')[0]!;
+  const prefix = path !== '' && own.endsWith(path) ? own.slice(0, -path.length) : own.replace(/\/$/, '');
+  return { prefix, targetHost: target.host, clientHost: client.headers.host ?? String(client.headers[':authority']) };
+}
+
+/** What a page passes through so that its links lead through the proxy; undefined for other content. */
+function rewritingOf({ headers }: IncomingMessage, rewrite: (url: string) => string): Transform[] | undefined {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  // A redirect has its link in a header.
+  if (type !== 'text/html' || headers.location !== undefined) return undefined;
+  switch (headers['content-encoding'] ?? '') {
+    case '':
+      return [htmlLinks(rewrite)];
+    case 'gzip':
+      return [createGunzip(), htmlLinks(rewrite), createGzip()];
+    case 'deflate':
+      return [createInflate(), htmlLinks(rewrite), createDeflate()];
+    default:
+      return undefined;
+  }
+}
+
+/** Relative links of a page would lead to its parent. */
+function redirectToSlash(client: ClientConnection): void {
+  const [path = '', ...search] = client.url.split('?');
+  const location = [`${path}/`, ...search].join('?');
+  client.respond(301, ['Location', location, 'Content-Length', '0']).end();
+}
+
+async function send(client: ClientConnection, target: ProxyTarget, path: string): Promise<ForwardedAnswer> {
+  const connection = await reached(connected(target, client.signal));
+  const search = client.url.includes('?') ? client.url.slice(client.url.indexOf('?')) : '';
+  const headers = { 'x-forwarded-uri': client.url.split('?')[0]! };
+  return reached(sendForwarded(client, { host: target.host, path: path + search, headers, over: connection }));
+}
+
+async function connected(target: ProxyTarget, signal: AbortSignal): Promise<Duplex> {
+  const connection = await target.connect(signal);
+  // Programs in pods have certificates of their own making.
+  return target.scheme === 'http' ? connection : connectTls({ socket: connection, rejectUnauthorized: false });
+}
+
+async function reached<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError('ServiceUnavailable', `error trying to reach service: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The program's answers to the checks of browsers are not those of this server. */
+const CORS_HEADERS = ['credentials', 'headers', 'methods', 'origin'].map((name) => `access-control-allow-${name}`);
+
+/** Names and values. A redirect to a path of the program leads through the proxy again. */
+function headersOf({ rawHeaders, statusCode }: IncomingMessage, location: ProxyLocation): string[] {
+  const all = forwardedResponse(rawHeaders, statusCode === 101);
+  const headers: string[] = [];
+  for (let i = 0; i < all.length; i += 2) {
+    const [name, value] = [all[i]!, all[i + 1]!];
+    const key = name.toLowerCase();
+    if (!CORS_HEADERS.includes(key)) headers.push(name, key === 'location' ? rewriteUrl(value, location) : value);
+  }
+  return headers;
+}
+
+function withoutLength(headers: readonly string[]): string[] {
+  return headers.filter((_, index) => headers[index - (index % 2)]!.toLowerCase() !== 'content-length');
+}

@@ -1,0 +1,127 @@
+import type { Call } from '../../../api/call.ts';
+import type { ListReply } from '../../../api/reply.ts';
+import { selfLinkOf } from '../../objects/cache/encoding.ts';
+import type { Entry } from '../../objects/cache/entry.ts';
+import { prepare } from '../../objects/cache/prepare.ts';
+import { UnreadableObject, unreadableList } from '../../objects/cache/unreadable.ts';
+import type { View } from '../../objects/cache/view.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
+import { encodeToken } from '../../objects/reads/continue-token.ts';
+import { listJson } from '../../objects/reads/list-bodies.ts';
+import { isLimited, type ListRange, listRange, pageOf } from '../../objects/reads/list-range.ts';
+import { readInTurns } from '../../objects/reads/read-in-turns.ts';
+import type { Selection } from '../../objects/reads/selection.ts';
+import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { Resource } from '../../objects/registry/registry.ts';
+import type { Streams } from '../ports.ts';
+
+type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'clock'> & Pick<Streams, 'lists'>;
+
+/** Lists the objects that match, or a page of them. All pages of one list show the same revision. */
+export async function list(core: Ports, request: ApiRequest): Promise<ListReply> {
+  try {
+    return await listed(core, request);
+  } catch (error) {
+    if (!(error instanceof UnreadableObject)) throw error;
+    const { kind } = request.resource;
+    throw unreadableList(kind, core.cache.table(kind).entries(request.call.namespace ?? ''), error);
+  }
+}
+
+async function listed(core: Ports, request: ApiRequest): Promise<ListReply> {
+  const { resource, call } = request;
+  const range = await listRange(core, request);
+  // What is converted asynchronously is not kept as a whole: it would be out of date when it is ready.
+  const isWhole = !isLimited(call.options) && !range.past && range.after === undefined && !resource.kind.conversion;
+  return isWhole ? wholeList(core, resource, call, range.selection) : page(core, request, range);
+}
+
+/** The current state, all of it. Its bytes are cached and shared between equal requests. */
+async function wholeList(core: Ports, resource: Resource, call: Call, selection: Selection): Promise<ListReply> {
+  const namespace = call.namespace ?? '';
+  const table = core.cache.table(resource.kind);
+  const key = { resource, table, text: `${namespace}\n${selection.text}` };
+  const found: View[] = [];
+  const find = (entry: Entry) => void (selection.matches(entry) && found.push(entry.view(resource)));
+  const finding = core.lists.has(key) ? undefined : readInTurns(core.turns, table.entries(namespace), find);
+  if (finding) {
+    await finding;
+    // What was read is kept with the entries, so that the list is made quickly, from their newest state.
+    found.length = 0;
+    for (const entry of table.entries(namespace)) find(entry);
+  }
+  const views = core.lists.views(key, () => found);
+  const metadata = { selfLink: listLink(resource, call), resourceVersion: String(core.cache.revision) };
+  const head = headOf(resource, metadata);
+  const encoded = new Map<View, Buffer>();
+  return replyOf(core, resource, {
+    metadata,
+    views,
+    encoded,
+    isKnown: () => core.lists.hasJson(key, { head, views }),
+    json: () => core.lists.json(key, { head, views, encoded }),
+    gzip: () => core.lists.gzip(key, { head, views, encoded }),
+    protobuf: core.lists.protobuf(key, { head, views }),
+  });
+}
+
+async function page(core: Ports, request: ApiRequest, range: ListRange): Promise<ListReply> {
+  const { resource, call } = request;
+  const { revision, entries, left } = await pageOf(core, request, range);
+  const last = entries.at(-1);
+  const filtered = Boolean(call.options?.labelSelector || call.options?.fieldSelector);
+  const metadata: ListReply['metadata'] = {
+    selfLink: listLink(resource, call),
+    resourceVersion: String(revision),
+    ...(left > 0 && last ? { continue: encodeToken({ revision, after: last.at.key }) } : {}),
+    ...(left > 0 && !filtered ? { remainingItemCount: left } : {}),
+  };
+  const converting = prepare(entries, resource);
+  if (converting) await converting;
+  const views: View[] = [];
+  const viewing = readInTurns(core.turns, entries, (entry) => void views.push(entry.view(resource)));
+  if (viewing) await viewing;
+  const encoded = new Map<View, Buffer>();
+  const json = () => listJson({ head: headOf(resource, metadata), views, encoded });
+  return replyOf(core, resource, {
+    ...{ metadata, views, encoded, isKnown: () => false, json },
+    ...{ gzip: undefined, protobuf: undefined },
+  });
+}
+
+interface ListContent extends Pick<ListReply, 'metadata' | 'json' | 'gzip' | 'protobuf'> {
+  readonly views: readonly View[];
+  /** Filled with what has to be encoded: the cache may be too small to keep all of it. */
+  readonly encoded: Map<View, Buffer>;
+  /** Whether `json` has been made before. */
+  readonly isKnown: () => boolean;
+}
+
+function replyOf(core: Ports, { kind, version }: Resource, content: ListContent): ListReply {
+  const { metadata, views, encoded, isKnown, json, gzip, protobuf } = content;
+  return {
+    type: 'list',
+    kind: kind.listKind,
+    apiVersion: version.apiVersion,
+    hasTypedItems: kind.hasTypedItems,
+    metadata,
+    items: views,
+    decode: () => readInTurns(core.turns, views, (view) => void view.object),
+    encode: () =>
+      isKnown()
+        ? undefined
+        : readInTurns(core.turns, views, (view) => void (view.isStored || encoded.set(view, view.json()))),
+    readInTurns: (items, read) => readInTurns(core.turns, items, read),
+    json,
+    gzip,
+    protobuf,
+  };
+}
+
+function headOf({ kind, version }: Resource, metadata: ListReply['metadata']): string {
+  return `{"kind":"${kind.listKind}","apiVersion":"${version.apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
+}
+
+function listLink({ kind, version }: Resource, call: Call): string {
+  return selfLinkOf(kind, version, { namespace: call.namespace ?? '' });
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { testServer } from '../../../../test/support/server.ts';
+import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+
+it('that does not apply is an error with its reason and with details, even when they are empty', async () => {
+  const api = await testServer([ConfigMap, Namespace]);
+  await api.create('configmaps', { metadata: { name: 'a' } });
+  const body = [{ op: 'test', path: '/metadata/name', value: 'b' }];
+  const refused = await api.patch('configmaps', 'a', body, { patchType: 'json' }).catch((error) => error);
+  expect(refused.toStatus()).toMatchObject({
+    code: 422,
+    message: 'testing value /metadata/name failed: test failed',
+    details: {},
+  });
+});

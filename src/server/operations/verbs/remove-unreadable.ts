@@ -1,0 +1,54 @@
+import { StoreConflict } from '../../../store/store.ts';
+import { forbiddenError } from '../../access/authz/forbidden-error.ts';
+import type { Access } from '../../access/ports.ts';
+import { keyOf } from '../../objects/cache/keys.ts';
+import type { Reader } from '../../objects/ports.ts';
+import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
+import { catchUp } from '../../objects/transaction/retry.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Access, 'authorizer'>;
+
+/** Kubernetes' verb for this delete, besides the right to delete. */
+const VERB = 'unsafe-delete-ignore-read-errors';
+
+/**
+ * Removes an object that cannot be read: no transaction is possible, since nobody knows its finalizers, owners or
+ * preconditions, and there is nothing that admission could be asked about. Returns false, and does nothing, when the object
+ * can be read or does not exist.
+ */
+export async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boolean> {
+  const { cache, commits } = core;
+  const { resource, call } = request;
+  const key = keyOf(resource.kind, call.namespace ?? '', call.name ?? '');
+  await cache.fresh();
+  for (;;) {
+    await commits.idle(key);
+    const entry = cache.entry(key);
+    if (!entry?.failure(resource.kind)) return false;
+    await checkPermission(core, request);
+    try {
+      await commits.removeUnreadable(entry);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      await catchUp(core, request, error);
+    }
+  }
+}
+
+async function checkPermission({ authorizer }: Ports, { resource, call }: ApiRequest): Promise<void> {
+  const { kind, version } = resource;
+  const attributes = {
+    user: call.user,
+    verb: VERB,
+    group: version.group,
+    version: version.version,
+    resource: kind.plural,
+    subresource: '',
+    namespace: call.namespace ?? '',
+    name: call.name ?? '',
+  };
+  const decision = await authorizer.authorize(attributes);
+  if (decision.verdict !== 'allow') throw forbiddenError(attributes, decision.reason);
+}

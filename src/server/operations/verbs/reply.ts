@@ -1,0 +1,28 @@
+import type { ObjectReply, StatusReply } from '../../../api/reply.ts';
+import { unstored } from '../../objects/body/unstored.ts';
+import { prepare } from '../../objects/cache/prepare.ts';
+import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
+import type { Resource } from '../../objects/registry/registry.ts';
+import type { Outcome } from '../../objects/transaction/transaction.ts';
+
+/** The object that a transaction stored, or would have stored, in the version of the call. */
+export function replyOf(resource: Resource, { entry, object }: Outcome): MaybeAsync<ObjectReply> {
+  const item = entry ? whenReady(prepare([entry], resource), () => entry.view(resource)) : unstored(resource, object);
+  return whenReady(item, (shown): ObjectReply => ({ type: 'object', item: shown }));
+}
+
+/** A Status that says that something was done. */
+export function success(details: NonNullable<StatusReply['status']['details']>, message?: string): StatusReply {
+  return {
+    type: 'status',
+    status: {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      ...(message ? { message } : {}),
+      details,
+      code: 200,
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { badRequest } from '../../../api/errors.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import type { Access } from '../../access/ports.ts';
+import { readBody } from '../../objects/body/body.ts';
+import { toHub } from '../../objects/conversion/convert.ts';
+import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
+import { transact } from '../../objects/transaction/transaction.ts';
+import { createObject } from './create.ts';
+import { checkMayCreate } from './may-create.ts';
+import { replyOf } from './reply.ts';
+
+type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
+
+/** Replaces an object, or the part of it that the subresource of the request updates. */
+export async function update(core: Ports, request: ApiRequest): Promise<ObjectReply> {
+  const { resource, call } = request;
+  const read = () => readBody(request, core.registry, () => currentObject(core, request));
+  const sent = read();
+  checkName(sent, call.name);
+  // Only the first attempt may take the decoded body over; later ones need it again as it was sent.
+  let first: KubeObject | undefined = sent;
+  const object = () => {
+    const next = first ?? read();
+    first = undefined;
+    return toHub(resource, next);
+  };
+  if (await createsInstead(core, request)) {
+    await checkMayCreate(core, request);
+    return createObject(core, request, object);
+  }
+  const part = updatedPart(request);
+  return replyOf(resource, await transact(core, request, { type: 'update', part, next: object }));
+}
+
+/** The object that is replaced, in the version of the request; undefined where that would have to be waited for. */
+function currentObject(core: Ports, { resource, call }: ApiRequest): KubeObject | undefined {
+  const entry = core.cache.table(resource.kind).get(call.namespace ?? '', call.name ?? '');
+  return entry?.isReady(resource) ? entry.view(resource).object : undefined;
+}
+
+function checkName({ metadata: { name } }: KubeObject, asked: string | undefined): void {
+  if (!name) {
+    throw badRequest(`the name of the object (${asked} based on URL) was undeterminable: name must be provided`);
+  }
+  if (name === asked) return;
+  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${asked})`);
+}
+
+/** Whether a replace creates the object, which some kinds allow. */
+async function createsInstead(core: Ports, { resource: { kind }, call }: ApiRequest): Promise<boolean> {
+  if (!kind.createOnUpdate || call.subresource) return false;
+  await core.cache.fresh();
+  return !core.cache.table(kind).get(call.namespace ?? '', call.name ?? '');
+}

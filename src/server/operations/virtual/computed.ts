@@ -1,0 +1,56 @@
+import { notFound } from '../../../api/errors.ts';
+import type { ListReply, ObjectReply } from '../../../api/reply.ts';
+import type { Kind, KubeObject, ObjectOf } from '../../../kinds/kind.ts';
+import { plainItem } from '../../objects/body/unstored.ts';
+import { selfLinkOf } from '../../objects/cache/encoding.ts';
+import { readInTurns } from '../../objects/reads/read-in-turns.ts';
+import { checkOf } from '../../objects/reads/selection.ts';
+import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { OperationPorts } from '../ports.ts';
+import type { VirtualResource } from './virtual-resource.ts';
+
+/** Which objects a get or a list is for. */
+export interface ObjectQuery {
+  /** Empty: all namespaces. */
+  readonly namespace: string;
+  /** Whether an object matches by its name, labels and metadata fields. */
+  readonly matches: (object: KubeObject) => boolean;
+}
+
+/** Computes the objects for a get or a list. Those that do not match may be left out. */
+type Compute<T> = (core: OperationPorts, query: ObjectQuery) => Promise<readonly T[]>;
+
+/** A kind that can only be read and whose objects are computed for each request. */
+export function computed<K extends Kind>(kind: K, compute: Compute<ObjectOf<K>>): VirtualResource {
+  async function find(core: OperationPorts, { resource, call }: ApiRequest): Promise<readonly KubeObject[]> {
+    const matches = checkOf(resource, call);
+    const objects = (await compute(core, { namespace: call.namespace ?? '', matches })) as readonly KubeObject[];
+    return objects.filter(matches);
+  }
+
+  async function get(core: OperationPorts, request: ApiRequest): Promise<ObjectReply> {
+    const [object] = await find(core, request);
+    if (!object) throw notFound(kind, request.call.name ?? '');
+    return { type: 'object', item: plainItem(object) };
+  }
+
+  const list = async (core: OperationPorts, request: ApiRequest) => listReply(core, request, await find(core, request));
+  return { kind, operations: { get, list } };
+}
+
+function listReply(
+  { turns }: OperationPorts,
+  { resource: { kind, version }, call }: ApiRequest,
+  objects: readonly KubeObject[],
+): ListReply {
+  const { namespace = '' } = call;
+  const metadata = { selfLink: selfLinkOf(kind, version, { namespace }), resourceVersion: '' };
+  const shape = { kind: kind.listKind, apiVersion: version.apiVersion, metadata };
+  const json = () => Buffer.from(JSON.stringify({ ...shape, items: objects }));
+  return {
+    ...{ type: 'list', ...shape, items: objects.map(plainItem), json, gzip: undefined, protobuf: undefined },
+    decode: () => undefined,
+    encode: () => undefined,
+    readInTurns: (items, read) => readInTurns(turns, items, read),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Call } from '../../../api/call.ts';
+import { badRequest } from '../../../api/errors.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
+import type { Kind, KubeObject, ObjectOf } from '../../../kinds/kind.ts';
+import type { Access } from '../../access/ports.ts';
+import { readBody } from '../../objects/body/body.ts';
+import { checkContent } from '../../objects/body/check.ts';
+import { plainItem } from '../../objects/body/unstored.ts';
+import type { Reader } from '../../objects/ports.ts';
+import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import { type AdmittedBody, withAdmittedBody } from '../../objects/transaction/admitted-body.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
+import type { VirtualResource } from './virtual-resource.ts';
+
+/** The server's own answers to reviews may ask its authenticators and authorizers. */
+type Ports = Pick<Reader, 'cache' | 'registry'> & Pick<Writer, 'admission'> & Access;
+
+/** Fills in the status of a review that was decoded, admitted and validated. */
+type Complete<T> = (review: T, core: Ports, call: Call) => void | Promise<void>;
+
+/** A kind that can only be created and is answered with the object and its verdict. */
+export function review<K extends Kind>(kind: K, complete: Complete<ObjectOf<K>>): VirtualResource {
+  async function create(core: Ports, request: ApiRequest): Promise<ObjectReply> {
+    const { call } = request;
+    const context = { old: undefined, subresource: undefined, apiVersion: call.apiVersion };
+    const body: AdmittedBody<KubeObject> = {
+      read: () => readReview(core, request),
+      check: (object) => checkContent(kind, object, context),
+    };
+    return withAdmittedBody(core, request, body, async (object) => {
+      await complete(object as ObjectOf<K>, core, call);
+      return { type: 'object', item: plainItem(object) };
+    });
+  }
+  return { kind, operations: { create } };
+}
+
+function readReview(core: Ports, request: ApiRequest): KubeObject {
+  const { call } = request;
+  const object = readBody(request, core.registry);
+  const { namespace } = object.metadata;
+  if (namespace && namespace !== call.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (call.namespace) object.metadata.namespace = call.namespace;
+  return object;
+}

@@ -1,0 +1,60 @@
+/** Connects to the programs behind a Service. */
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../../../api/errors.ts';
+import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
+import { objectNamed } from '../../objects/reads/lookup.ts';
+import { type ServiceEndpoint, serviceEndpoints } from '../nodes/service-endpoints.ts';
+import type { Outbound } from '../ports.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
+
+export interface ServicePort {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/**
+ * Connects to one of the ready endpoints, chosen at random, or to the host that an ExternalName Service names. Users of a namespace
+ * write both: neither may lead to this machine.
+ */
+export async function dialService(core: Ports, to: ServicePort, signal?: AbortSignal): Promise<Duplex> {
+  const { namespace, name, port } = to;
+  const service = objectNamed(core, Service, namespace, name);
+  if (!service) throw new ApiError('NotFound', `service ${JSON.stringify(name)} not found`);
+  const { type, externalName } = service.spec;
+  if (type === 'ExternalName' && externalName) {
+    return core.dialGuard.connect({ host: externalName, port, signal });
+  }
+  const choices = endpointsOf(core, to);
+  if (!choices) {
+    throw new ApiError('ServiceUnavailable', `no service port ${port} found for service ${JSON.stringify(name)}`);
+  }
+  if (choices.length === 0) {
+    throw new ApiError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(name)}`);
+  }
+  return dial(core, choices[core.random.int(choices.length)]!, signal);
+}
+
+/** The ready endpoints of a port; undefined when the Service does not have it. */
+export function endpointsOf(
+  core: Ports,
+  { namespace, name, port }: ServicePort,
+): readonly ServiceEndpoint[] | undefined {
+  const wanted = objectNamed(core, Service, namespace, name)?.spec.ports?.find((each) => each.port === port);
+  if (!wanted) return undefined;
+  const endpoints = objectNamed(core, Endpoints, namespace, name);
+  return endpoints ? serviceEndpoints(endpoints, wanted.name ?? '') : [];
+}
+
+/** An endpoint that is no pod of a node is reached from here. */
+async function dial(core: Ports, endpoint: ServiceEndpoint, signal: AbortSignal | undefined): Promise<Duplex> {
+  const { node, address, port } = endpoint;
+  if (!node) return core.dialGuard.connect({ host: address, port, signal });
+  // The node connects to its own pods only, which may have its network.
+  const refusal = core.dialGuard.refusalOf(address, { own: true });
+  if (refusal) throw refusal;
+  return core.nodes.dial({ ...endpoint, signal });
+}

@@ -1,0 +1,96 @@
+/**
+ * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. What is sent, and what an
+ * answer means, is the caller's business (`../audit/webhook.ts`, `../authz/webhook/`).
+ */
+// By name: as a namespace, the modules would be loaded at once.
+import { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
+import { tlsAgent } from '../services/tls-agent.ts';
+
+export interface Endpoint {
+  readonly server: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly token?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly tlsServerName?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  /** Opens the connection below TLS, where it does not lead to the host of the URL. */
+  readonly connect?: () => Promise<Duplex>;
+  /** Resolves the host of the URL, where not everything that it may lead to is allowed. */
+  readonly lookup?: LookupFunction;
+  readonly maxResponseBytes?: number;
+}
+
+/** Resolves with the body of a successful response; rejects with its code otherwise, or with why there was none. */
+export type Post = (json: string, signal: AbortSignal) => Promise<string>;
+
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+const MAX_CONNECTIONS = 32;
+
+export function createPost(endpoint: Endpoint): Post {
+  const { server, maxResponseBytes = MAX_RESPONSE_BYTES } = endpoint;
+  const { send, agent } = transportTo(endpoint);
+  const authorization = authorizationOf(endpoint);
+  const post = (json: string, signal: AbortSignal, isRetry: boolean): Promise<string> => {
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(json),
+      accept: 'application/json',
+      ...(authorization ? { authorization } : {}),
+    };
+    return new Promise((resolve, reject) => {
+      const call = send(server, { method: 'POST', agent, headers, signal }, (response) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > maxResponseBytes) call.destroy(new Error('the response is too large'));
+          else chunks.push(chunk);
+        });
+        response.on('error', reject);
+        response.on('end', () => {
+          const { statusCode: code = 0 } = response;
+          if (code < 200 || code > 299) reject(new Error(`webhook answered ${code}`));
+          else resolve(Buffer.concat(chunks).toString());
+        });
+      });
+      call.on('error', (error: NodeJS.ErrnoException) => {
+        if (signal.aborted) reject(signal.reason);
+        // The other side may close a kept connection at the very moment that it is used again.
+        else if (call.reusedSocket && !isRetry && error.code === 'ECONNRESET') resolve(post(json, signal, true));
+        else reject(error);
+      });
+      refuseUpgrade(call);
+      call.end(json);
+    });
+  };
+  return (json, signal) => post(json, signal, false);
+}
+
+function transportTo(endpoint: Endpoint) {
+  const { server, ca, cert, key, tlsServerName, insecureSkipTlsVerify, connect, lookup } = endpoint;
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, ...(lookup ? { lookup } : {}) };
+  const { protocol } = new URL(server);
+  if (protocol === 'http:') return { send: requestHttp, agent: new HttpAgent(options) };
+  if (protocol !== 'https:') throw new Error(`${server} is not a URL of a webhook: it must be http or https`);
+  const tls = {
+    ...(ca ? { ca } : {}),
+    ...(cert && key ? { cert, key } : {}),
+    ...(tlsServerName ? { servername: tlsServerName } : {}),
+    rejectUnauthorized: !insecureSkipTlsVerify,
+  };
+  if (!connect) return { send: requestHttps, agent: new HttpsAgent({ ...options, ...tls }) };
+  return { send: requestHttps, agent: tlsAgent(connect, tls, options) };
+}
+
+function authorizationOf({ token, username, password }: Endpoint): string | undefined {
+  if (token) return `Bearer ${token}`;
+  if (username) return `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
+  return undefined;
+}

@@ -1,4 +1,0 @@
-import type { User } from './api.ts';
-
-/** The user as which the server writes for itself. */
-export const SERVER_USER: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };

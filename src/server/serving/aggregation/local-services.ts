@@ -1,0 +1,160 @@
+/**
+ * Keeps an APIService for every group and version that this server serves itself. All of them are put in order when a server starts.
+ * After that, those of custom kinds are kept as they should be. Those of built-in kinds come back when they are deleted or lead to
+ * another server; their priorities, which have no effect, wait for the next start: servers of two releases on one store may differ.
+ */
+import { soon } from '../../../base/event-loop/soon.ts';
+import { clone, deepEqual } from '../../../base/json/tree.ts';
+import { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
+import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
+import { objectsIn } from '../../objects/reads/lookup.ts';
+import type { Mutation } from '../../objects/transaction/mutation.ts';
+import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
+import { priorityOf } from '../backends/priorities.ts';
+
+/** Says who keeps an APIService in order, and when. */
+export const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
+const ON_START = 'onstart';
+const ALWAYS = 'true';
+
+/** An APIService of this server, which an APIService of another one may replace for good, as metrics-server does. */
+export const REPLACEABLE_GROUP = 'metrics.k8s.io';
+
+interface Wanted {
+  readonly name: string;
+  readonly label: string | undefined;
+  readonly spec: APIService['spec'];
+}
+
+const DELETE_PLAN = {
+  gracePeriodSeconds: undefined,
+  propagation: 'Background',
+  uid: undefined,
+  resourceVersion: undefined,
+  dryRun: false,
+  ignoreReadError: false,
+} as const;
+
+export class LocalServices {
+  readonly #core: TransactionPorts;
+  readonly #builtIn: ReadonlySet<string>;
+  readonly #plan = soon(() => void this.#follow());
+  #stop: (() => void)[] = [];
+  #working: Promise<void> = Promise.resolve();
+
+  /** `builtIn`: the groups and versions of built-in kinds. */
+  constructor(core: TransactionPorts, builtIn: ReadonlySet<string>) {
+    this.#core = core;
+    this.#builtIn = builtIn;
+  }
+
+  /** Puts all of them in order, and keeps them so. */
+  async start(): Promise<void> {
+    const { cache, registry } = this.#core;
+    await this.#write('start');
+    const table = cache.table(APIService);
+    table.listeners.add(this.#plan);
+    this.#stop = [registry.onChange(this.#plan), () => table.listeners.delete(this.#plan)];
+  }
+
+  get isRunning(): boolean {
+    return this.#stop.length > 0;
+  }
+
+  /** The names of those that there should be. */
+  get missing(): readonly string[] {
+    const table = this.#core.cache.table(APIService);
+    return [...this.#wantedByName()].flatMap(([name, { label }]) => (label && !table.get('', name) ? [name] : []));
+  }
+
+  close(): void {
+    for (const stop of this.#stop) stop();
+    this.#stop = [];
+  }
+
+  #follow(): void {
+    this.#working = this.#working.then(async () => {
+      if (this.#stop.length === 0) return;
+      await this.#write('change').catch((error: unknown) =>
+        this.#core.log.warn('the APIServices of this server could not be written', { error }),
+      );
+    });
+  }
+
+  #write(reason: 'start' | 'change'): Promise<void> {
+    return writeOwn(this.#core, {
+      withoutAdmission: 'the server keeps the APIServices of what it serves',
+      plan: () => this.#writes(reason === 'start'),
+    });
+  }
+
+  /** What differs from what should be. */
+  #writes(isStart: boolean): OwnWrite[] {
+    const table = this.#core.cache.table(APIService);
+    const wanted = this.#wantedByName();
+    const missing = [...wanted.values()].filter(({ name, label }) => (isStart || label) && !table.get('', name));
+    const writes: OwnWrite[] = missing.map((each) =>
+      writeOf(each.name, { type: 'create', object: () => objectOf(each) }),
+    );
+    for (const found of objectsIn(this.#core, APIService, '')) {
+      const { name = '', labels: own = {} } = found.metadata;
+      const label = own[MANAGED_LABEL];
+      const should = wanted.get(name);
+      const isManaged = label === ALWAYS || (label === ON_START && isStart);
+      // Those of built-in kinds are kept whatever their label says; those of custom kinds may be taken by removing it.
+      const isTaken = should?.label === ON_START && (label !== ON_START || isElsewhere(found));
+      if (!isManaged && !isTaken) continue;
+      if (!should) writes.push(writeOf(name, { type: 'delete', plan: DELETE_PLAN }));
+      else if (isTaken || !deepEqual(found.spec, should.spec)) writes.push(writeOf(name, replaced(should)));
+    }
+    return writes;
+  }
+
+  #wantedByName(): ReadonlyMap<string, Wanted> {
+    const served = [...this.#core.registry.apiVersions].filter((each) => splitApiVersion(each)[0] !== APIService.group);
+    return new Map(served.map((each) => [nameOf(each), this.#wanted(each)]));
+  }
+
+  #wanted(apiVersion: string): Wanted {
+    const [group, version] = splitApiVersion(apiVersion);
+    const isBuiltIn = this.#builtIn.has(apiVersion);
+    const { group: groupPriorityMinimum, version: versionPriority } = priorityOf(apiVersion);
+    return {
+      name: nameOf(apiVersion),
+      label: !isBuiltIn ? ALWAYS : group === REPLACEABLE_GROUP ? undefined : ON_START,
+      spec: { ...(group ? { group } : {}), version, groupPriorityMinimum, versionPriority },
+    };
+  }
+}
+
+const isElsewhere = ({ spec: { service, caBundle, insecureSkipTLSVerify } }: APIService) =>
+  service !== undefined || caBundle !== undefined || insecureSkipTLSVerify === true;
+
+function nameOf(apiVersion: string): string {
+  const [group, version] = splitApiVersion(apiVersion);
+  return `${version}.${group}`;
+}
+
+function writeOf(name: string, mutation: Mutation): OwnWrite {
+  return { kind: APIService, namespace: '', name, mutation };
+}
+
+function objectOf({ name, label, spec }: Wanted): KubeObject {
+  const labels = label === undefined ? {} : { labels: { [MANAGED_LABEL]: label } };
+  const { apiVersion } = APIService.hub;
+  return { apiVersion, kind: APIService.kind, metadata: { name, ...labels }, spec: { ...spec } } as KubeObject;
+}
+
+function replaced({ spec, label }: Wanted): Mutation {
+  return {
+    type: 'update',
+    part: 'object',
+    next: (current) => {
+      const object = clone(current.hub(APIService)) as APIService;
+      const { [MANAGED_LABEL]: _, ...others } = object.metadata.labels ?? {};
+      const labels = label === undefined ? others : { ...others, [MANAGED_LABEL]: label };
+      return { ...object, metadata: { ...object.metadata, labels }, spec: { ...spec } };
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
+import type { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
+import type {
+  Backend,
+  BackendSchemas,
+  DiscoveredResource,
+  ForwardedResponse,
+  ForwardProxied,
+  ProxiedRequest,
+} from '../backend.ts';
+import type { Exchange } from '../exchange.ts';
+import { discoveredRows } from './discovery-rows.ts';
+import { forward, unavailable } from './forward.ts';
+import { OpenApiDocuments } from './openapi-documents.ts';
+import { replyUnavailable, serve, tooManyWaiting } from './serve.ts';
+import type { Transport } from './transport.ts';
+
+/** Requests that wait for one server to answer. It may never do so, and each holds memory. */
+const MAX_WAITING_REQUESTS = 400;
+
+/** A group and version that another server serves. */
+export class ProxiedApi implements Backend {
+  readonly apiVersion: string;
+  /** Such as `/apis/example.com/v1`. */
+  readonly root: string;
+  transport: Transport;
+  isAvailable = false;
+  spec: APIService['spec'];
+  #rows: readonly DiscoveredResource[] = [];
+  #body = Buffer.alloc(0);
+  #isKnown = false;
+  #waiting = 0;
+  readonly #documents: OpenApiDocuments;
+
+  /** `turns`: of the event loop, which long documents are read in. */
+  constructor(spec: APIService['spec'], transport: Transport, turns: TurnBudget) {
+    const { group = '', version = '' } = spec;
+    this.apiVersion = group ? `${group}/${version}` : version;
+    this.root = group ? `/apis/${group}/${version}` : `/api/${version}`;
+    this.spec = spec;
+    this.transport = transport;
+    this.#documents = new OpenApiDocuments(this.root, turns);
+  }
+
+  get priority() {
+    const { groupPriorityMinimum: group, versionPriority: version } = this.spec;
+    return { group, version };
+  }
+
+  get isStale(): boolean {
+    return !this.isAvailable || !this.#isKnown;
+  }
+
+  resources(): readonly DiscoveredResource[] {
+    return this.#rows;
+  }
+
+  schemas(): Promise<BackendSchemas> {
+    return this.#documents.schemas();
+  }
+
+  /** Takes over the list of resources that the server has published. Returns whether it is another one than before. */
+  learn(body: Buffer): boolean {
+    if (this.#isKnown && body.equals(this.#body)) return false;
+    this.#isKnown = true;
+    this.#body = Buffer.from(body);
+    this.#rows = discoveredRows(body);
+    return true;
+  }
+
+  /** Resolves with whether the schemas are others than before. */
+  refreshSchemas(): Promise<boolean> {
+    return this.#documents.refresh(this.transport);
+  }
+
+  readonly serving = {
+    type: 'proxy',
+    serve: async (exchange: Exchange, request: ProxiedRequest): Promise<void> => {
+      if (!this.isAvailable) return replyUnavailable(exchange);
+      const answered = this.#wait();
+      const goesOn = () => {
+        answered();
+        request.goesOn();
+      };
+      try {
+        await serve(exchange, { ...request, goesOn }, this.transport);
+      } finally {
+        answered();
+      }
+    },
+    forward: async (request: Parameters<ForwardProxied>[0]): Promise<ForwardedResponse> => {
+      if (!this.isAvailable) throw unavailable();
+      const answered = this.#wait();
+      try {
+        return await forward(request, this.transport);
+      } finally {
+        answered();
+      }
+    },
+  } as const;
+
+  /** Counts a request that waits. Returns what is to be called when it does not any more. */
+  #wait(): () => void {
+    if (this.#waiting >= MAX_WAITING_REQUESTS) throw tooManyWaiting();
+    this.#waiting++;
+    let isWaiting = true;
+    return () => {
+      if (isWaiting) this.#waiting--;
+      isWaiting = false;
+    };
+  }
+}

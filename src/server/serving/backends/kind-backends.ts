@@ -1,0 +1,68 @@
+/** The backends of the kinds that this server stores and serves itself: one for each group and version that they have. */
+
+import type { Registry, ServedResource } from '../../objects/registry/registry.ts';
+import type { ServedSubresource } from '../../objects/registry/served.ts';
+import type { Backend, DiscoveredResource, DiscoveredSubresource } from '../backend.ts';
+import type { KindSchemas } from '../openapi/kind-schemas.ts';
+import { priorityOf } from './priorities.ts';
+import { storageVersionHash } from './storage-version-hash.ts';
+
+export class KindBackends {
+  readonly #registry: Registry;
+  readonly #backends = new Map<string, Backend>();
+  #schemas: Promise<KindSchemas> | undefined;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  find(apiVersion: string): Backend | undefined {
+    if (!this.#registry.hasVersion(apiVersion)) return undefined;
+    let backend = this.#backends.get(apiVersion);
+    if (!backend) {
+      backend = this.#create(apiVersion);
+      this.#backends.set(apiVersion, backend);
+    }
+    return backend;
+  }
+
+  all(): readonly Backend[] {
+    return [...this.#registry.apiVersions].map((apiVersion) => this.find(apiVersion)!);
+  }
+
+  #create(apiVersion: string): Backend {
+    const registry = this.#registry;
+    return {
+      apiVersion,
+      priority: priorityOf(apiVersion),
+      resources: () => registry.resourcesOf(apiVersion).map(discovered),
+      schemas: async () => (await this.#loadSchemas()).of(apiVersion),
+      serving: { type: 'objects', resource: (plural) => registry.resource(apiVersion, plural) },
+    };
+  }
+
+  #loadSchemas(): Promise<KindSchemas> {
+    this.#schemas ??= import('../openapi/kind-schemas.ts').then(({ KindSchemas }) => new KindSchemas(this.#registry));
+    return this.#schemas;
+  }
+}
+
+function discovered({ kind, version, verbs, subresources }: ServedResource): DiscoveredResource {
+  return {
+    plural: kind.plural,
+    singular: kind.singular,
+    kind: kind.kind,
+    namespaced: kind.scope === 'Namespaced',
+    verbs,
+    shortNames: kind.short,
+    categories: version.group === kind.hub.group ? kind.categories : [],
+    hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
+    // What is not stored, such as a review, cannot be watched. A version that nobody can use is not named, as in Kubernetes.
+    storageVersionHash: verbs.includes('watch') && kind.hub.served !== false ? storageVersionHash(kind) : undefined,
+    subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
+  };
+}
+
+function discoveredSubresource({ name, verbs, body }: ServedSubresource, own: string): DiscoveredSubresource {
+  return { name, kind: body.kind, apiVersion: body.apiVersion === own ? undefined : body.apiVersion, verbs };
+}

@@ -1,0 +1,73 @@
+import { isUtf8 } from 'node:buffer';
+import { ApiError } from '../../../api/errors.ts';
+import { exceeded } from '../../../base/json/size.ts';
+import { DecodeError } from './decode-error.ts';
+import { describeSyntaxError } from './json-syntax.ts';
+
+/** In a smaller body there is no room for more parts than the maximum. */
+const MIN_CHECKED_BYTES = 256 * 1024;
+/** Of fields, list items, objects and lists: parsing a body, and collecting what was parsed, takes time for each of them. */
+export const MAX_BODY_PARTS = 250_000;
+
+/**
+ * Parses a JSON body. Rejects invalid UTF-8, invalid JSON, too deep nesting, and the key `__proto__`; with 413, too many parts.
+ */
+export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
+  if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  if (bytes.length > MIN_CHECKED_BYTES || !hasFewBrackets(text, maxDepth)) checkLimits(text, maxDepth);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new DecodeError(`json parse error: ${describeSyntaxError(bytes)}`, cause);
+  }
+  if (mayHaveProtoKey(text)) refuseProtoKey(value);
+  return value;
+}
+
+function checkLimits(text: string, maxDepth: number): void {
+  switch (exceeded(text, { maxDepth, maxParts: MAX_BODY_PARTS })) {
+    case 'parts':
+      throw tooManyParts();
+    case 'depth':
+      throw new DecodeError(`the body is nested deeper than ${maxDepth} levels`);
+  }
+}
+
+export function tooManyParts(): ApiError {
+  return new ApiError(
+    'RequestEntityTooLarge',
+    `Request entity too large: limit is ${MAX_BODY_PARTS} fields and list items`,
+  );
+}
+
+/** A fast check: the key could also be written with escapes, which are rare. */
+function mayHaveProtoKey(text: string): boolean {
+  return text.includes('__proto__') || text.includes('\\u00');
+}
+
+/** To JSON.parse `__proto__` is an ordinary key, but copying it by assignment would change the copy's prototype. */
+function refuseProtoKey(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) refuseProtoKey(item);
+    return;
+  }
+  // Object.entries would make a list of lists, which takes three times as long for a large object.
+  for (const key in value) {
+    if (key === '__proto__') throw new DecodeError('the key "__proto__" is not allowed');
+    refuseProtoKey((value as Record<string, unknown>)[key]);
+  }
+}
+
+/** A fast check that suffices for nearly every body: it has too few brackets to be nested deeply. */
+function hasFewBrackets(text: string, limit: number): boolean {
+  let found = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if (++found > limit) return false;
+    }
+  }
+  return true;
+}

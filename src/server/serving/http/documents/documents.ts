@@ -1,0 +1,114 @@
+import { methodNotAllowed, noSuchPath } from '../../../../api/errors.ts';
+import type { JsonDocument } from '../../../../api/json-document.ts';
+import type { BackendRegistry } from '../../backends/backend-registry.ts';
+import { aggregatedForms } from '../../discovery/aggregated.ts';
+import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
+import type { Exchange } from '../../exchange.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { PublishedDocument } from '../../openapi/published-document.ts';
+import { negotiate } from '../respond/accept.ts';
+import { sendDocument } from '../respond/respond.ts';
+import { splitPath } from '../route/path-segments.ts';
+import type { HealthResults } from './health-results.ts';
+import { published, sendPublished } from './published.ts';
+import { SchemaDocuments } from './schema-documents.ts';
+
+export interface DocumentsOptions {
+  readonly backends: BackendRegistry;
+  readonly discovery: Discovery;
+  readonly metrics: Metrics;
+  readonly version: VersionInfo;
+  /** Further documents. */
+  readonly documents: readonly JsonDocument[];
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const AGGREGATED_OFFERS = { forms: aggregatedForms, protobuf: false };
+const PLAIN_OFFERS = { forms: [] as typeof aggregatedForms, protobuf: false };
+const AGGREGATED = ['/api', '/apis'];
+
+/** Serves everything that is not an object: discovery, the version, the list of paths, schemas, metrics. */
+export class Documents {
+  readonly #options: DocumentsOptions;
+  readonly #schemas: SchemaDocuments;
+  /** Encoded discovery documents, by tree: discovery returns the same tree until the backends change. */
+  readonly #written = new WeakMap<object, PublishedDocument>();
+  readonly #healthResults: HealthResults;
+
+  constructor(options: DocumentsOptions, healthResults: HealthResults) {
+    this.#options = options;
+    this.#healthResults = healthResults;
+    this.#schemas = new SchemaDocuments(options.backends);
+  }
+
+  /** Answers the request if there is a document at the path, and returns whether there was. `pretty`: indented. */
+  async serve(exchange: Exchange, path: string, pretty: boolean): Promise<boolean> {
+    const parts = splitPath(path);
+    const plain = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
+    const { discovery, metrics, version } = this.#options;
+    if (plain === '/metrics' || plain === '/metrics/slis') {
+      refuseWrites(exchange);
+      const text = plain === '/metrics' ? metrics.text(version) : this.#healthResults.text();
+      exchange.reply(200, METRICS_TYPE, Buffer.from(text));
+      return true;
+    }
+    const document = discovery.document(plain);
+    if (document) {
+      refuseWrites(exchange);
+      await this.#sendDiscovery(exchange, { path: plain, document, pretty });
+      return true;
+    }
+    if (await this.#schemas.serve(exchange, plain)) return true;
+    const other = this.#options.documents.find((each) => each.path === plain);
+    if (other) {
+      refuseWrites(exchange);
+      exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
+      return true;
+    }
+    const [, root, group] = parts;
+    if (root === 'api' || (root === 'apis' && group && this.#options.backends.hasGroup(group))) throw noSuchPath();
+    return false;
+  }
+
+  /** Encodes aggregated discovery ahead of time, so that the first client does not wait for it. */
+  prepare(): void {
+    const [newest] = aggregatedForms;
+    for (const path of AGGREGATED) {
+      // The other form of the same path is built to know that there is one.
+      this.#options.discovery.document(path);
+      const tree = newest && this.#options.discovery.aggregated(path, newest.version);
+      if (tree) this.#publish(tree, newest);
+    }
+  }
+
+  async #sendDiscovery(exchange: Exchange, { path, document, pretty }: Found): Promise<void> {
+    const offers = AGGREGATED.includes(path) ? AGGREGATED_OFFERS : PLAIN_OFFERS;
+    const { form, ...representation } = negotiate(exchange.headers.accept, offers);
+    const tree = (form && this.#options.discovery.aggregated(path, form.version)) ?? document;
+    if (representation.format === 'yaml' || representation.pretty || pretty) {
+      const { format } = representation;
+      return sendDocument(exchange, tree, { format, pretty: representation.pretty || pretty, warnings: undefined });
+    }
+    return sendPublished(exchange, this.#publish(tree, form));
+  }
+
+  #publish(tree: object, form: (typeof aggregatedForms)[number] | undefined): PublishedDocument {
+    let written = this.#written.get(tree);
+    if (!written) {
+      const type = form ? `application/json;g=${form.group};v=${form.version};as=${form.kind}` : 'application/json';
+      written = published(tree, type);
+      this.#written.set(tree, written);
+    }
+    return written;
+  }
+}
+
+interface Found {
+  readonly path: string;
+  readonly document: object;
+  readonly pretty: boolean;
+}
+
+function refuseWrites({ method }: Exchange): void {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
+}

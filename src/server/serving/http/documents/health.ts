@@ -1,0 +1,163 @@
+/** Health endpoints in Kubernetes' format: one word for probes, and one line per check with `?verbose`. */
+
+import type { Logger } from '../../../../base/log.ts';
+import { type Clock, sleep } from '../../../../base/time/clock.ts';
+import type { HealthResults } from './health-results.ts';
+
+/** Checks one part of the server. Throws, or rejects, if it is unhealthy. */
+export interface HealthCheck {
+  readonly name: string;
+  readonly check: () => unknown;
+  /** Says whether something has started: once it has, `livez` passes, because another start of the server would not help. */
+  readonly isOfStart?: boolean;
+  /** Undefined: all. */
+  readonly endpoints?: readonly HealthName[];
+}
+
+/** The endpoint that runs a set of checks. */
+export type HealthName = 'healthz' | 'livez' | 'readyz';
+
+export interface HealthAnswer {
+  readonly code: 200 | 404 | 500;
+  readonly text: string;
+}
+
+export interface HealthPath {
+  readonly name: HealthName;
+  /** The name of a single check; undefined for all. */
+  readonly check: string | undefined;
+}
+
+/** A check that takes longer fails. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** A check that a function completes in time. */
+export function answering(name: string, probe: () => unknown, clock: Clock): HealthCheck {
+  return {
+    name,
+    async check() {
+      const done = new AbortController();
+      const timeout = sleep(clock, CHECK_TIMEOUT_MS, done.signal).then(() => {
+        throw new Error(`no answer in ${CHECK_TIMEOUT_MS} ms`);
+      });
+      try {
+        await Promise.race([probe(), timeout]);
+      } finally {
+        timeout.catch(() => undefined);
+        done.abort();
+      }
+    },
+  };
+}
+
+/** Parses the path of a health endpoint; undefined for other paths. */
+export function healthPath(path: string): HealthPath | undefined {
+  if (path.startsWith('/api')) return undefined;
+  const match = /^\/(healthz|livez|readyz)(?:\/(.*))?$/.exec(path);
+  return match ? { name: match[1] as HealthName, check: match[2] || undefined } : undefined;
+}
+
+/** A check that fails while lines of the log are lost. */
+export const logCheck = ({ problem }: Logger): HealthCheck => failingWhen('log', () => problem?.());
+
+/** A check that fails when `reasonOf` returns why. */
+function failingWhen(name: string, reasonOf: () => string | undefined): HealthCheck {
+  return {
+    name,
+    check() {
+      const reason = reasonOf();
+      if (reason !== undefined) throw new Error(reason);
+    },
+  };
+}
+
+/** A check that is not run again once it has passed. */
+function passingOnce({ name, check }: HealthCheck): HealthCheck {
+  let hasPassed = false;
+  return {
+    name,
+    async check() {
+      if (hasPassed) return;
+      await check();
+      hasPassed = true;
+    },
+  };
+}
+
+/** Runs all checks except those that the query excludes. Reasons are withheld: the endpoint is public. */
+export async function runChecks(
+  name: HealthName,
+  checks: readonly HealthCheck[],
+  { search, results }: { readonly search: string; readonly results?: HealthResults },
+): Promise<HealthAnswer> {
+  const query = new URLSearchParams(search);
+  const excluded = new Set(query.getAll('exclude'));
+  const lines = await Promise.all(
+    checks.map(async ({ name: each, check }) => {
+      if (excluded.delete(each)) return `[+]${each} excluded: ok`;
+      const isPassed = (await reasonOf(check)) === undefined;
+      results?.note(name, each, isPassed);
+      return isPassed ? `[+]${each} ok` : `[-]${each} failed: reason withheld`;
+    }),
+  );
+  const failed = lines.some((line) => line.startsWith('[-]'));
+  if (excluded.size > 0) {
+    const names = [...excluded].sort().map((each) => JSON.stringify(each));
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(', ')}`);
+  }
+  if (failed) return { code: 500, text: `${lines.join('\n')}\n${name} check failed\n` };
+  if (!query.has('verbose')) return { code: 200, text: 'ok' };
+  return { code: 200, text: `${lines.join('\n')}\n${name} check passed\n` };
+}
+
+/** Runs a single check and reports its reason. */
+export async function runCheck(name: string, checks: readonly HealthCheck[]): Promise<HealthAnswer> {
+  const found = checks.find((each) => each.name === name);
+  if (!found) return { code: 404, text: '404 page not found\n' };
+  const reason = await reasonOf(found.check);
+  if (reason === undefined) return { code: 200, text: 'ok' };
+  return { code: 500, text: `internal server error: ${reason}\n` };
+}
+
+export interface HealthOptions {
+  readonly checks: readonly HealthCheck[];
+  readonly isReady: () => boolean;
+  readonly isDraining: () => boolean;
+  /** Is told how checks end. */
+  readonly results: HealthResults;
+}
+
+/** The checks of each health endpoint. */
+export class Health {
+  readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
+  readonly #results: HealthResults;
+
+  constructor({ checks, isReady, isDraining, results }: HealthOptions) {
+    this.#results = results;
+    const all = [{ name: 'ping', check: () => undefined }, ...checks];
+    const of = (endpoint: HealthName) =>
+      all.filter(({ endpoints }: HealthCheck) => endpoints === undefined || endpoints.includes(endpoint));
+    const started = failingWhen('poststarthook/start-controllers', () => (isReady() ? undefined : 'not finished'));
+    const shutdown = failingWhen('shutdown', () => (isDraining() ? 'process is shutting down' : undefined));
+    this.#checks = {
+      livez: of('livez').map((check) => (check.isOfStart ? passingOnce(check) : check)),
+      healthz: [...of('healthz'), started],
+      readyz: [...of('readyz'), started, shutdown],
+    };
+  }
+
+  answer({ name, check }: HealthPath, search: string): Promise<HealthAnswer> {
+    const checks = this.#checks[name];
+    const results = this.#results;
+    return check === undefined ? runChecks(name, checks, { search, results }) : runCheck(check, checks);
+  }
+}
+
+async function reasonOf(check: HealthCheck['check']): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Exchange } from '../../exchange.ts';
+import { type PublishedDocument, publishedDocument } from '../../openapi/published-document.ts';
+import { acceptsGzip, MIN_GZIP_BYTES } from '../respond/respond.ts';
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** Encodes a document, with the ETag by which clients recognize it. */
+export function published(tree: object, contentType: string): PublishedDocument {
+  return publishedDocument(Buffer.from(JSON.stringify(tree)), contentType);
+}
+
+/** Answers with a document, or with 304 if the client has it already. */
+export async function sendPublished(exchange: Exchange, document: PublishedDocument): Promise<void> {
+  const { body, contentType } = document;
+  const etag = `"${document.etag}"`;
+  const extra = ['ETag', etag, 'Vary', 'Accept, Accept-Encoding'];
+  if (isKnown(exchange.headers['if-none-match'], etag)) return exchange.reply(304, contentType, NO_BYTES, extra);
+  if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return exchange.reply(200, contentType, body, extra);
+  exchange.reply(200, contentType, await document.gzip(), ['Content-Encoding', 'gzip', ...extra]);
+}
+
+/** Whether If-None-Match has the ETag. Proxies that compress may have made it a weak one. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,40 @@
+import type { Peer } from '../../exchange.ts';
+import type { FrontMessage } from './messages.ts';
+
+/**
+ * Which connections the API thread knows of. A connection may close before a request from it is announced: it is then
+ * announced with the request, and withdrawn right after it.
+ */
+export class AnnouncedPeers {
+  readonly #ids = new WeakMap<Peer, number>();
+  readonly #disconnected = new WeakSet<Peer>();
+
+  constructor(
+    private readonly send: (message: FrontMessage) => void,
+    private readonly nextId: () => number,
+  ) {}
+
+  /** The connection's id, announced if necessary. To be followed by `requestSent`. */
+  idOf(peer: Peer): number {
+    const known = this.#ids.get(peer);
+    if (known !== undefined) return known;
+    const id = this.nextId();
+    const { address, certificate, isUnsecured } = peer;
+    this.#ids.set(peer, id);
+    this.send(['connected', id, address, certificate, isUnsecured]);
+    return id;
+  }
+
+  /** A request of this connection was sent to the API thread. */
+  requestSent(peer: Peer): void {
+    if (this.#disconnected.has(peer)) this.disconnected(peer);
+  }
+
+  disconnected(peer: Peer): void {
+    this.#disconnected.add(peer);
+    const id = this.#ids.get(peer);
+    if (id === undefined) return;
+    this.#ids.delete(peer);
+    this.send(['disconnected', id]);
+  }
+}

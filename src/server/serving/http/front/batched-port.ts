@@ -1,0 +1,209 @@
+/** Sends messages to another thread and back, several at a time: posting costs more than a message itself. */
+import { isMovable, isShared, makeMovable, takeReleasedBytes } from '../../../../base/bytes/shared-buffer.ts';
+
+/** One end of a channel between threads. */
+export interface Port {
+  postMessage(value: unknown, transfer: readonly ArrayBuffer[]): void;
+  on(event: 'message', listener: (value: unknown) => void): unknown;
+}
+
+interface Batch<Message> {
+  readonly messages: readonly Message[];
+  /** The bytes of all messages, concatenated. */
+  readonly bytes: Uint8Array;
+  /** Buffers that are not copied, because both threads share their memory or this one gives it away, by their index. */
+  readonly separate: ReadonlyMap<number, Uint8Array> | undefined;
+  /** The size of large buffers that both threads do not share: to be confirmed when the batch has been handled. */
+  readonly large: number;
+  /** Shared memory that the sender has let go since the batch before: references to it are all that keeps it. */
+  readonly released: number;
+  /** Large buffers of the other direction that were handled since the confirmation before. */
+  readonly received: number;
+}
+
+/** Says that the other thread has handled large buffers, when no batch says it soon enough. */
+type Confirmation = Pick<Batch<never>, 'received'>;
+
+/** Returns the next buffer of the batch, which has this length. */
+export type TakeBytes = (length: number) => Buffer;
+
+/**
+ * A batch is posted at the end of a turn of the event loop, or when it has this many messages. Larger batches are less work
+ * for both threads, but then the other thread starts with the first request of a turn only after all have been read.
+ */
+const MAX_BATCH_MESSAGES = 8;
+
+/** Smaller buffers do not count. */
+const MIN_LARGE_BYTES = 64 * 1024;
+/** Of large buffers that the other thread has not handled; senders of large buffers wait while there is more. */
+export const MAX_UNRECEIVED_BYTES = 8 * 1024 * 1024;
+/** Less is confirmed with the next batch: a message of its own costs the other thread a turn of its event loop. */
+const MIN_CONFIRMED_BYTES = 1024 * 1024;
+
+const NO_BYTES = Buffer.alloc(0);
+
+export class BatchedPort<Out, In> {
+  readonly #port: Port;
+  #messages: Out[] = [];
+  #buffers: Uint8Array[] = [];
+  #separate: Map<number, Uint8Array> | undefined;
+  #moved: ArrayBuffer[] = [];
+  #bufferCount = 0;
+  #size = 0;
+  #large = 0;
+  #isScheduled = false;
+  #unreceived = 0;
+  #unconfirmed = 0;
+  #waiting: (() => void)[] = [];
+  #isReleasing = false;
+  #onMemory: ((bytes: number) => void) | undefined;
+
+  constructor(port: Port) {
+    this.#port = port;
+  }
+
+  /** The latest message that has not been posted yet. */
+  get lastUnsent(): Out | undefined {
+    return this.#messages.at(-1);
+  }
+
+  /** Sends a message with its bytes. They must not change until the end of the turn; bytes in shared memory never. */
+  send(message: Out, bytes?: Uint8Array): void {
+    this.#messages.push(message);
+    if (bytes) this.#add(bytes);
+    if (this.#messages.length >= MAX_BATCH_MESSAGES) this.#post();
+    else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setImmediate(() => {
+        this.#isScheduled = false;
+        if (this.#messages.length > 0) this.#post();
+      });
+    }
+  }
+
+  /**
+   * Undefined when a large buffer can be sent; otherwise resolves when it is the caller's turn to do so. Encoding what is
+   * sent only then keeps it from adding up between the threads.
+   */
+  room(): Promise<void> | undefined {
+    if (this.#unreceived <= MAX_UNRECEIVED_BYTES && this.#waiting.length === 0) return undefined;
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Calls the listener for every message. It must take the bytes of each message, needed or not. */
+  onMessage(listener: (message: In, take: TakeBytes) => void): void {
+    this.#port.on('message', (value) => {
+      const batch = value as Batch<In> | Confirmation;
+      if (batch.received > 0) this.#confirmed(batch.received);
+      if ('messages' in batch) this.#receive(batch, listener);
+    });
+  }
+
+  /**
+   * Calls the listener with the size of large memory that only this thread refers to from now on. Buffers that were moved are
+   * left out: they are counted, or freed, when they are not needed any more.
+   */
+  onMemory(listener: (bytes: number) => void): void {
+    this.#onMemory = listener;
+  }
+
+  #receive(batch: Batch<In>, listener: (message: In, take: TakeBytes) => void): void {
+    const { messages, bytes, separate, large, released } = batch;
+    let offset = 0;
+    let index = 0;
+    const take = (length: number) => {
+      const buffer = separate?.get(index++);
+      // Memory that was moved here may be moved on, or freed.
+      if (buffer) return makeMovable(Buffer.from(buffer.buffer, buffer.byteOffset, length), { isAlone: true });
+      offset += length;
+      return Buffer.from(bytes.buffer, bytes.byteOffset + offset - length, length);
+    };
+    for (const message of messages) listener(message, take);
+    const left = large - movedBytes(separate) + released;
+    if (left > 0) this.#onMemory?.(left);
+    this.#unconfirmed += large;
+    if (this.#unconfirmed < MIN_CONFIRMED_BYTES) return;
+    this.#port.postMessage({ received: this.#takeUnconfirmed() } satisfies Confirmation, []);
+  }
+
+  #takeUnconfirmed(): number {
+    const bytes = this.#unconfirmed;
+    this.#unconfirmed = 0;
+    return bytes;
+  }
+
+  #confirmed(bytes: number): void {
+    this.#unreceived -= bytes;
+    this.#release();
+  }
+
+  /** Lets those proceed that wait for room, one in a turn: what it sends is counted before the next one. */
+  #release(): void {
+    if (this.#isReleasing || this.#unreceived > MAX_UNRECEIVED_BYTES) return;
+    const next = this.#waiting.shift();
+    if (!next) return;
+    next();
+    this.#isReleasing = true;
+    setImmediate(() => {
+      this.#isReleasing = false;
+      this.#release();
+    });
+  }
+
+  #add(bytes: Uint8Array): void {
+    const index = this.#bufferCount++;
+    const shared = isShared(bytes);
+    if (!shared && bytes.length >= MIN_LARGE_BYTES) {
+      this.#unreceived += bytes.length;
+      this.#large += bytes.length;
+    }
+    if (shared || isMovable(bytes)) {
+      this.#separate ??= new Map();
+      this.#separate.set(index, bytes);
+      if (!shared) this.#moved.push(bytes.buffer as ArrayBuffer);
+    } else {
+      this.#buffers.push(bytes);
+      this.#size += bytes.length;
+    }
+  }
+
+  #post(): void {
+    const bytes = this.#concatenate();
+    const batch: Batch<Out> = {
+      messages: this.#messages,
+      bytes,
+      separate: this.#separate,
+      large: this.#large,
+      released: takeReleasedBytes(),
+      received: this.#takeUnconfirmed(),
+    };
+    const moved = this.#moved;
+    if (bytes !== NO_BYTES) moved.push(bytes.buffer);
+    this.#messages = [];
+    this.#separate = undefined;
+    this.#moved = [];
+    this.#bufferCount = 0;
+    this.#large = 0;
+    this.#port.postMessage(batch, moved);
+  }
+
+  /** Into memory of its own: Node's buffer pool cannot be transferred. */
+  #concatenate(): Buffer<ArrayBuffer> {
+    if (this.#size === 0) return NO_BYTES;
+    const all = Buffer.allocUnsafeSlow(this.#size);
+    let offset = 0;
+    for (const buffer of this.#buffers) {
+      all.set(buffer, offset);
+      offset += buffer.length;
+    }
+    this.#buffers = [];
+    this.#size = 0;
+    return all;
+  }
+}
+
+function movedBytes(separate: ReadonlyMap<number, Uint8Array> | undefined): number {
+  let moved = 0;
+  if (separate) for (const bytes of separate.values()) if (!isShared(bytes)) moved += bytes.length;
+  return moved;
+}

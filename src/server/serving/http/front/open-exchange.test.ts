@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+import type { Exchange } from '../../exchange.ts';
+import type { FrontMessage } from './messages.ts';
+import { OpenExchange } from './open-exchange.ts';
+
+it('of a client that has already disconnected is closed when it is followed, not before', () => {
+  const closed: number[] = [];
+  const sent: FrontMessage[] = [];
+  const host = {
+    send: (message: FrontMessage) => sent.push(message),
+    reportProgress: () => undefined,
+    collections: 0,
+    closed: (id: number) => closed.push(id),
+  };
+  const disconnected = { onClose: (listener: () => void) => listener() } as unknown as Exchange;
+  const exchange = new OpenExchange(7, disconnected, host);
+  expect(closed).toEqual([]);
+  exchange.followClient();
+  expect(closed).toEqual([7]);
+  expect(sent).toEqual([['closed', 7]]);
+});
+
+it('says how large a response was that is not needed any more', () => {
+  const closed: [number, number][] = [];
+  const host = {
+    send: () => undefined,
+    reportProgress: () => undefined,
+    collections: 0,
+    closed: (id: number, largeBytes: number) => closed.push([id, largeBytes]),
+  };
+  let close = () => {};
+  const client = {
+    reply: () => undefined,
+    onClose: (listener: () => void) => (close = listener),
+  } as unknown as Exchange;
+  const small = new OpenExchange(1, client, host);
+  small.followClient();
+  small.reply(200, 'application/json', { body: Buffer.alloc(10), extra: [] });
+  expect(closed).toEqual([[1, 0]]);
+  const large = new OpenExchange(2, client, host);
+  large.followClient();
+  large.reply(200, 'application/json', { body: Buffer.alloc(100_000), extra: [] });
+  expect(closed).toHaveLength(1);
+  close();
+  expect(closed).toEqual([
+    [1, 0],
+    [2, 100_000],
+  ]);
+});
+
+it('counts shared memory only if it was collected in vain while it was being sent', () => {
+  const closed: number[] = [];
+  const host = {
+    send: () => undefined,
+    reportProgress: () => undefined,
+    collections: 0,
+    closed: (_id: number, largeBytes: number) => closed.push(largeBytes),
+  };
+  const body = Buffer.from(new SharedArrayBuffer(100_000));
+  const respond = (id: number) => {
+    let close = () => {};
+    const client = { reply: () => undefined, onClose: (listener: () => void) => (close = listener) };
+    const exchange = new OpenExchange(id, client as unknown as Exchange, host);
+    exchange.followClient();
+    exchange.reply(200, 'application/json', { body, extra: [] });
+    return () => close();
+  };
+  const [first, second] = [respond(1), respond(2)];
+  first();
+  host.collections++;
+  second();
+  expect(closed).toEqual([0, 100_000]);
+});
+
+it('is dropped when its response has headers that cannot be sent', () => {
+  let isAborted = false;
+  const refusing = {
+    startResponse: () => {
+      throw new RangeError('Invalid status code: 0');
+    },
+    abort: () => {
+      isAborted = true;
+    },
+  } as unknown as Exchange;
+  const host = { send: () => undefined, reportProgress: () => undefined, collections: 0, closed: () => undefined };
+  new OpenExchange(7, refusing, host).response(0, []);
+  expect(isAborted).toBe(true);
+});

@@ -1,0 +1,43 @@
+import { soon } from '../../../../base/event-loop/soon.ts';
+import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
+
+/**
+ * Spreads writes to many clients over turns of the event loop: one event can be meant for thousands of watches, and each has
+ * its own encryption and its own system call. Writes run in the order of the calls.
+ */
+export class PacedWrites {
+  readonly #turns: Pick<TurnBudget, 'isSpent'>;
+  readonly #onTurn: () => void;
+  #waiting: (() => void)[] = [];
+  #next = 0;
+  readonly #continueSoon = soon(() => this.#continue());
+
+  /** `onTurn` runs before the writes of a later turn. */
+  constructor(turns: Pick<TurnBudget, 'isSpent'>, onTurn: () => void = () => undefined) {
+    this.#turns = turns;
+    this.#onTurn = onTurn;
+  }
+
+  /** Runs the write, in this turn if there is time left and nothing waits. */
+  run(write: () => void): void {
+    if (this.#waiting.length === 0 && !this.#turns.isSpent()) {
+      write();
+      return;
+    }
+    this.#waiting.push(write);
+    this.#continueSoon();
+  }
+
+  #continue(): void {
+    this.#onTurn();
+    while (this.#next < this.#waiting.length) {
+      if (this.#turns.isSpent()) {
+        this.#continueSoon();
+        return;
+      }
+      this.#waiting[this.#next++]!();
+    }
+    this.#waiting = [];
+    this.#next = 0;
+  }
+}

@@ -1,0 +1,25 @@
+import type { CallOptions } from '../../../../api/call.ts';
+import type { Attributes, Authorizer } from '../../../access/authz/authorizer.ts';
+import { requireAccess } from '../../../access/authz/require-access.ts';
+import type { Route } from '../route/route.ts';
+import type { RequestLifecycle } from './request-lifecycle.ts';
+
+export type Admit = (
+  lifecycle: RequestLifecycle,
+  attributes: Attributes,
+  route?: Route,
+  options?: CallOptions,
+) => Promise<void> | undefined;
+
+/** Audit, flow control and authorization, in this order. Undefined when nothing had to wait. */
+export function admitStage({ authorizer }: { readonly authorizer: Authorizer }): Admit {
+  return (lifecycle, attributes, route, options) => {
+    lifecycle.audit(attributes, route, options);
+    const waiting = lifecycle.takeSeat();
+    return waiting ? waiting.then(() => authorize(lifecycle)) : authorize(lifecycle);
+  };
+
+  function authorize({ attributes, record }: RequestLifecycle): Promise<void> | undefined {
+    return requireAccess(authorizer, attributes, record);
+  }
+}

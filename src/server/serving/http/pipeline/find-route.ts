@@ -1,0 +1,44 @@
+import type { Verb } from '../../../../kinds/kind.ts';
+import { attributesOfPath } from '../../../access/authz/attributes.ts';
+import { splitPath } from '../route/path-segments.ts';
+import { type Route, type Routes, verbOf } from '../route/route.ts';
+import type { Admit } from './admit.ts';
+import type { ApiRequest } from './api-request.ts';
+
+/** What a path and a method mean. */
+export interface RoutedVerb {
+  readonly route: Route;
+  readonly verb: Verb;
+}
+
+export interface FindRouteOptions {
+  readonly routes: Routes;
+  readonly admit: Admit;
+}
+
+/**
+ * Finds the objects that a request is for. Undefined when its path is not one of objects; then the user may see whatever is
+ * at that path. That a path does not exist is reported only to users who could see it if it did.
+ */
+export function findRouteStage({ routes, admit }: FindRouteOptions) {
+  return (request: ApiRequest): RoutedVerb | undefined | Promise<RoutedVerb | undefined> => {
+    const { exchange, target } = request;
+    try {
+      const route = routes.find(target.path, exchange.url);
+      if (route) return { route, verb: verbOf(exchange.method, route, target.queryOf(route).watch) };
+    } catch (error) {
+      const admitted = admitPath(request);
+      if (!admitted) throw error;
+      return admitted.then(() => {
+        throw error;
+      });
+    }
+    return admitPath(request)?.then(() => undefined);
+  };
+
+  function admitPath({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> | undefined {
+    const { path, query } = target;
+    const parts = splitPath(path);
+    return admit(lifecycle, attributesOfPath({ user, method: exchange.method, path, parts, watch: query.watch }));
+  }
+}

@@ -1,0 +1,72 @@
+import type { Call, CallOptions, PatchType } from '../../../../api/call.ts';
+import type { ParameterValues } from '../../../../api/parameters.ts';
+import type { User } from '../../../../api/user.ts';
+import type { Verb } from '../../../../kinds/kind.ts';
+import type { Exchange } from '../../exchange.ts';
+import type { Route } from '../route/route.ts';
+
+/** What a request sends in its body. */
+export interface RequestContent {
+  readonly body?: unknown;
+  readonly duplicates?: readonly string[] | undefined;
+  readonly patchType?: PatchType;
+}
+
+export const NO_CONTENT: RequestContent = Object.freeze({});
+
+interface CallSource {
+  readonly exchange: Exchange;
+  readonly verb: Verb;
+  readonly route: Route;
+  readonly user: User;
+  readonly parameters?: ParameterValues | undefined;
+}
+
+/** A request over HTTP as a call of the API. */
+export class RequestCall implements Call {
+  readonly verb: Verb;
+  readonly user: User;
+  readonly apiVersion: string;
+  readonly plural: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly subresource?: string;
+  readonly path?: string;
+  readonly options?: CallOptions;
+  readonly parameters?: ParameterValues;
+  readonly body?: unknown;
+  readonly duplicates?: readonly string[];
+  readonly patchType?: PatchType;
+  readonly #exchange: Exchange;
+
+  constructor(source: CallSource, options: CallOptions | undefined, content: RequestContent) {
+    const { exchange, verb, route, user } = source;
+    this.#exchange = exchange;
+    this.verb = verb;
+    this.user = user;
+    this.apiVersion = route.resource.version.apiVersion;
+    this.plural = route.resource.kind.plural;
+    if (route.namespace !== undefined) this.namespace = route.namespace;
+    if (route.name !== undefined && verb !== 'watch') this.name = route.name;
+    if (route.subresource) {
+      this.subresource = route.subresource.name;
+      if (route.path !== undefined) this.path = route.path;
+      const { parameters } = source;
+      if (parameters) this.parameters = parameters;
+    }
+    if (options) this.options = options;
+    if (content === NO_CONTENT) return;
+    if (content.body !== undefined) this.body = content.body;
+    if (content.duplicates) this.duplicates = content.duplicates;
+    if (content.patchType) this.patchType = content.patchType;
+  }
+
+  get userAgent(): string | undefined {
+    return this.#exchange.headers['user-agent'];
+  }
+
+  /** Few verbs wait for anything, so most requests never create one. */
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+}

@@ -1,0 +1,235 @@
+import type { CallOptions } from '../../../../api/call.ts';
+import { ApiError, type Status } from '../../../../api/errors.ts';
+import type { User } from '../../../../api/user.ts';
+import type { Work } from '../../../../base/event-loop/watchdog.ts';
+import type { LogFields } from '../../../../base/log.ts';
+import type { Kind } from '../../../../kinds/kind.ts';
+import type { Audit } from '../../../access/audit/audit.ts';
+import type { AuditRecord, Outcome } from '../../../access/audit/event.ts';
+import { attributesOfPath } from '../../../access/authz/attributes.ts';
+import type { Attributes } from '../../../access/authz/authorizer.ts';
+import type { FlowControl, Seat } from '../../../access/fairness/flow-control.ts';
+import type { Memo, RequestMemos } from '../../../access/request-memos.ts';
+import { type Exchange, NO_HEADERS } from '../../exchange.ts';
+import { Deadline, type Deadlines } from '../deadlines.ts';
+import { Disconnected } from '../errors.ts';
+import { isForeseen, statusOf } from '../respond/respond.ts';
+import type { Route } from '../route/route.ts';
+
+export interface LifecycleOptions {
+  readonly audit: Audit | undefined;
+  readonly flowControl: FlowControl | undefined;
+  readonly deadlines: Deadlines;
+  readonly memos: RequestMemos;
+  /** Answers a request whose time is up. */
+  readonly onTimeout: (exchange: Exchange, error: ApiError) => Promise<void>;
+}
+
+const NO_USER: User = { name: '', groups: [] };
+const NO_ATTRIBUTES: Attributes = { user: NO_USER, verb: '', path: '' };
+const NO_OPTIONS: CallOptions = {};
+
+const MAX_LOGGED_URL_LENGTH = 200;
+
+const timeout = () => new ApiError('Timeout', 'Timeout: request did not complete within the allotted timeout');
+
+const CLOSED_EARLY: Status = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  message: 'Connection closed early',
+  code: 200,
+};
+
+/**
+ * What lasts from a request's arrival to its end: its deadline, its audit record and its seat. It is itself the argument of
+ * the audit log and of flow control, since one is created for every request.
+ */
+export class RequestLifecycle extends Deadline implements Work {
+  readonly work = 'request';
+  readonly client: Exchange;
+  attributes: Attributes = NO_ATTRIBUTES;
+  memo: Memo | undefined;
+  kind: Kind | undefined;
+  options: CallOptions = NO_OPTIONS;
+  /** Who sent the request, once that is known. */
+  sender: User | undefined;
+  /** Undefined if the audit policy does not want the request. */
+  record: AuditRecord | undefined;
+  readonly #options: LifecycleOptions;
+  #seat: Seat | undefined;
+  /** Whether others use the seat. */
+  #isPaused = false;
+  #isAudited = false;
+  #outcome: Outcome | undefined;
+
+  /** Starts the request's deadline. */
+  constructor(exchange: Exchange, options: LifecycleOptions) {
+    super();
+    this.client = exchange;
+    this.#options = options;
+    options.deadlines.set(this);
+  }
+
+  /** Gives up earlier, for a client that does not wait as long. 0: the client leaves it to the server. */
+  limit(milliseconds: number): void {
+    if (milliseconds > 0) this.#options.deadlines.shorten(this, milliseconds);
+  }
+
+  /** Audit: records what the request wants to do. */
+  audit(attributes: Attributes, route?: Route, options: CallOptions = NO_OPTIONS): void {
+    const { user, verb } = attributes;
+    const isOwn = user === this.sender;
+    this.attributes = attributes;
+    this.options = options;
+    this.kind = route?.resource.kind;
+    if (route && isOwn) this.memo = this.#options.memos.memo(user, verb, route);
+    if (!this.#options.audit) return;
+    this.#openRecord();
+    if (!isOwn) this.record?.impersonating(user);
+  }
+
+  /** Flow control: undefined if there is a seat at once. Throws, or rejects with, TooManyRequests. */
+  takeSeat(): Promise<void> | undefined {
+    const { flowControl } = this.#options;
+    if (!flowControl) return undefined;
+    const seat = flowControl.admit(this);
+    if (seat instanceof Promise) return seat.then((later) => this.#takeSeatLate(later));
+    this.#hold(seat);
+    return undefined;
+  }
+
+  /** Lets other requests use the seat while this one waits for its client. */
+  async releaseSeatWhile<T>(waiting: Promise<T>): Promise<T> {
+    this.#seat?.pause();
+    this.#isPaused = true;
+    try {
+      return await waiting;
+    } finally {
+      this.#takeSeatAgain();
+    }
+  }
+
+  /** Sets what is recorded when the request completes. */
+  setOutcome(outcome: Outcome): void {
+    this.#outcome = outcome;
+  }
+
+  /** The response has begun and goes on for as long as it takes: without deadline and seat. */
+  startStreaming(code: number): void {
+    this.#options.deadlines.clear(this);
+    this.#release();
+    this.record?.started(code);
+  }
+
+  complete(): void {
+    this.#options.deadlines.clear(this);
+    this.#release();
+    this.record?.ended(this.#outcome ?? { code: this.client.code });
+    if (this.client.hasUnsentResponse) this.#options.deadlines.set(new UnsentResponse(this.client));
+  }
+
+  /** Records a request that is about to fail and had not got as far as `audit`. */
+  auditFailure(): void {
+    if (!this.#options.audit || this.#isAudited) return;
+    this.attributes = attributesOf(this.client, this.sender ?? NO_USER);
+    this.#openRecord();
+  }
+
+  fail(error: unknown): void {
+    if (this.record) this.#outcome = outcomeOf(error);
+    this.complete();
+  }
+
+  /**
+   * Makes an unauthenticated client queue behind other clients from the same address before it gets its 401, and drops it
+   * when too many of them wait. Undefined when it need not wait.
+   */
+  delayUnauthenticated(): Promise<void> | undefined {
+    const { flowControl } = this.#options;
+    const { address } = this.client.peer;
+    if (this.sender || !flowControl) return undefined;
+    if (!flowControl.isOverloadedBy(address)) return flowControl.delayUnauthenticated(address, 1);
+    this.client.abort();
+    return undefined;
+  }
+
+  describe(): LogFields {
+    const { method, url } = this.client;
+    const { user, verb, ...target } = this.attributes;
+    const about = 'resource' in target ? { resource: target.resource, namespace: target.namespace } : {};
+    return { method, url: url.slice(0, MAX_LOGGED_URL_LENGTH), verb, ...about, user: user.name };
+  }
+
+  override expire(): void {
+    // What another server began to answer and does not finish cannot become an error any more.
+    if (this.client.code !== 0) {
+      this.client.abort();
+      return;
+    }
+    const error = timeout();
+    void this.#options.onTimeout(this.client, error).then(() => this.record?.ended(outcomeOf(error)));
+  }
+
+  #openRecord(): void {
+    this.#isAudited = true;
+    const { sender, attributes, client } = this;
+    // The policy's rules are about the sender, also when it impersonates somebody.
+    const isImpersonated = sender !== undefined && attributes.user !== sender;
+    const audited = isImpersonated
+      ? { client, sender, attributes: { ...attributes, user: sender }, memo: undefined }
+      : this;
+    this.record = this.#options.audit?.open(audited);
+    if (this.record) client.responseHeaders = ['Audit-ID', this.record.id];
+  }
+
+  /** A client that has disconnected would be served for nothing, and its body would never arrive. */
+  #takeSeatLate(seat: Seat): void {
+    this.#hold(seat);
+    if (this.client.isDisconnected) throw new Disconnected('the client disconnected while its request waited');
+  }
+
+  #hold(seat: Seat): void {
+    this.#seat = seat;
+    const { responseHeaders } = this.client;
+    this.client.responseHeaders = responseHeaders === NO_HEADERS ? seat.headers : [...responseHeaders, ...seat.headers];
+  }
+
+  #takeSeatAgain(): void {
+    if (this.#isPaused) this.#seat?.resume();
+    this.#isPaused = false;
+  }
+
+  #release(): void {
+    this.#takeSeatAgain();
+    const seat = this.#seat;
+    this.#seat = undefined;
+    seat?.release();
+  }
+}
+
+/** A response that the client does not read must not be kept. */
+class UnsentResponse extends Deadline {
+  constructor(private readonly exchange: Exchange) {
+    super();
+  }
+
+  override expire(): void {
+    if (this.exchange.hasUnsentResponse) this.exchange.abort();
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof Disconnected) return { code: CLOSED_EARLY.code, status: CLOSED_EARLY };
+  const status = statusOf(error);
+  return { code: status.code, status, panic: !isForeseen(error), body: () => Buffer.from(JSON.stringify(status)) };
+}
+
+/** What a request that failed early was about. What cannot be parsed is taken as it is. */
+function attributesOf({ method, url }: Exchange, user: User): Attributes {
+  const [path = '', search = ''] = url.split('?', 2);
+  const watch = new URLSearchParams(search).get('watch');
+  const parts = path.split('/');
+  return attributesOfPath({ user, method, path, parts, watch: watch === 'true' || watch === '1' });
+}

@@ -1,0 +1,71 @@
+import type { Attributes } from '../../../access/authz/authorizer.ts';
+import type { ServeProxied } from '../../backend.ts';
+import type { Documents } from '../documents/documents.ts';
+import type { Health, HealthPath } from '../documents/health.ts';
+import { isPretty } from '../respond/respond.ts';
+import type { Routes } from '../route/route.ts';
+import type { Admit } from './admit.ts';
+import type { ApiRequest } from './api-request.ts';
+import type { OpenStreams } from './open-streams.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
+const NOT_FOUND = Buffer.from('404 page not found\n');
+
+export interface ServeHealthOptions {
+  readonly health: Health;
+  readonly admit: Admit;
+}
+
+/** Answers a health endpoint. */
+export function serveHealthStage({ health, admit }: ServeHealthOptions) {
+  return async ({ exchange, target, user, lifecycle }: ApiRequest, path: HealthPath): Promise<void> => {
+    await admit(lifecycle, { user, verb: exchange.method.toLowerCase(), path: target.path });
+    const { code, text } = await health.answer(path, target.search);
+    exchange.reply(code, TEXT, Buffer.from(text), NO_SNIFF);
+    lifecycle.complete();
+  };
+}
+
+export interface ServePathOptions {
+  readonly streams: OpenStreams;
+  readonly routes: Routes;
+  readonly documents: Documents;
+}
+
+/** Answers a path that is not one of objects: a proxied API, discovery, schemas, metrics and other documents, or 404. */
+export function servePathStage({ streams, routes, documents }: ServePathOptions) {
+  return async ({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> => {
+    const { path, query } = target;
+    const proxy = routes.proxyOf(path);
+    if (proxy) await serveProxied(proxy, { exchange, target, user, lifecycle });
+    else {
+      const isFound = await documents.serve(exchange, path, isPretty(exchange, query));
+      if (!isFound) exchange.reply(404, TEXT, NOT_FOUND, NO_SNIFF);
+    }
+    lifecycle.complete();
+  };
+
+  /** Another server may be slow to answer: meanwhile other requests use the seat. */
+  async function serveProxied(proxy: ServeProxied, { exchange, target, user, lifecycle }: ApiRequest): Promise<void> {
+    const connection = { end: () => exchange.abort() };
+    const goesOn = () => {
+      lifecycle.startStreaming(exchange.code);
+      streams.add(connection);
+    };
+    const request = { user, path: target.path, isLongRunning: isLongRunning(lifecycle.attributes), goesOn };
+    try {
+      await lifecycle.releaseSeatWhile(proxy(exchange, request));
+    } finally {
+      streams.delete(connection);
+    }
+  }
+}
+
+/** Subresources whose responses go on for as long as a client likes. */
+const STREAMED: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+function isLongRunning(attributes: Attributes): boolean {
+  if (!('resource' in attributes)) return false;
+  return attributes.verb === 'watch' || STREAMED.has(attributes.subresource ?? '');
+}

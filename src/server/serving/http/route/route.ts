@@ -1,0 +1,154 @@
+import { methodNotAllowed, noSuchPath } from '../../../../api/errors.ts';
+import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
+import { isNamespaceSubresource } from '../../../../kinds/groups/core/namespace.ts';
+import type { Verb } from '../../../../kinds/kind.ts';
+import type { ServedResource } from '../../../objects/registry/registry.ts';
+import { type ServedSubresource, takesPath } from '../../../objects/registry/served.ts';
+import type { ProxiedServing, ServeProxied } from '../../backend.ts';
+import type { BackendRegistry } from '../../backends/backend-registry.ts';
+import { PathSegments } from './path-segments.ts';
+
+/** A path that names objects. */
+export interface Route {
+  readonly resource: ServedResource;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: ServedSubresource | undefined;
+  /** What follows a subresource that takes a path, as it was sent: `/healthz`; empty if nothing does. */
+  readonly path: string | undefined;
+  /** Whether the path is one of those under `/watch/`. */
+  readonly watch: boolean;
+}
+
+/** The group and version that a path is below, and where in the path they end; undefined for any other path. */
+function versionOf(segments: PathSegments): { apiVersion: string; end: number } | undefined {
+  const root = segments.at(1);
+  if (root === 'api') return { apiVersion: segments.at(2) ?? '', end: 3 };
+  if (root === 'apis') return { apiVersion: `${segments.at(2)}/${segments.at(3)}`, end: 4 };
+  return undefined;
+}
+
+/** What serves a path whose group and version is proxied; undefined for any other path. */
+export function findProxy(path: string, backends: BackendRegistry): ProxiedServing | undefined {
+  const found = versionOf(new PathSegments(path));
+  const serving = found && backends.find(found.apiVersion)?.serving;
+  return serving?.type === 'proxy' ? serving : undefined;
+}
+
+/**
+ * Finds the objects that a path names; undefined when it does not have the form of an object's path, its group is unknown,
+ * or its group and version is proxied. A path inside a known group that leads nowhere is a 404 with the API's own message.
+ */
+export function findRoute(path: string, backends: BackendRegistry): Route | undefined {
+  const segments = new PathSegments(path);
+  const found = versionOf(segments);
+  if (!found || segments.length <= found.end) return undefined;
+  const serving = backends.find(found.apiVersion)?.serving;
+  if (serving?.type === 'proxy') return undefined;
+  let at = found.end;
+
+  const watch = segments.at(at) === 'watch';
+  // The paths of release 1.7 and before: `/api/v1/proxy/namespaces/a/pods/b/path`.
+  const isOldProxy = segments.at(at) === 'proxy';
+  if (watch || isOldProxy) at++;
+  let namespace: string | undefined;
+  if (segments.at(at) === 'namespaces' && segments.length > at + 2 && !isNamespaceSubresource(segments.at(at + 2)!)) {
+    namespace = segments.at(at + 1);
+    at += 2;
+  }
+  const resource = serving?.resource(segments.at(at) ?? '');
+  if (!resource) {
+    if (segments.at(1) === 'apis' && !backends.hasGroup(segments.at(2)!)) return undefined;
+    throw noSuchPath();
+  }
+  const name = segments.at(at + 1, takesControls(resource.kind));
+  const namespaced = resource.kind.scope === 'Namespaced';
+  if (namespace === '' || name === '') throw noSuchPath();
+  if (namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) throw noSuchPath();
+  if (isOldProxy) {
+    const proxy = resource.subresources.get('proxy');
+    if (!proxy || name === undefined) throw noSuchPath();
+    return { resource, namespace, name, subresource: proxy, path: segments.from(at + 2), watch };
+  }
+  const part = segments.at(at + 2);
+  const subresource = part === undefined ? undefined : resource.subresources.get(part);
+  if (part !== undefined && (!subresource || watch)) throw noSuchPath();
+  const rest = subresource && takesPath(subresource) ? segments.from(at + 3) : undefined;
+  if (rest === undefined && segments.length > at + 3) throw noSuchPath();
+  return { resource, namespace, name, subresource, path: rest, watch };
+}
+
+/** Whether names of the kind may have control characters, as those of roles may: what can be created must be reachable. */
+function takesControls({ name }: ServedResource['kind']): boolean {
+  return name !== undefined && name('\n', false).length === 0;
+}
+
+/** Limit for the routes that are remembered; those of long paths are not. */
+const MAX_CACHED_BYTES = 320 * 1024;
+const MAX_PATH_LENGTH = 256;
+const ROUTE_BYTES = 200;
+
+/** Finds routes, and remembers them until the backends change: clients request the same paths again and again. */
+export class Routes {
+  readonly #backends: BackendRegistry;
+  readonly #known = new BoundedMap<Route>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => ROUTE_BYTES });
+  #generation = 0;
+
+  constructor(backends: BackendRegistry) {
+    this.#backends = backends;
+  }
+
+  /** `url` begins with the path. A substring keeps the whole string alive, so that only whole URLs are remembered. */
+  find(path: string, url: string): Route | undefined {
+    const { generation } = this.#backends;
+    if (generation !== this.#generation) {
+      this.#known.clear();
+      this.#generation = generation;
+    }
+    const known = this.#known.get(path);
+    if (known) return known;
+    const route = findRoute(path, this.#backends);
+    if (route && path.length <= MAX_PATH_LENGTH && path.length === url.length) this.#known.set(path, route);
+    return route;
+  }
+
+  proxyOf(path: string): ServeProxied | undefined {
+    return findProxy(path, this.#backends)?.serve;
+  }
+}
+
+/** The verb of a method at a route. Throws MethodNotAllowed. */
+export function verbOf(method: string, route: Route, watch: boolean): Verb {
+  const verb = namedVerb(method, route, watch);
+  const { verbs } = route.subresource ?? route.resource;
+  if (!verb || !verbs.includes(verb)) throw methodNotAllowed();
+  return verb;
+}
+
+function namedVerb(method: string, route: Route, watch: boolean): Verb | undefined {
+  const { name, subresource } = route;
+  // Paths under /watch/ have no other verb.
+  if (route.watch) return method === 'GET' ? 'watch' : undefined;
+  const onCollection = name === undefined && (route.namespace !== undefined || route.resource.kind.scope === 'Cluster');
+  switch (method) {
+    case 'GET':
+      if (watch && !subresource) return 'watch';
+      return name === undefined ? 'list' : 'get';
+    case 'HEAD':
+      return name === undefined ? 'list' : 'get';
+    case 'POST':
+      return onCollection || subresource ? 'create' : undefined;
+    case 'PUT':
+      return name === undefined ? undefined : 'update';
+    case 'PATCH':
+      return name === undefined ? undefined : 'patch';
+    case 'DELETE':
+      if (name !== undefined) return 'delete';
+      return onCollection ? 'deletecollection' : undefined;
+    // Only a program behind the proxy answers it. It reads nothing but that answer, so it needs the right to get.
+    case 'OPTIONS':
+      return subresource && takesPath(subresource) ? 'get' : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+/** The API over HTTP: listeners and the pipeline put together. */
+import type { AddressInfo } from 'node:net';
+import type { Handle } from '../../../api/call.ts';
+import type { JsonDocument } from '../../../api/json-document.ts';
+import { unmonitored, type WorkMonitor } from '../../../base/event-loop/watchdog.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Audit } from '../../access/audit/audit.ts';
+import type { Authenticate } from '../../access/authn/authenticator.ts';
+import type { Authorizer } from '../../access/authz/authorizer.ts';
+import type { FlowControl } from '../../access/fairness/flow-control.ts';
+import type { Registry } from '../../objects/registry/registry.ts';
+import type { BackendRegistry } from '../backends/backend-registry.ts';
+import type { DecodeYaml } from '../codec/yaml.ts';
+import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
+import { Metrics } from '../metrics/metrics.ts';
+import type { HealthCheck } from './documents/health.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { type Listeners, type ListenersOptions, openListeners, type Tls } from './listen/listeners.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
+
+export interface HttpServerOptions {
+  readonly handle: Handle;
+  /** What is served: paths, discovery and schemas follow from it. */
+  readonly backends: BackendRegistry;
+  /** The kinds whose bodies can be in protobuf, and whose requests are counted. */
+  readonly registry: Registry;
+  readonly tls: Tls;
+  readonly authenticate: Authenticate;
+  readonly authorizer: Authorizer;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly version: VersionInfo;
+  readonly isReady: () => boolean;
+  /** Further health checks, such as that of the store. */
+  readonly checks?: readonly HealthCheck[];
+  /** Documents that are served besides objects, discovery and schemas. */
+  readonly documents?: readonly JsonDocument[];
+  /** Where requests are counted. */
+  readonly metrics?: Metrics;
+  readonly limits?: Partial<Limits>;
+  /** Decodes large YAML bodies. The default is on the event loop, with a lower limit. */
+  readonly decodeLargeYaml?: DecodeYaml | undefined;
+  /** Without it, no audit log is written. */
+  readonly audit?: Audit | undefined;
+  /** Without it, every request is served at once. */
+  readonly flowControl?: FlowControl | undefined;
+  /** The `host:port` that discovery advertises. The default is the first address listened on. */
+  readonly advertised?: string;
+  /** Is told which request is handled. */
+  readonly monitor?: WorkMonitor;
+  /** Called when the thread of the listeners was blocked, if they have one of their own. */
+  readonly onBlocked?: ListenersOptions['onBlocked'];
+  /** Opens the listeners. The default is in this thread. */
+  readonly open?: ((options: ListenersOptions) => Listeners) | undefined;
+}
+
+export interface HttpServer extends Pick<Listeners, 'listen' | 'listenInsecure' | 'renew'> {
+  /** Prepares the documents that clients ask for first; to be called when the server is idle. */
+  prepare(): void;
+  /** Stops accepting, ends watches, lets requests in flight finish for a while, then closes what is left. */
+  close(): Promise<void>;
+}
+
+/** What a TLS handshake costs, in requests. */
+const HANDSHAKE_COST = 10;
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { handle, registry, backends, authenticate, authorizer, isReady, log, version, clock, audit, flowControl } =
+    options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const metrics = options.metrics ?? new Metrics(clock);
+  metrics.requests.follow(registry);
+  let address = options.advertised;
+  const pipeline = new Pipeline({
+    ...{ handle, registry, backends, authenticate, authorizer, isReady },
+    ...{ limits, log, clock, version, metrics, audit, flowControl, decodeLargeYaml: options.decodeLargeYaml },
+    discovery: new Discovery({ backends, version, serverAddress: () => address ?? '' }),
+    monitor: options.monitor ?? unmonitored,
+    checks: options.checks ?? [],
+    documents: options.documents ?? [],
+  });
+  const listeners = (options.open ?? openListeners)({
+    ...{ tls: options.tls, limits, clock, log, onBlocked: options.onBlocked },
+    pace: flowControl && ((address) => flowControl.delayUnauthenticated(address, HANDSHAKE_COST)),
+    serve: (exchange) => {
+      pipeline.serve(exchange).catch((error: unknown) => log.error('a request could not be answered', { error }));
+    },
+  });
+  flowControl?.setNextTurn?.((task) => listeners.nextTurn(task));
+  metrics.add(listeners, audit, flowControl);
+  const listening = async (listen: Promise<AddressInfo>) => {
+    const found = await listen;
+    address ??= found.family === 'IPv6' ? `[${found.address}]:${found.port}` : `${found.address}:${found.port}`;
+    return found;
+  };
+  return {
+    listen: (port, host) => listening(listeners.listen(port, host)),
+    listenInsecure: (port, host) => listening(listeners.listenInsecure(port, host)),
+    renew: (tls) => listeners.renew(tls),
+    prepare: () => pipeline.prepare(),
+    close() {
+      const closed = listeners.close();
+      pipeline.drain();
+      return closed;
+    },
+  };
+}

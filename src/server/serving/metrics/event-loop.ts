@@ -1,0 +1,43 @@
+import type { LogFields, Logger } from '../../../base/log.ts';
+import { Histogram } from '../../../base/metrics/histogram.ts';
+import { head, labelsOf } from '../../../base/metrics/text.ts';
+
+const NAME = 'quarterdeck_event_loop_blocked_seconds';
+/** Bounds of the buckets in seconds. */
+const BUCKETS_SECONDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
+
+/** `api`: where requests are handled and components run; `sockets`: where connections are read and written. */
+type WatchedThread = 'api' | 'sockets';
+
+/** Something that kept an event loop from doing anything else for too long. */
+export interface Blockage {
+  readonly thread: WatchedThread;
+  /** The kind of work; one of a few. */
+  readonly work: string;
+  readonly milliseconds: number;
+  /** What the work was about. */
+  readonly fields: LogFields;
+}
+
+/** Logs and counts what blocked the event loops of the process. */
+export class EventLoopMetrics {
+  readonly #log: Logger;
+  readonly #blocked = new Map<string, Histogram>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  add({ thread, work, milliseconds, fields }: Blockage): void {
+    const labels = labelsOf({ thread, work });
+    const histogram = this.#blocked.get(labels) ?? new Histogram(BUCKETS_SECONDS);
+    this.#blocked.set(labels, histogram);
+    histogram.observe(milliseconds / 1000);
+    this.#log.warn('the event loop was blocked', { thread, work, milliseconds: Math.round(milliseconds), ...fields });
+  }
+
+  *lines(): Generator<string> {
+    yield head(NAME, 'histogram', 'How long work blocked an event loop, where that was more than 200 ms, in seconds.');
+    for (const [labels, histogram] of this.#blocked) yield* histogram.lines(NAME, labels);
+  }
+}

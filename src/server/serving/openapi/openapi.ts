@@ -1,0 +1,130 @@
+/**
+ * The published schemas: OpenAPI 2 in JSON and protobuf, OpenAPI 3 by group and version, and Swagger 1.2 for the oldest
+ * clients. They are put together from what the backends publish; nothing here is on the way of a request for an object. A
+ * document is built when a client first asks for it, and kept until the backends change.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { Registry } from '../../objects/registry/registry.ts';
+import type { Backend, BackendSchemas, Backends, Json } from '../backend.ts';
+import { Definitions } from './definitions.ts';
+import { groupEndpoints } from './discovery.ts';
+import { chooseType, JSON_TYPE, PROTOBUF_TYPE } from './media.ts';
+import { rootOf } from './operations.ts';
+import { encodeDocument } from './proto.ts';
+import { type PublishedDocument, publishedDocument } from './published-document.ts';
+import { DefinitionRenderer } from './schemas.ts';
+import { swaggerListing } from './swagger.ts';
+import { DIALECT_V2, documentV2, partV2 } from './v2.ts';
+
+const V2 = '/openapi/v2';
+const V3 = '/openapi/v3';
+const SWAGGER = '/swaggerapi';
+
+/** Former paths of the OpenAPI 2 document. */
+const OLD_V2: ReadonlyMap<string, string> = new Map([
+  ['/swagger.json', JSON_TYPE],
+  ['/swagger-2.0.0.json', JSON_TYPE],
+  ['/swagger-2.0.0.pb-v1', PROTOBUF_TYPE],
+]);
+
+export class OpenApi {
+  readonly #backends: Backends;
+  #documents = new Map<string, Promise<PublishedDocument | undefined>>();
+  #generation = -1;
+
+  constructor(backends: Backends) {
+    this.#backends = backends;
+  }
+
+  /** The document at a path in a form that the client accepts; undefined where there is none. Fails with 406. */
+  async document(path: string, accept: string | undefined): Promise<PublishedDocument | undefined> {
+    const old = OLD_V2.get(path);
+    if (old) return this.#kept(V2, old);
+    if (path === V2) return this.#kept(path, chooseType(accept, [JSON_TYPE, PROTOBUF_TYPE]));
+    if (!this.#has(path)) return undefined;
+    return this.#kept(path, chooseType(accept, [JSON_TYPE]));
+  }
+
+  #has(path: string): boolean {
+    return path === V3 || path === SWAGGER || this.#backendAt(path) !== undefined;
+  }
+
+  #kept(path: string, type: string): Promise<PublishedDocument | undefined> {
+    const { generation } = this.#backends;
+    if (generation !== this.#generation) {
+      this.#generation = generation;
+      this.#documents = new Map();
+    }
+    const documents = this.#documents;
+    const key = `${type} ${path}`;
+    let document = documents.get(key);
+    if (!document) {
+      document = this.#build(path, type);
+      documents.set(key, document);
+      document.catch(() => documents.delete(key));
+    }
+    return document;
+  }
+
+  async #build(path: string, type: string): Promise<PublishedDocument | undefined> {
+    if (path === V3) return written(await this.#indexV3());
+    if (path === SWAGGER) return written(await this.#swaggerIndex());
+    if (path === V2) {
+      const document = await this.#documentV2();
+      return type === JSON_TYPE ? written(document) : publishedDocument(encodeDocument(document), type);
+    }
+    const schemas = await this.#backendAt(path)?.schemas();
+    const document = path.startsWith(V3) ? await schemas?.v3() : schemas?.swagger?.();
+    return document && written(document);
+  }
+
+  async #documentV2(): Promise<Json> {
+    const parts = [];
+    for (const { schemas } of await this.#published()) {
+      parts.push(await schemas.v2());
+      // Let other requests run between one part and the next.
+      await setImmediate();
+    }
+    const groups = this.#backends.groups();
+    const endpoints = groupEndpoints(this.#backends.hasGroup('') ? ['', ...groups] : groups);
+    const definitions = new Definitions(new Registry());
+    return documentV2([...parts, partV2(endpoints, definitions, new DefinitionRenderer(definitions, DIALECT_V2))]);
+  }
+
+  /** The index of OpenAPI 3 documents. Clients cache a document by its URL, which contains its hash. */
+  async #indexV3(): Promise<Json> {
+    const paths: Json = {};
+    const apiVersions = this.#backends.all().map(({ apiVersion }) => apiVersion);
+    for (const root of apiVersions.sort().map(rootOf)) {
+      const document = await this.#kept(V3 + root, JSON_TYPE);
+      if (!document) continue;
+      paths[root.slice(1)] = { serverRelativeURL: `${V3}${root}?hash=${document.etag}` };
+      // Let other requests run between one document and the next.
+      await setImmediate();
+    }
+    return { paths };
+  }
+
+  async #swaggerIndex(): Promise<Json> {
+    const declared = (await this.#published()).filter(({ schemas }) => schemas.swagger);
+    return swaggerListing(declared.map(({ backend }) => backend.apiVersion));
+  }
+
+  #published(): Promise<{ backend: Backend; schemas: BackendSchemas }[]> {
+    return Promise.all(this.#backends.all().map(async (backend) => ({ backend, schemas: await backend.schemas() })));
+  }
+
+  /** The backend whose document is at a path. */
+  #backendAt(path: string): Backend | undefined {
+    for (const prefix of [V3, SWAGGER]) {
+      if (!path.startsWith(`${prefix}/`)) continue;
+      const root = path.slice(prefix.length);
+      return this.#backends.all().find(({ apiVersion }) => rootOf(apiVersion) === root);
+    }
+    return undefined;
+  }
+}
+
+function written(document: Json): PublishedDocument {
+  return publishedDocument(Buffer.from(JSON.stringify(document)), JSON_TYPE);
+}

@@ -1,0 +1,260 @@
+/** Shapes as JSON Schema, in the dialects of OpenAPI 2 and OpenAPI 3. */
+import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../../schema/schema.ts';
+import type { Json } from '../backend.ts';
+import type { Definition, Definitions } from './definitions.ts';
+import { SCALARS } from './names.ts';
+import { requiredFields } from './required.ts';
+
+export interface Dialect {
+  /** The prefix of references to definitions. */
+  readonly references: string;
+  /**
+   * OpenAPI 3: defaults and enumerations are published, and a reference with anything beside it is wrapped. Clients that
+   * read OpenAPI 2 would reject them as unknown keywords.
+   */
+  readonly complete: boolean;
+}
+
+/** The definitions of values without fields. */
+const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete?: Json])[] = [
+  [
+    SCALARS.time,
+    { description: 'A point in time in RFC 3339 format, to the second.', format: 'date-time', type: 'string' },
+  ],
+  [
+    SCALARS.microTime,
+    { description: 'A point in time in RFC 3339 format, to the microsecond.', format: 'date-time', type: 'string' },
+  ],
+  [SCALARS.duration, { description: 'A duration with units, such as 1h30m or 300ms.', type: 'string' }],
+  [
+    SCALARS.quantity,
+    {
+      description:
+        'A quantity: a decimal number with an optional suffix, such as 500m (thousandths), 2Gi (powers of 1024) or 3M (powers of 1000).',
+      type: 'string',
+    },
+    {
+      description:
+        'A quantity: a decimal number with an optional suffix, such as 500m (thousandths), 2Gi (powers of 1024) or 3M (powers of 1000).',
+      oneOf: [{ type: 'string' }, { type: 'number' }],
+    },
+  ],
+  [
+    SCALARS.intOrString,
+    {
+      description: 'An integer, or a string such as a percentage or a port name.',
+      format: 'int-or-string',
+      type: 'string',
+    },
+    {
+      description: 'An integer, or a string such as a percentage or a port name.',
+      format: 'int-or-string',
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+    },
+  ],
+  [SCALARS.any, { description: 'Any JSON object, stored as it is.', type: 'object' }],
+  [SCALARS.fields, { description: 'A set of fields, as a tree of their names.', type: 'object' }],
+  [SCALARS.patch, { description: 'A patch, in the format given by the Content-Type of the request.', type: 'object' }],
+];
+
+/** A reference to a definition. */
+export function reference(dialect: Dialect, name: string): Json {
+  return { $ref: dialect.references + name };
+}
+
+/** Writes definitions in one dialect. Each is written once, however many documents have it. */
+export class DefinitionRenderer {
+  readonly #definitions: Definitions;
+  readonly #dialect: Dialect;
+  readonly #written = new Map<string, Json>();
+
+  constructor(definitions: Definitions, dialect: Dialect) {
+    this.#definitions = definitions;
+    this.#dialect = dialect;
+  }
+
+  /** The definitions with these names, in alphabetical order. */
+  render(names: ReadonlySet<string>): Json {
+    const rows: [string, Json][] = [];
+    for (const [name, body, complete] of SCALAR_DEFINITIONS) {
+      if (names.has(name)) rows.push([name, (this.#dialect.complete && complete) || body]);
+    }
+    for (const definition of this.#definitions.all.values()) {
+      if (names.has(definition.name)) rows.push([definition.name, this.#once(definition)]);
+    }
+    return Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #once(definition: Definition): Json {
+    let written = this.#written.get(definition.name);
+    if (!written) {
+      written = this.#definition(definition);
+      this.#written.set(definition.name, written);
+    }
+    return written;
+  }
+
+  #definition(definition: Definition): Json {
+    const { shape, home, kinds } = definition;
+    if (shape.published) return this.#published(shape, definition);
+    const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
+    const open = [shape, ...definition.uses].some(({ preserveUnknown }) => preserveUnknown);
+    // Clients of OpenAPI 2 refuse fields that are not listed, and null in required ones.
+    const isListed = this.#dialect.complete || !open;
+    const required = requiredFields(definition).filter(
+      (name) => this.#dialect.complete || !shape.fields[name]?.nullable,
+    );
+    const description = this.#isDescribedByUses(definition) ? undefined : descriptionOf(definition);
+    return {
+      ...(description ? { description } : {}),
+      ...(fields.length > 0 && isListed
+        ? { properties: Object.fromEntries(fields.map(([name, field]) => [name, this.#property(name, field, home)])) }
+        : {}),
+      ...(required.length > 0 && isListed ? { required } : {}),
+      type: 'object',
+      ...(shape.embedded ? { 'x-kubernetes-embedded-resource': true } : {}),
+      ...(open ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
+      ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
+      ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+      ...shape.extensions,
+    };
+  }
+
+  /** The schema that a custom kind publishes as its own. */
+  #published(shape: ObjectSchema, { home, kinds }: Definition): Json {
+    const { metadata } = shape.fields;
+    const body = shape.published!(
+      this.#dialect.complete ? 3 : 2,
+      metadata ? this.#property('metadata', metadata, home) : {},
+    );
+    return {
+      ...body,
+      ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
+      ...shape.extensions,
+    };
+  }
+
+  #property(name: string, schema: Schema, home: string): Json {
+    const { description } = schema;
+    const body = name === 'fieldsV1' ? this.#reference(SCALARS.fields) : this.#value(schema, home);
+    const said = this.#dialect.complete ? defaultOf(schema) : undefined;
+    if (description === undefined && said === undefined) return body;
+    return this.#beside(body, {
+      ...(description === undefined ? {} : { description }),
+      ...(said === undefined ? {} : { default: said }),
+    });
+  }
+
+  /**
+   * Whether every field that uses the definition repeats its description. Clients of OpenAPI 3 such as `kubectl explain`
+   * show both in a row, so the definition leaves it out; in a list of fields they show the field's description only.
+   */
+  #isDescribedByUses(definition: Definition): boolean {
+    const { kinds, uses, elements } = definition;
+    if (!this.#dialect.complete || kinds.length > 0 || elements.length > 0 || uses.length === 0) return false;
+    const own = descriptionOf(definition);
+    return uses.every(({ description }) => description === own);
+  }
+
+  /** OpenAPI 2 has no word for null: a value that may be null has no type there, as Kubernetes publishes it. */
+  #value(schema: Schema, home: string): Json {
+    const body = this.#typed(schema, home);
+    if (!schema.nullable) return body;
+    if (this.#dialect.complete) return this.#beside(body, { nullable: true });
+    const { type: _, items: __, $ref: ___, ...untyped } = body;
+    return untyped;
+  }
+
+  #typed(schema: Schema, home: string): Json {
+    switch (schema.type) {
+      case 'string':
+        return this.#string(schema);
+      case 'integer':
+        return { format: schema.format, type: 'integer' };
+      case 'number':
+        return { format: 'double', type: 'number' };
+      case 'boolean':
+        return { type: 'boolean' };
+      case 'intOrString':
+        return this.#reference(SCALARS.intOrString);
+      case 'any':
+        return this.#reference(SCALARS.any);
+      case 'list':
+        return { items: this.#value(schema.items, home), type: 'array', ...listExtensions(schema) };
+      case 'map':
+        return { additionalProperties: this.#value(schema.values, home), type: 'object', ...mapExtensions(schema) };
+      case 'object':
+        return this.#object(schema, home);
+      case 'lazy':
+        return this.#value(schema.resolve(), home);
+      default:
+        return schema satisfies never;
+    }
+  }
+
+  #string({ format, enum: words }: Schema & { type: 'string' }): Json {
+    if (format === 'bytes') return { format: 'byte', type: 'string' };
+    if (format) return this.#reference(SCALARS[format]);
+    return this.#dialect.complete && words ? { enum: words, type: 'string' } : { type: 'string' };
+  }
+
+  #object(schema: ObjectSchema, home: string): Json {
+    const name = this.#definitions.nameOf(schema, home);
+    const definition = this.#definitions.all.get(name);
+    const atomic = schema.atomic ?? false;
+    const strategy = schema.retainKeys ? 'retainKeys' : schema.replace ? 'replace' : undefined;
+    const extensions = {
+      ...(definition && isAtomic(definition) !== atomic
+        ? { 'x-kubernetes-map-type': atomic ? 'atomic' : 'granular' }
+        : {}),
+      ...(strategy ? { 'x-kubernetes-patch-strategy': strategy } : {}),
+    };
+    return this.#beside(this.#reference(name), extensions);
+  }
+
+  #reference(name: string): Json {
+    return reference(this.#dialect, name);
+  }
+
+  /** Adds keywords to a schema. OpenAPI 3 ignores those beside a reference, which is wrapped in `allOf`. */
+  #beside(body: Json, more: Json): Json {
+    const wrapped = this.#dialect.complete && '$ref' in body && Object.keys(more).length > 0;
+    return wrapped ? { allOf: [body], ...more } : { ...body, ...more };
+  }
+}
+
+function listExtensions({ list, keys, merge, retainKeys }: ListSchema): Json {
+  return {
+    ...(keys ? { 'x-kubernetes-list-map-keys': keys } : {}),
+    'x-kubernetes-list-type': list,
+    ...(typeof merge === 'string' ? { 'x-kubernetes-patch-merge-key': merge } : {}),
+    ...(merge ? { 'x-kubernetes-patch-strategy': retainKeys ? 'merge,retainKeys' : 'merge' } : {}),
+  };
+}
+
+function mapExtensions({ atomic }: MapSchema): Json {
+  return atomic ? { 'x-kubernetes-map-type': 'atomic' } : {};
+}
+
+function defaultOf({ default: value }: Schema): unknown {
+  return typeof value === 'function' ? undefined : value;
+}
+
+/** Uses of a definition can differ: it has the value of most of them, and the others override it. */
+function isAtomic({ shape, uses }: Definition): boolean {
+  if (uses.length === 0) return shape.atomic ?? false;
+  return uses.filter(({ atomic }) => atomic).length * 2 > uses.length;
+}
+
+/** The shape's own description. Where it has none, the description that most of its uses have. */
+export function descriptionOf({ shape, uses, kinds }: Definition): string | undefined {
+  if (kinds.length > 0) return shape.description;
+  const counts = new Map<string, number>();
+  for (const { shapeDescription, description } of uses) {
+    const own = shapeDescription ?? description;
+    if (own) counts.set(own, (counts.get(own) ?? 0) + 1);
+  }
+  let best: string | undefined;
+  for (const [description, count] of counts) if (!best || count > counts.get(best)!) best = description;
+  return best;
+}

@@ -1,0 +1,51 @@
+import type { Kind } from '../../../kinds/kind.ts';
+import { fieldNumbers } from '../../../kinds/protobuf/all.ts';
+import type { Registry, Resource } from '../../objects/registry/registry.ts';
+import { type Definition, Definitions } from '../openapi/definitions.ts';
+import { definitionName, fixedHome } from '../openapi/names.ts';
+
+/** Whether objects of a resource have a protobuf form. Those of custom kinds have none. */
+export function hasProtobufForm({ kind, version }: Resource): boolean {
+  return fieldNumbers(version.apiVersion, kind.kind) !== undefined;
+}
+
+/**
+ * The shapes of the kinds that have a protobuf form. They are collected again when such a kind is added or removed, and not
+ * when a custom kind is.
+ */
+export class ProtobufShapes {
+  readonly #registry: Registry;
+  #generation = -1;
+  #kinds: readonly Kind[] = [];
+  #definitions: Definitions | undefined;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  /** Another value after a change: what was derived from the one before is out of date. */
+  get definitions(): Definitions {
+    const registry = this.#registry;
+    if (this.#definitions && registry.generation === this.#generation) return this.#definitions;
+    const kinds = [...registry.kinds].filter(isNumbered);
+    const isSame = kinds.length === this.#kinds.length && kinds.every((kind, index) => kind === this.#kinds[index]);
+    if (!this.#definitions || !isSame) {
+      const apiVersions = new Set(kinds.flatMap(({ versions }) => versions.map(({ apiVersion }) => apiVersion)));
+      const resource: Registry['resource'] = (apiVersion, plural) => registry.resource(apiVersion, plural);
+      this.#definitions = new Definitions({ kinds, apiVersions, resource });
+    }
+    this.#kinds = kinds;
+    this.#generation = registry.generation;
+    return this.#definitions;
+  }
+
+  /** Undefined for a kind without a protobuf form. */
+  find(apiVersion: string, kind: string): Definition | undefined {
+    const definition = this.definitions.all.get(definitionName(fixedHome(kind) ?? apiVersion, kind));
+    return definition && fieldNumbers(definition.home, definition.shape.name) ? definition : undefined;
+  }
+}
+
+function isNumbered({ kind, versions }: Kind): boolean {
+  return versions.some(({ apiVersion }) => fieldNumbers(apiVersion, kind) !== undefined);
+}

@@ -1,0 +1,92 @@
+/** The forms in which a client can request replies about objects, and which of them fit a verb. */
+import { ApiError, badRequest } from '../../../api/errors.ts';
+import type { Verb } from '../../../kinds/kind.ts';
+import { invalid } from '../../../schema/field-error.ts';
+import type { Resource } from '../../objects/registry/registry.ts';
+
+export interface ObjectForm {
+  readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+  readonly group: 'meta.k8s.io';
+  readonly version: 'v1' | 'v1beta1';
+  /** Whether it can be in protobuf: a table cannot. */
+  readonly protobuf?: boolean;
+}
+
+/** The forms and encodings that a client can choose from. */
+export interface ObjectOffers {
+  readonly forms: readonly ObjectForm[];
+  readonly protobuf: boolean;
+}
+
+const kinds = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
+const versions = ['v1', 'v1beta1'] as const;
+
+/** The forms that a client can request wherever objects are served. */
+export const objectForms: readonly ObjectForm[] = kinds.flatMap((kind) =>
+  versions.map((version) =>
+    Object.freeze({ kind, group: 'meta.k8s.io', version, protobuf: kind !== 'Table' } as const),
+  ),
+);
+const formsWithoutTable: readonly ObjectForm[] = objectForms.filter(({ kind }) => kind !== 'Table');
+const formsInText: readonly ObjectForm[] = objectForms.map((form) => Object.freeze({ ...form, protobuf: false }));
+
+const offersOf = (forms: readonly ObjectForm[], protobuf: boolean): ObjectOffers => Object.freeze({ forms, protobuf });
+
+/** For kinds with a protobuf form; for others, of which only the metadata has one; and for WebSockets, which carry text. */
+const withTable = { protobuf: offersOf(objectForms, true), other: offersOf(objectForms, false) };
+const withoutTable = { protobuf: offersOf(formsWithoutTable, true), other: offersOf(formsWithoutTable, false) };
+export const textOffers: ObjectOffers = offersOf(formsInText, false);
+
+/** What clients can choose from for objects of a resource. `hasTable`: whether rows can be made of what is replied. */
+export function offersFor(hasProtobuf: boolean, hasTable: boolean): ObjectOffers {
+  return (hasTable ? withTable : withoutTable)[hasProtobuf ? 'protobuf' : 'other'];
+}
+
+/** Whether objects of a kind can be rows: a review, which is answered and not kept, has no name to begin one with. */
+export function hasRows({ kind: { verbs } }: Resource): boolean {
+  return !verbs || verbs.includes('get') || verbs.includes('list');
+}
+
+/** What a row of a table has of its object beside the cells. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export function includeOf(asked: string | undefined): IncludeObject {
+  switch (asked) {
+    case undefined:
+    case '':
+      return 'Metadata';
+    case 'None':
+    case 'Metadata':
+    case 'Object':
+      return asked;
+    default: {
+      const { field, message } = invalid('includeObject', asked, "must be 'Metadata', 'Object', 'None', or empty");
+      throw badRequest(`Unable to convert to Table as requested: ${field}: ${message}`);
+    }
+  }
+}
+
+/** Throws NotAcceptable for a form that a reply to the verb cannot have. Called before the request is served. */
+export function checkForm({ kind }: ObjectForm, verb: Verb, { kind: asked }: Resource): void {
+  if (kind === 'PartialObjectMetadata' && verb === 'list') {
+    throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${asked.listKind})`);
+  }
+  if (kind === 'PartialObjectMetadataList' && verb !== 'list' && verb !== 'deletecollection') {
+    throw notAcceptable(
+      `you requested PartialObjectMetadataList, but the requested object is not a list (${asked.kind})`,
+    );
+  }
+}
+
+function notAcceptable(message: string): ApiError {
+  return new ApiError('NotAcceptable', message);
+}
+
+/** How a client wants to see objects. */
+export interface Shaping {
+  readonly form: ObjectForm;
+  readonly include: IncludeObject;
+  readonly resource: Resource;
+  /** The present time in milliseconds since the epoch; ages are relative to it. */
+  readonly now: () => number;
+}

@@ -1,0 +1,76 @@
+import type { Item, WatchEvent } from '../../../api/reply.ts';
+import { clone } from '../../../base/json/tree.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { ObjectEvent } from '../../objects/cache/change-record.ts';
+import { View } from '../../objects/cache/view.ts';
+import type { Resource } from '../../objects/registry/registry.ts';
+
+/** An object that is to be represented in another form. */
+export interface Source {
+  /** About how many bytes the object has; 0: unknown, and small. */
+  readonly size: number;
+  /** In the version of the request. */
+  readonly shown: KubeObject;
+  /** In the stored version, which columns read. */
+  readonly stored: KubeObject;
+  /** `shown` as JSON, and its metadata alone. */
+  json(): Buffer;
+  metadataJson(): Buffer;
+  /** Keeps what is made of an object in the cache; undefined for other objects. */
+  readonly view: View | undefined;
+}
+
+/** The part of a row that does not change with time: see table.ts. */
+export type Row = NonNullable<View['row']>;
+
+export function sourceOf(item: Item, resource: Resource): Source {
+  if (item instanceof View) return new StoredSource(item);
+  return plainSource(item.object, storedOf(item.object, resource));
+}
+
+export function sourceOfEvent(event: WatchEvent, object: KubeObject): Source {
+  if (event instanceof ObjectEvent) return sourceOf(event.entry.view(event.resource), event.resource);
+  // A bookmark has only metadata, which is the same in every version.
+  return plainSource(object, object);
+}
+
+/** An object in the cache, which keeps most of what is made of it. */
+class StoredSource implements Source {
+  readonly shown: KubeObject;
+  readonly stored: KubeObject;
+
+  constructor(readonly view: View) {
+    this.shown = view.object;
+    this.stored = view.entry.hub(view.kind);
+  }
+
+  get size(): number {
+    return this.view.size;
+  }
+
+  json(): Buffer {
+    return this.view.json();
+  }
+
+  metadataJson(): Buffer {
+    return this.view.metadataJson();
+  }
+}
+
+function plainSource(shown: KubeObject, stored: KubeObject): Source {
+  return {
+    size: 0,
+    shown,
+    stored,
+    json: () => Buffer.from(JSON.stringify(shown)),
+    metadataJson: () => Buffer.from(JSON.stringify(shown.metadata)),
+    view: undefined,
+  };
+}
+
+function storedOf(object: KubeObject, resource: Resource): KubeObject {
+  // The replies of subresources are of other kinds, and what was not stored is converted back where that is possible at once.
+  const { toHub } = resource.version;
+  if (object.kind !== resource.kind.kind || !toHub) return object;
+  return toHub({ ...clone(object), apiVersion: resource.kind.hub.apiVersion });
+}

@@ -1,0 +1,89 @@
+import type { WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../../../api/reply.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { batchOf } from '../../objects/reads/watch-channel.ts';
+import type { Shaping } from './forms.ts';
+import { partialJson } from './metadata.ts';
+import { sourceOfEvent } from './source.ts';
+import { tableJson } from './table.ts';
+
+/** The same watch, with its events in another form. */
+export function shapeWatch(watch: WatchReply, shaping: Shaping): WatchReply {
+  return {
+    type: 'watch',
+    attach: (consumer) => watch.attach(shapingConsumer(consumer, shaping)),
+    stop: () => watch.stop(),
+  };
+}
+
+function shapingConsumer(consumer: WatchConsumer, shaping: Shaping): WatchConsumer {
+  // Only the first event defines the columns; clients keep them.
+  let headers = true;
+  return {
+    events(batch) {
+      consumer.events(shapeBatch(batch, shaping, headers));
+      if (batch.events.some(({ type }) => type !== 'ERROR')) headers = false;
+    },
+    backlog: () => consumer.backlog(),
+    onProgress: consumer.onProgress && ((listener) => consumer.onProgress?.(listener)),
+    end: () => consumer.end(),
+  };
+}
+
+/** Batches in the forms that clients have asked for: watches of the same thing share them. */
+const shapedBatches = new WeakMap<WatchBatch, Map<string, WatchBatch>>();
+
+function shapeBatch(batch: WatchBatch, shaping: Shaping, headers: boolean): WatchBatch {
+  let byForm = shapedBatches.get(batch);
+  if (!byForm) {
+    byForm = new Map();
+    shapedBatches.set(batch, byForm);
+  }
+  const { form, include, now } = shaping;
+  // Ages are shown in seconds.
+  const seconds = form.kind === 'Table' ? Math.floor(now() / 1000) : 0;
+  const key = `${form.kind} ${form.version} ${include} ${headers} ${seconds}`;
+  let shaped = byForm.get(key);
+  if (!shaped) {
+    shaped = shapeEvents(batch, shaping, headers);
+    byForm.set(key, shaped);
+  }
+  return shaped;
+}
+
+function shapeEvents({ events }: WatchBatch, shaping: Shaping, headers: boolean): WatchBatch {
+  let isFirst = headers;
+  return batchOf(
+    events.map((event) => {
+      if (event.type === 'ERROR') return event;
+      const shaped = shapeEvent(event, shaping, isFirst);
+      isFirst = false;
+      return shaped;
+    }),
+  );
+}
+
+function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping, headers: boolean): WatchEvent {
+  const { type } = event;
+  // Only an error carries a Status.
+  const object = event.object as KubeObject;
+  const source = sourceOfEvent(event, object);
+  const json = form.kind === 'Table' ? table() : partialJson(source, form.version);
+  return {
+    type,
+    get object() {
+      return JSON.parse(json.toString());
+    },
+    json: () => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), json, Buffer.from('}\n')]),
+  };
+
+  function table(): Buffer {
+    const carried = include === 'None' && endsInitialEvents(object) ? 'Metadata' : include;
+    const options = { resource, version: form.version, include: carried, now: now(), headers } as const;
+    return tableJson(source, options);
+  }
+}
+
+/** Clients know the bookmark behind the initial events by its annotation, so that it is always sent with its metadata. */
+function endsInitialEvents({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+}

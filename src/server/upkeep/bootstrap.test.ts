@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { testServer } from '../../../test/support/server.ts';
+import { isApiError } from '../../api/errors.ts';
+import { allKinds } from '../../kinds/all.ts';
+
+const cluster = { namespace: '' };
+
+it.each<[plural: string, name: string, where: object]>([
+  ['namespaces', 'kube-node-lease', cluster],
+  ['services', 'kubernetes', {}],
+  ['endpoints', 'kubernetes', {}],
+  ['endpointslices', 'kubernetes', { apiVersion: 'discovery.k8s.io/v1' }],
+  ['servicecidrs', 'kubernetes', { apiVersion: 'networking.k8s.io/v1', namespace: '' }],
+])('%s: %s is created again when it is deleted', async (plural, name, where) => {
+  const server = await testServer(allKinds, { advertise: { address: '192.0.2.1', port: 6443 } });
+  const { uid } = (await server.get(plural, name, where)).metadata;
+  await server.delete(plural, name, where);
+  if (plural === 'namespaces') {
+    const body = { ...(await server.get(plural, name, where)), spec: { finalizers: [] } };
+    await server.update(plural, body, { ...where, subresource: 'finalize' });
+  }
+  const found = async () => {
+    try {
+      return (await server.get(plural, name, where)).metadata.uid;
+    } catch (error) {
+      if (isApiError(error, 'NotFound')) return uid;
+      throw error;
+    }
+  };
+  await expect.poll(found).not.toBe(uid);
+});
+
+it('a ServiceCIDR says which cluster IPs services get', async () => {
+  const options = {
+    advertise: { address: '192.0.2.1', port: 6443 },
+    serviceClusterIpRange: '10.7.3.9/16,fd00:7::/112',
+  };
+  const server = await testServer(allKinds, options);
+  const range = await server.get('servicecidrs', 'kubernetes', { apiVersion: 'networking.k8s.io/v1', namespace: '' });
+  expect(range).toMatchObject({
+    spec: { cidrs: ['10.7.0.0/16', 'fd00:7::/112'] },
+    status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: expect.any(String) }] },
+  });
+});

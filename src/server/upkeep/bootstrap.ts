@@ -1,0 +1,92 @@
+import type { Handle } from '../../api/call.ts';
+import { soon } from '../../base/event-loop/soon.ts';
+import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
+import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';
+import { PriorityClass, systemPriorities } from '../../kinds/groups/scheduling/priority-class.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import type { Reader, Tools } from '../objects/ports.ts';
+import { ensure } from './own-objects.ts';
+import { publishEndpoints, type ServerAddress } from './peers/endpoints.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'log'>;
+
+export const SYSTEM_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+const PRIORITIES = [
+  { name: 'system-cluster-critical', description: 'For pods that the cluster needs, on any node.' },
+  { name: 'system-node-critical', description: 'For pods that their node needs.' },
+];
+
+export const SYSTEM_PRIORITY_CLASSES: readonly string[] = PRIORITIES.map(({ name }) => name);
+
+interface BootstrapOptions {
+  /** Names of the namespaces to create. */
+  readonly namespaces: readonly string[];
+  readonly serviceAddress: string;
+  /** Ranges of the cluster IPs of services, at most one of each IP family. */
+  readonly serviceRanges: readonly string[];
+  readonly advertise: ServerAddress | undefined;
+  /** Whether the endpoints of the service are kept by several servers (peers/), and not from here. */
+  readonly hasPeers: boolean;
+  /** Whether pods get priorities; then the system's priority classes are created. */
+  readonly priorities: boolean;
+  now(): Date;
+}
+
+/**
+ * Creates what every cluster has from the start: the system namespaces and priority classes, and the service `kubernetes` with
+ * the ranges of cluster IPs.
+ */
+export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
+  const { namespaces, serviceAddress, serviceRanges, advertise, hasPeers, priorities, now } = options;
+  await Promise.all([
+    ...namespaces.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
+    ...(priorities ? PRIORITIES : []).map(({ name, description }) => {
+      const body = { metadata: { name }, value: systemPriorities[name], description };
+      return ensure(handle, { apiVersion: 'scheduling.k8s.io/v1', plural: 'priorityclasses', body });
+    }),
+  ]);
+  if (!advertise) return;
+  const metadata = { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } };
+  const spec = {
+    clusterIP: serviceAddress,
+    ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: advertise.port }],
+    sessionAffinity: 'None',
+    type: 'ClusterIP',
+  };
+  const ready = { type: 'Ready', status: 'True', lastTransitionTime: now().toISOString(), reason: '' };
+  const ranges = {
+    metadata: { name: 'kubernetes' },
+    spec: { cidrs: serviceRanges },
+    status: { conditions: [{ ...ready, message: 'Kubernetes Service CIDR is ready' }] },
+  };
+  await Promise.all([
+    ensure(handle, { plural: 'services', namespace: 'default', body: { metadata, spec } }),
+    ensure(handle, { apiVersion: 'networking.k8s.io/v1', plural: 'servicecidrs', body: ranges }),
+  ]);
+  if (!hasPeers) await publishEndpoints(handle, [advertise]);
+}
+
+/** Names of the objects that `bootstrap` creates, by kind. */
+const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
+  [Namespace, new Set(SYSTEM_NAMESPACES)],
+  [PriorityClass, new Set(SYSTEM_PRIORITY_CLASSES)],
+  ...[Service, Endpoints, EndpointSlice, ServiceCIDR].map((kind) => [kind, new Set(['kubernetes'])] as const),
+];
+
+/** Runs `again` when one of these objects is deleted. */
+export function keepBootstrapped({ cache, log }: Ports, again: () => Promise<void>): void {
+  const plan = soon(() => {
+    again().catch((error: unknown) =>
+      log.warn('the initial objects of the cluster could not be created again', { error }),
+    );
+  });
+  for (const [kind, names] of OWN) {
+    cache.table(kind).listeners.add(({ entry, at }) => {
+      if (!entry && names.has(at.name)) plan();
+    });
+  }
+}

@@ -1,0 +1,276 @@
+/** Keeps the registry of kinds in step with the custom resource definitions in the cache. */
+
+import type { Handle } from '../../../api/call.ts';
+import { isApiError } from '../../../api/errors.ts';
+import { soon } from '../../../base/event-loop/soon.ts';
+import { parseWithout, type SkippedField } from '../../../base/json/json-scan.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
+import { customKind, releaseSchemas } from '../../../kinds/custom/custom-kind.ts';
+import { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
+import type { Kind } from '../../../kinds/kind.ts';
+import type { Cache } from '../../objects/cache/cache.ts';
+import type { Entry } from '../../objects/cache/entry.ts';
+import { parseStored } from '../../objects/cache/stored-object.ts';
+import type { Reader, Tools } from '../../objects/ports.ts';
+import type { Registry } from '../../objects/registry/registry.ts';
+import { SERVER_USER } from '../../objects/server-user.ts';
+import type { Writer } from '../../objects/transaction/ports.ts';
+import type { Outbound } from '../../outbound/ports.ts';
+import { deleteObjects, markedInProgress, needsCleanup, released } from './cleanup.ts';
+import { webhookConversion } from './conversion-webhook.ts';
+import type { Names, TakenNames } from './names.ts';
+import { decideStatus, isServed, isSettled } from './status.ts';
+
+type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock' | 'random'> & Outbound;
+
+export interface CustomKindsOptions {
+  readonly cache: Cache;
+  readonly registry: Registry;
+  readonly handle: Handle;
+  /** For what reaches webhooks. */
+  readonly core: () => Ports;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A definition, as far as it must be known all the time. */
+interface Followed {
+  readonly group: string;
+  names: Names;
+  /** Identifies the definition that `kind` was made of. */
+  key: string;
+  kind: Kind | undefined;
+}
+
+const RETRY_DELAY_MS = 1000;
+/** Longer than any request takes that was begun before the kind was replaced. */
+const RELEASE_DELAY_MS = 90_000;
+
+export class CustomKinds {
+  readonly #options: CustomKindsOptions;
+  readonly #builtIn: readonly Kind[];
+  readonly #followed = new Map<string, Followed>();
+  /** Names of definitions whose status has to be looked at. */
+  readonly #waiting = new Set<string>();
+  readonly #plan = soon(() => void this.#work());
+  #isWorking = false;
+  #isClosed = false;
+  readonly #unfollow: () => void;
+
+  /** Serves all definitions that are established. */
+  constructor(options: CustomKindsOptions) {
+    this.#options = options;
+    const { cache, registry } = options;
+    this.#builtIn = [...registry.kinds];
+    const table = cache.table(CustomResourceDefinition);
+    // Names that were given up before the start have been given to others since, or will be: those are not settled.
+    const added = table.entries('').flatMap((entry) => this.#follow(entry, { isStart: true }).added);
+    if (added.length > 0) registry.replace([], added);
+    const listener = ({ entry, at }: { entry: Entry | undefined; at: { name: string } }) => {
+      const { removed, added } = entry ? this.#follow(entry) : this.#forget(at.name);
+      if (removed.length > 0 || added.length > 0) registry.replace(removed, added);
+      if (removed.length > 0) options.clock.timer(RELEASE_DELAY_MS, () => removed.forEach(releaseSchemas));
+    };
+    table.listeners.add(listener);
+    this.#unfollow = () => table.listeners.delete(listener);
+  }
+
+  get isRunning(): boolean {
+    return !this.#isClosed;
+  }
+
+  /** Definitions that are stored and not known here. */
+  get unfollowed(): readonly string[] {
+    const stored = [...this.#options.cache.table(CustomResourceDefinition).entries('')];
+    return stored.map(({ at }) => at.name).filter((name) => !this.#followed.has(name));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unfollow();
+  }
+
+  /** Looks at a definition that is new or has changed. */
+  #follow(entry: Entry, { isStart = false } = {}): Changes {
+    const definition = outline(entry);
+    const { name } = entry.at;
+    const { spec, status, metadata } = definition;
+    const before = this.#followed.get(name);
+    const followed: Followed = before ?? { group: spec.group, names: status.acceptedNames, key: '', kind: undefined };
+    this.#followed.set(name, followed);
+    followed.names = status.acceptedNames;
+    // Reading a definition again takes time; after a start, hardly any has to be looked at.
+    if (!isSettled(definition)) this.#look(name);
+    const key = isServed(status) ? keyOf(definition) : '';
+    if (key === followed.key) return NO_CHANGES;
+    const removed = followed.kind ? [followed.kind] : [];
+    followed.key = key;
+    followed.kind = key ? this.#kindOf(definition, name) : undefined;
+    if (metadata.deletionTimestamp === undefined && !isStart) this.#lookAtGroup(spec.group, name);
+    return { removed, added: followed.kind ? [followed.kind] : [] };
+  }
+
+  #forget(name: string): Changes {
+    const followed = this.#followed.get(name);
+    if (!followed) return NO_CHANGES;
+    this.#followed.delete(name);
+    this.#waiting.delete(name);
+    this.#lookAtGroup(followed.group, name);
+    return { removed: followed.kind ? [followed.kind] : [], added: [] };
+  }
+
+  #kindOf(definition: CustomResourceDefinition, name: string): Kind {
+    const { spec, status, metadata } = definition;
+    const table = this.#options.cache.table(CustomResourceDefinition);
+    return customKind(spec, {
+      names: status.acceptedNames,
+      conversion:
+        spec.conversion?.strategy === 'Webhook' ? webhookConversion(this.#options.core, spec.conversion) : undefined,
+      isTerminating: metadata.deletionTimestamp !== undefined,
+      definition: () => {
+        const entry = table.get('', name);
+        return entry ? read(entry) : { spec: { ...spec, versions: [] } };
+      },
+    });
+  }
+
+  /** A name that was given up may be free for others of the group. */
+  #lookAtGroup(group: string, except: string): void {
+    for (const [name, followed] of this.#followed) if (followed.group === group && name !== except) this.#look(name);
+  }
+
+  #look(name: string): void {
+    this.#waiting.add(name);
+    this.#plan();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    try {
+      for (const name of this.#waiting) {
+        if (this.#isClosed) return;
+        this.#waiting.delete(name);
+        await this.#reconcile(name);
+      }
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  async #reconcile(name: string): Promise<void> {
+    const { cache, clock, log } = this.#options;
+    const entry = cache.table(CustomResourceDefinition).get('', name);
+    if (!entry) return;
+    try {
+      // A write of the status leaves the schemas as they are: they need not be read.
+      const definition = outline(entry);
+      if (needsCleanup(definition)) await this.#clean(definition, name);
+      else if (!definition.metadata.deletionTimestamp) await this.#settle(definition, name);
+    } catch (error) {
+      // What has changed in the meantime is looked at again.
+      if (isApiError(error, 'Conflict', 'NotFound') || this.#isClosed) return;
+      log.warn('the status of a custom resource definition could not be written', { name, error });
+      clock.timer(RETRY_DELAY_MS, () => this.#look(name));
+    }
+  }
+
+  async #settle(definition: CustomResourceDefinition, name: string): Promise<void> {
+    const now = timestamp(this.#options.clock.now());
+    const status = decideStatus(definition, this.#takenBy(definition.spec.group, name), now);
+    if (status === definition.status) return;
+    const followed = this.#followed.get(name);
+    // Others that are looked at before the write has arrived must not get the same names.
+    if (followed) followed.names = status.acceptedNames;
+    await this.#write({ ...definition, status });
+  }
+
+  async #clean(definition: CustomResourceDefinition, name: string): Promise<void> {
+    const { cache, handle, clock } = this.#options;
+    const now = () => timestamp(clock.now());
+    const kind = this.#followed.get(name)?.kind;
+    const marked = markedInProgress(definition, now());
+    if (marked) {
+      await this.#write(marked);
+      return;
+    }
+    if (!kind) return this.#write(released(definition, false, now()));
+    const table = cache.table(kind);
+    if (table.count('') > 0) {
+      const isEmpty = new Promise<void>((resolve) => {
+        const listener = () => {
+          if (table.count('') > 0) return;
+          table.listeners.delete(listener);
+          resolve();
+        };
+        table.listeners.add(listener);
+      });
+      void isEmpty.then(() => this.#look(name));
+      return deleteObjects(handle, kind, table);
+    }
+    await this.#write(released(definition, true, now()));
+  }
+
+  async #write(definition: CustomResourceDefinition & { metadata: object }): Promise<void> {
+    const { name } = definition.metadata;
+    await this.#options.handle({
+      ...{ verb: 'update', apiVersion: API_VERSION, plural: CustomResourceDefinition.plural, user: SERVER_USER },
+      ...{ name: name ?? '', subresource: 'status', body: structuredClone(definition) },
+    });
+  }
+
+  /** The names of the others of a group. */
+  #takenBy(group: string, except: string): TakenNames {
+    const resources = new Set<string>();
+    const kinds = new Set<string>();
+    for (const { plural, singular, short, kind, listKind, ...each } of this.#builtIn) {
+      if (each.group !== group) continue;
+      for (const name of [plural, singular, ...short]) resources.add(name);
+      for (const name of [kind, listKind]) kinds.add(name);
+    }
+    for (const [name, followed] of this.#followed) {
+      if (followed.group !== group || name === except) continue;
+      const { plural, singular = '', shortNames = [], kind, listKind = '' } = followed.names;
+      for (const each of [plural, singular, ...shortNames]) resources.add(each);
+      for (const each of [kind, listKind]) kinds.add(each);
+    }
+    resources.delete('');
+    kinds.delete('');
+    return { resources, kinds };
+  }
+}
+
+const API_VERSION = CustomResourceDefinition.hub.apiVersion;
+
+interface Changes {
+  readonly removed: readonly Kind[];
+  readonly added: readonly Kind[];
+}
+
+const NO_CHANGES: Changes = { removed: [], added: [] };
+
+/** Reads a definition without keeping it in the cache: it can be large, and is rarely needed. */
+const read = (entry: Entry) => completed(parseStored(entry.stored) as CustomResourceDefinition, entry);
+
+const LARGE: readonly SkippedField[] = [
+  { name: 'schema', depth: 4 },
+  { name: 'managedFields', depth: 2 },
+];
+
+/** Reads a definition without its schemas, which are nearly all of it. */
+const outline = (entry: Entry) => completed(parseWithout(entry.stored, LARGE) as CustomResourceDefinition, entry);
+
+function completed(definition: CustomResourceDefinition, entry: Entry): CustomResourceDefinition {
+  definition.metadata.resourceVersion = String(entry.revision);
+  definition.status ??= { acceptedNames: { plural: '', kind: '' } };
+  definition.status.acceptedNames ??= { plural: '', kind: '' };
+  return definition;
+}
+
+/** Changes when another kind has to be made. */
+function keyOf({ metadata, status }: CustomResourceDefinition): string {
+  const { uid, generation, deletionTimestamp } = metadata;
+  return JSON.stringify([uid, generation, deletionTimestamp !== undefined, status.acceptedNames]);
+}

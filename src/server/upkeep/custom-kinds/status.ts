@@ -1,0 +1,46 @@
+/** What the status of a definition says. */
+import { deepEqual } from '../../../base/json/tree.ts';
+import { hasCondition, type NewCondition, withCondition } from '../../../kinds/groups/apiextensions/conditions.ts';
+import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
+import { decideNames, type TakenNames } from './names.ts';
+
+type Status = CustomResourceDefinition['status'];
+
+const ESTABLISHED: NewCondition = {
+  type: 'Established',
+  status: 'True',
+  reason: 'InitialNamesAccepted',
+  message: 'the initial names have been accepted',
+};
+
+const NOT_ACCEPTED: NewCondition = {
+  type: 'Established',
+  status: 'False',
+  reason: 'NotAccepted',
+  message: 'not all names are accepted',
+};
+
+/** The status of a definition, given the names that others have. A kind that was established once stays so. */
+export function decideStatus(definition: CustomResourceDefinition, taken: TakenNames, now: string): Status {
+  const { spec, status } = definition;
+  const { names, condition } = decideNames(spec.names, status.acceptedNames, taken);
+  const isEstablished = hasCondition(definition, 'Established') || condition.status === 'True';
+  let conditions = withCondition(status.conditions, condition, now);
+  if (!hasCondition(definition, 'Established')) {
+    conditions = withCondition(conditions, isEstablished ? ESTABLISHED : NOT_ACCEPTED, now);
+  }
+  const next = { ...status, acceptedNames: names, conditions };
+  return deepEqual(next, status) ? status : next;
+}
+
+/** Whether the kind of the definition is served. */
+export function isServed(status: Status): boolean {
+  return status.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false;
+}
+
+/** Whether nothing is left to decide: all names are accepted, and the definition stays. */
+export function isSettled(definition: CustomResourceDefinition): boolean {
+  const { metadata, spec, status } = definition;
+  if (metadata.deletionTimestamp !== undefined || !isServed(status)) return false;
+  return hasCondition(definition, 'NamesAccepted') && deepEqual(spec.names, status.acceptedNames);
+}

@@ -1,0 +1,41 @@
+import { soon } from '../../../base/event-loop/soon.ts';
+import { FlowSchema } from '../../../kinds/groups/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../../kinds/groups/flowcontrol/priority-level-configuration.ts';
+import type { FlowControl } from '../../access/fairness/flow-control.ts';
+import { MaxInFlight } from '../../access/fairness/max-in-flight.ts';
+import { PriorityAndFairness } from '../../access/fairness/priority-and-fairness.ts';
+import type { TransactionPorts } from '../../objects/transaction/ports.ts';
+import { ensureDefaultObjects } from './default-objects.ts';
+
+export interface FlowControlSettings {
+  /** Whether API Priority and Fairness is on; otherwise only the number of concurrent requests is limited. */
+  readonly priorityAndFairness: boolean;
+  /** Concurrent requests. Their sum is the number of seats of all priority levels together. */
+  readonly maxReading: number;
+  readonly maxMutating: number;
+  /** How long a request may take in all. It may wait for a seat for a quarter of that. */
+  readonly requestTimeoutMs: number;
+}
+
+/** Resolves when the default FlowSchemas and PriorityLevelConfigurations are up to date; they are kept so from then on. */
+export async function createFlowControl(core: TransactionPorts, settings: FlowControlSettings): Promise<FlowControl> {
+  const { priorityAndFairness, maxReading, maxMutating, requestTimeoutMs } = settings;
+  if (!priorityAndFairness) return new MaxInFlight({ maxReading, maxMutating });
+  const { cache, clock } = core;
+  await ensureDefaultObjects(core);
+  reconcileDefaults(core);
+  return new PriorityAndFairness({
+    ...{ cache, clock, seats: maxReading + maxMutating, maxWaitMs: requestTimeoutMs / 4 },
+    nextTurn: (task) => void setImmediate(task),
+  });
+}
+
+function reconcileDefaults(core: TransactionPorts): void {
+  const { cache, log } = core;
+  const reconcile = soon(() => {
+    ensureDefaultObjects(core).catch((error: unknown) => {
+      log.warn('the default flow schemas and priority levels could not be updated', { error });
+    });
+  });
+  for (const kind of [FlowSchema, PriorityLevelConfiguration]) cache.table(kind).listeners.add(reconcile);
+}

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Call } from '../../../api/call.ts';
+import type { ObjectReply } from '../../../api/reply.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
+import { allKinds } from '../../../kinds/all.ts';
+import { MemoryStore } from '../../../store/memory/memory-store.ts';
+import { createServer, type Server } from '../../index.ts';
+import { LEASE_DURATION_MS, RENEW_INTERVAL_MS } from './lease.ts';
+
+const user = { name: 'tester', groups: ['system:masters'] };
+const A = { address: '192.0.2.1', port: 6443 };
+const B = { address: '192.0.2.2', port: 6443 };
+
+let clock: ControlledClock;
+let store: MemoryStore;
+const servers: Server[] = [];
+beforeEach(() => {
+  clock = new ControlledClock();
+  store = new MemoryStore({ clock });
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close();
+  await store.close();
+});
+
+/** Two servers in one process share the memory store, as two processes share etcd. */
+async function start(advertise: typeof A, { isShared } = { isShared: true }): Promise<Server> {
+  const server = await createServer({
+    store,
+    kinds: allKinds,
+    clock,
+    freeze: true,
+    advertise,
+    sharedFrom: isShared ? 'host' : undefined,
+  });
+  servers.push(server);
+  return server;
+}
+
+const ask = async (call: Partial<Call>): Promise<any> => {
+  const base = { apiVersion: 'v1', namespace: 'default', user };
+  const reply = (await servers[0]!.handle({ ...base, ...call } as Call)) as ObjectReply;
+  return reply.type === 'object' ? reply.item.object : reply;
+};
+const addresses = async (): Promise<string[]> => {
+  const { subsets = [] } = await ask({ verb: 'get', plural: 'endpoints', name: 'kubernetes' });
+  const slices = { apiVersion: 'discovery.k8s.io/v1', plural: 'endpointslices' };
+  const listed = await ask({ ...slices, verb: 'list' });
+  const inSlices = listed.items
+    .flatMap(({ object }: any) =>
+      object.endpoints.flatMap((each: any) => each.addresses.map((ip: string) => `${ip}:${object.ports[0].port}`)),
+    )
+    .sort();
+  const inSubsets = subsets
+    .flatMap(({ addresses: list, ports }: any) => list.map(({ ip }: any) => `${ip}:${ports[0].port}`))
+    .sort();
+  expect(inSlices).toEqual(inSubsets);
+  return inSubsets;
+};
+const leases = async () => {
+  const where = { apiVersion: 'coordination.k8s.io/v1', plural: 'leases', namespace: 'kube-system' };
+  const options = { labelSelector: 'apiserver.kubernetes.io/identity=kube-apiserver' };
+  return (await ask({ ...where, verb: 'list', options })).items.map(({ object }: any) => object);
+};
+
+describe('servers on one store', () => {
+  it('are all among the endpoints, whoever started last', async () => {
+    await (await start(A)).join();
+    expect(await addresses()).toEqual(['192.0.2.1:6443']);
+    await (await start(B)).join();
+    await clock.advance(0);
+    expect(await addresses()).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
+    const [first] = await leases();
+    expect(first).toMatchObject({
+      metadata: {
+        name: expect.stringMatching(/^apiserver-[0-9a-f]{26}$/),
+        labels: { 'kubernetes.io/hostname': 'host' },
+      },
+      spec: {
+        leaseDurationSeconds: 15,
+        holderIdentity: expect.stringMatching(/^apiserver-[0-9a-f]{26}_[0-9a-f-]{36}$/),
+      },
+    });
+    await clock.advance(10 * LEASE_DURATION_MS);
+    expect(await addresses()).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
+    expect(await leases()).toHaveLength(2);
+  });
+
+  it('on one machine differ by their ports', async () => {
+    await (await start(A)).join();
+    const leave = await (await start({ ...A, port: 6444 })).join();
+    await clock.advance(0);
+    expect(await addresses()).toEqual(['192.0.2.1:6443', '192.0.2.1:6444']);
+    await leave();
+    await clock.advance(0);
+    expect(await addresses()).toEqual(['192.0.2.1:6443']);
+  });
+
+  it('disappear at once when they stop cleanly', async () => {
+    await (await start(A)).join();
+    const leave = await (await start(B)).join();
+    await clock.advance(0);
+    await leave();
+    expect(await addresses()).toEqual(['192.0.2.1:6443']);
+    expect(await leases()).toHaveLength(1);
+  });
+
+  it('disappear when they die and their lease expires, and not before', async () => {
+    await (await start(A)).join();
+    const b = await start(B);
+    await b.join();
+    await clock.advance(RENEW_INTERVAL_MS);
+    servers.splice(servers.indexOf(b), 1);
+    b.close();
+    await clock.advance(LEASE_DURATION_MS - 1_000);
+    expect(await addresses()).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
+    await clock.advance(1_000);
+    expect(await addresses()).toEqual(['192.0.2.1:6443']);
+    expect(await leases()).toHaveLength(1);
+    await (await start(B)).join();
+    await clock.advance(0);
+    expect(await addresses()).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
+  });
+
+  it('leave the last address when the last one stops', async () => {
+    const leave = await (await start(A)).join();
+    await leave();
+    expect(await addresses()).toEqual(['192.0.2.1:6443']);
+    expect(await leases()).toEqual([]);
+  });
+
+  it('write the endpoints and their leases again when somebody deletes them', async () => {
+    await (await start(A)).join();
+    await ask({ verb: 'delete', plural: 'endpoints', name: 'kubernetes' });
+    await clock.advance(0);
+    expect(await addresses()).toEqual(['192.0.2.1:6443']);
+    const [{ metadata }] = await leases();
+    const lease = { apiVersion: 'coordination.k8s.io/v1', plural: 'leases', namespace: 'kube-system' };
+    await ask({ ...lease, verb: 'delete', name: metadata.name });
+    await clock.advance(RENEW_INTERVAL_MS);
+    expect(await leases()).toHaveLength(1);
+  });
+});
+
+it('a server that shares its store with nobody needs no lease, and no timer', async () => {
+  const before = clock.waiting;
+  await (await start(A, { isShared: false })).join();
+  expect(await addresses()).toEqual(['192.0.2.1:6443']);
+  expect(await leases()).toEqual([]);
+  expect(clock.waiting).toBe(before);
+});

@@ -1,9 +1,0 @@
-import type { Kind, Verb } from '../../kinds/kind.ts';
-import type { Operation } from '../operation.ts';
-
-/** A kind whose objects are never stored. */
-export interface VirtualResource {
-  readonly kind: Kind;
-  /** Performs each verb of the kind. */
-  readonly operations: Readonly<Partial<Record<Verb, Operation>>>;
-}

@@ -1,0 +1,308 @@
+/** Clients of a cluster with real pods notice neither that its program ends nor that another one takes over. */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { connect as connectTo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { newDirectory, type Qd, runQd, startQd } from '../program.ts';
+import { otherRelease } from './other-release.ts';
+import { echoing, getting, resolving, type Watch, watch } from './watch.ts';
+
+const isRoot = process.getuid?.() === 0;
+const isInstalled = existsSync('/usr/sbin/nft');
+if (!isRoot || !isInstalled) console.log('skipped: nft is not installed, or this is not root');
+
+const TIMEOUT_MS = 120_000;
+/** Of each client, after each step. */
+const MORE_ANSWERS = 50;
+const HOST = 'web.test';
+const NAMESPACE = '/api/v1/namespaces/default';
+const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
+const SLICES = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+
+/** Answers, and echoes what comes after an upgrade. */
+const SERVER = `
+const server = require('http').createServer((request, response) => response.end('ok'));
+server.on('upgrade', (_, socket) => {
+  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n');
+  socket.on('error', () => {});
+  socket.pipe(socket);
+});
+server.listen(8080);
+`;
+
+const flagsOf = (range: number) => [
+  ...['--nodes', '1', '--runtime', 'process'],
+  ...['--cluster-cidr', `10.${range}.0.0/16`, '--service-cluster-ip-range', `10.158.${range}.0/24`],
+];
+const daemonsIn = async (data: string) =>
+  (await readdir(join(data, 'network')).catch((): string[] => [])).filter((name) => name.endsWith('.pid'));
+
+describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', () => {
+  let directory: string;
+  let qd: Qd;
+  let ports: { readonly dns: number; readonly http: number; readonly node: number };
+  let dnsAddress: string;
+  let watches: Watch[];
+  let echoes: Awaited<ReturnType<typeof echoing>>[];
+  const data = () => join(directory, 'data');
+  const flags = flagsOf(147);
+  const start = (options: { dist?: string; env?: NodeJS.ProcessEnv } = {}) => startQd({ directory, flags, ...options });
+  const command = (...args: string[]) => runQd([...args, '--data-dir', data()], { env: { HOME: directory } });
+  const daemons = () => daemonsIn(data());
+  const tables = () => execFileSync('/usr/sbin/nft', ['list', 'tables'], { encoding: 'utf8' });
+
+  async function deploy(): Promise<void> {
+    const post = async (path: string, body: object) => {
+      const { code, text } = await qd.request('POST', path, { body });
+      expect(code, text).toBe(200);
+    };
+    await qd.until('/api/v1/nodes', ({ status }) => isTrue(status, 'Ready'));
+    await post(`${NAMESPACE}/services`, {
+      metadata: { name: 'web' },
+      spec: { type: 'NodePort', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] },
+    });
+    await post(`${NAMESPACE}/pods`, {
+      metadata: { name: 'web', labels: { app: 'web' } },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [
+          {
+            ...{ name: 'c', image: 'host', command: ['node', '-e', SERVER] },
+            readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 },
+          },
+        ],
+      },
+    });
+    const backend = { service: { name: 'web', port: { number: 80 } } };
+    await post(INGRESSES, {
+      metadata: { name: 'web' },
+      spec: { rules: [{ host: HOST, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] },
+    });
+    await qd.until(SLICES, ({ endpoints }) => endpoints?.some(({ conditions }: any) => conditions.ready));
+    await qd.until(INGRESSES, ({ status }) => status.loadBalancer?.ingress);
+    const [, dns = '', dnsPort = ''] = /^DNS .* on (\S+):(\d+)/m.exec(qd.output()) ?? [];
+    const [, http = ''] = /^ingress +http:\S+:(\d+)/m.exec(qd.output()) ?? [];
+    const { body } = await qd.request('GET', `${NAMESPACE}/services/web`);
+    dnsAddress = dns;
+    ports = { dns: Number(dnsPort), http: Number(http), node: body.spec.ports[0].nodePort };
+    const asking = [getting(ports.http, { host: HOST, keepAlive: false }), resolving(NAME, dnsServer())];
+    asking.push(getting(ports.node, { host: HOST, keepAlive: false }));
+    for (const ask of asking) await vi.waitFor(ask, 20_000);
+  }
+
+  const NAME = 'web.default.svc.cluster.local';
+  const dnsServer = () => ({ address: dnsAddress, port: ports.dns });
+
+  beforeAll(async () => {
+    directory = await newDirectory();
+    await chmod(directory, 0o777);
+    qd = await start();
+    await deploy();
+  }, TIMEOUT_MS);
+
+  afterAll(async () => {
+    await qd?.stop('SIGKILL');
+    await command('reset', '--yes');
+    await rm(directory, { recursive: true, force: true });
+  }, TIMEOUT_MS);
+
+  beforeEach(async () => {
+    echoes = [await echoing(ports.http, HOST), await echoing(ports.node, HOST)];
+    watches = [
+      watch('DNS', resolving(NAME, dnsServer())),
+      watch('a connection to Ingress', getting(ports.http, { host: HOST, keepAlive: false })),
+      watch('a request to Ingress', getting(ports.http, { host: HOST, keepAlive: true })),
+      watch('a node port', getting(ports.node, { host: HOST, keepAlive: false })),
+      ...echoes.map(({ ask }, index) => watch(`open connection ${index}`, ask)),
+    ];
+    await allAnswered();
+  });
+
+  afterEach(async () => {
+    await Promise.all(watches.map((each) => each.stop()));
+    for (const each of echoes) each.close();
+  });
+
+  /** Lets the clients go on, and fails with what was not answered. */
+  async function allAnswered(): Promise<void> {
+    await Promise.all(watches.map((each) => each.more(MORE_ANSWERS)));
+    expect(watches.flatMap(({ failures }) => failures)).toEqual([]);
+  }
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)('%s and the next start', { timeout: TIMEOUT_MS }, async (signal) => {
+    await qd.stop(signal);
+    await allAnswered();
+    qd = await start();
+    await allAnswered();
+    expect(await daemons()).toHaveLength(1);
+  });
+
+  test('a start that fails', { timeout: TIMEOUT_MS }, async () => {
+    await qd.stop('SIGTERM');
+    const certificate = join(data(), 'pki', 'ca.crt');
+    const before = execFileSync('cat', [certificate]);
+    await writeFile(certificate, 'nonsense');
+    try {
+      const { code } = await command('up', ...flags, '--port', '0', '--kubeconfig', join(directory, 'kubeconfig'));
+      expect(code).toBe(1);
+    } finally {
+      await writeFile(certificate, before);
+    }
+    await allAnswered();
+    qd = await start();
+    await allAnswered();
+    expect(await daemons()).toHaveLength(1);
+  });
+
+  test('another release, whose start fails at first, and then the old one again', { timeout: TIMEOUT_MS }, async () => {
+    const folder = await newDirectory();
+    await chmod(folder, 0o755);
+    const other = { dist: await otherRelease(folder), env: { NODE_DISABLE_COMPILE_CACHE: '1' } };
+    try {
+      await qd.stop('SIGTERM');
+      const [daemon] = await daemons();
+      const taken = createServer().listen(0, '127.0.0.1');
+      await once(taken, 'listening');
+      const { port } = taken.address() as { port: number };
+      const failing = ['--ingress-http-port', String(port), '--kubeconfig', join(directory, 'kubeconfig')];
+      const failed = await runQd(['up', '--data-dir', data(), ...flags, '--port', '0', ...failing], other);
+      taken.close();
+      expect(failed.stderr).toContain('--ingress-http-port');
+      await allAnswered();
+      await vi.waitFor(async () => expect(await daemons()).toEqual([daemon]), 5_000);
+      qd = await start(other);
+      await allAnswered();
+      // The old one goes on with the connections that are open.
+      const both = await vi.waitFor(async () => {
+        const found = await daemons();
+        expect(found).toHaveLength(2);
+        return found;
+      }, 20_000);
+      expect(both).toContain(daemon);
+      await qd.stop('SIGKILL');
+      await allAnswered();
+      qd = await start();
+      await vi.waitFor(async () => {
+        expect((await daemons()).filter((each) => !both.includes(each))).toHaveLength(1);
+      }, 20_000);
+      await allAnswered();
+      await Promise.all(watches.map((each) => each.stop()));
+      for (const each of echoes) each.close();
+      await vi.waitFor(async () => expect(await daemons()).toHaveLength(1), 15_000);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('a daemon that is killed is started again', { timeout: TIMEOUT_MS }, async () => {
+    await Promise.all(watches.map((each) => each.stop()));
+    const [daemon = ''] = await daemons();
+    process.kill(Number(daemon.replace('.pid', '')), 'SIGKILL');
+    for (const ask of [resolving(NAME, dnsServer()), getting(ports.http, { host: HOST, keepAlive: false })]) {
+      await vi.waitFor(ask, { timeout: 20_000, interval: 100 });
+    }
+    expect(await daemons()).not.toContain(daemon);
+  });
+
+  test('another cluster does not start with what the rules of a stopped one have', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await Promise.all(watches.map((each) => each.stop()));
+    await qd.stop('SIGTERM');
+    const other = await newDirectory();
+    const up = (...more: string[]) =>
+      runQd(['up', '--data-dir', join(other, 'data'), '--kubeconfig', join(other, 'kubeconfig'), ...more]);
+    const sameRanges = await up(...flags, '--port', '0');
+    expect(sameRanges.stderr).toContain(`${data()}, which is stopped, and whose pods and rules go on`);
+    const samePort = await up(...flagsOf(149), '--port', String(ports.node));
+    expect(samePort.stderr).toContain(`port ${ports.node} is a node port of another cluster`);
+    await rm(other, { recursive: true, force: true });
+    qd = await start();
+    expect(await getting(ports.node, { host: HOST, keepAlive: false })()).toBeUndefined();
+  });
+
+  test('qd down leaves nothing', { timeout: TIMEOUT_MS }, async () => {
+    await Promise.all(watches.map((each) => each.stop()));
+    await qd.stop('SIGTERM');
+    expect(tables()).toContain('qd-quarterdeck-node-1-');
+    const { stdout } = await runQd(['list']);
+    expect(stdout).toMatch(/stopped \(.*process \d+/);
+    expect(await command('down')).toMatchObject({ code: 0 });
+    expect(await daemons()).toEqual([]);
+    expect(existsSync(join(data(), 'network', 'daemon.sock'))).toBe(false);
+    for (const port of [ports.http, ports.node]) expect(await isOpen('127.0.0.1', port)).toBe(false);
+    expect(await isOpen(dnsAddress, ports.dns)).toBe(false);
+    expect(tables()).not.toContain('qd-quarterdeck-node-1-');
+    qd = await start();
+    await qd.stop('SIGKILL');
+    expect(await command('reset', '--yes')).toMatchObject({ code: 0 });
+    expect(existsSync(data())).toBe(false);
+  });
+});
+
+/** Without root, pods have no addresses of their own. */
+describe.skipIf(!isRoot)('without root', () => {
+  let directory: string;
+  const uid = 65_534;
+  const command = (...args: string[]) =>
+    runQd([...args, '--data-dir', join(directory, 'data')], { env: { HOME: directory }, uid });
+
+  beforeAll(async () => {
+    directory = await newDirectory();
+    await chmod(directory, 0o777);
+  });
+
+  afterAll(async () => {
+    await command('reset', '--yes');
+    await rm(directory, { recursive: true, force: true });
+  }, TIMEOUT_MS);
+
+  test('DNS and Ingress go on while a pod does, and not without one', { timeout: TIMEOUT_MS }, async () => {
+    const start = () => startQd({ directory, flags: flagsOf(148), uid });
+    const daemons = () => daemonsIn(join(directory, 'data'));
+    let qd = await start();
+    await qd.stop('SIGTERM');
+    await vi.waitFor(async () => expect(await daemons()).toEqual([]), 10_000);
+    qd = await start();
+    await qd.until('/api/v1/nodes', ({ status }) => isTrue(status, 'Ready'));
+    const container = { name: 'c', image: 'host', command: ['node', '-e', 'setInterval(() => {}, 1000)'] };
+    await qd.request('POST', `${NAMESPACE}/pods`, {
+      body: { metadata: { name: 'one' }, spec: { containers: [container] } },
+    });
+    await qd.until(`${NAMESPACE}/pods`, ({ status }) => status.phase === 'Running');
+    const [, address = '', port = ''] = /^DNS .* on (\S+):(\d+)/m.exec(qd.output()) ?? [];
+    const [, http = ''] = /^ingress +http:\S+:(\d+)/m.exec(qd.output()) ?? [];
+    const dns = watch('DNS', resolving('kubernetes.default.svc.cluster.local', { address, port: Number(port) }));
+    const ingress = watch('Ingress', async () => {
+      const { status } = await fetch(`http://127.0.0.1:${http}/`);
+      if (status !== 404) throw new Error(`${status}`);
+    });
+    await qd.stop('SIGTERM');
+    await Promise.all([dns, ingress].map((each) => each.more(MORE_ANSWERS)));
+    qd = await start();
+    await Promise.all([dns, ingress].map((each) => each.more(MORE_ANSWERS)));
+    await Promise.all([dns.stop(), ingress.stop()]);
+    expect([...dns.failures, ...ingress.failures]).toEqual([]);
+    expect(await daemons()).toHaveLength(1);
+    expect(await command('down')).toMatchObject({ code: 0 });
+    expect(await daemons()).toEqual([]);
+  });
+});
+
+const isTrue = (status: any, type: string) =>
+  status.conditions?.some((each: any) => each.type === type && each.status === 'True');
+
+async function isOpen(address: string, port: number): Promise<boolean> {
+  const socket = connectTo(port, address);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
