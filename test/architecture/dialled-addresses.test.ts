@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { filesBelow, isTest, root } from './source.ts';
+import { analyse, filesBelow, isTest, root } from './source.ts';
 
 const CONNECTION_OPENED = 'over a connection that is open, or that its caller opens with the guard';
 const OPERATOR = 'the operator names the address, by a flag or a file';
@@ -27,7 +27,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/federation/dns/providers/http.ts': OPERATOR,
   'src/federation/dns/providers/rfc2136/connection.ts': OPERATOR,
   'src/network/dns/upstream/exchange.ts': OPERATOR,
+  'src/network/dns/server/udp.ts': 'answers go to who has asked',
   'src/network/userspace/tcp-front.ts': VALIDATED,
+  'src/network/userspace/udp-front.ts': VALIDATED,
   'src/node/endpoint/routes/connect.ts': OWN_ADDRESSES,
   'src/node/process/keeper/dial.ts': OWN_SOCKET,
   'src/server/serving/aggregation/transport.ts': CONNECTION_OPENED,
@@ -37,22 +39,32 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/server/outbound/webhooks/post.ts': 'a URL of the operator, or one whose caller gives it the lookup of the guard',
 };
 
-const IMPORT = /import (\{[^}]*\}|\* as \w+) from 'node:(?:net|tls|https?|http2)';/g;
-const OPENS = /\b(?:connect|request|get|createConnection)\b/;
+const IMPORT = /\bimport (\{[^}]*\}|\* as \w+|\w+) from '(?:(?:node:)?(?:net|tls|https?|http2|dgram)|ws)'/g;
+const LOADED_LATER = /\bimport\(\s*'(?:node:)?(?:net|tls|https?|http2|dgram)'/;
+/** Of `dgram`, every socket sends where it is told to. */
+const OPENS = /\b(?:connect|request|get|createConnection|createSocket|WebSocket)\b/;
+const CONSTRUCTED = /\bnew Socket\(\s*(?:\)|\{(?!\s*fd\b))/;
+const FETCHED = /(?<![.#\w])(?<!async )fetch\(|\bglobalThis\.fetch\b/;
 const GUARD = /from '[./]*base\/dial\/dial-guard\.ts'/;
+/** Having it is not enough: it is asked, or given to the agent that asks it for every connection. */
+const ASKED = /\.(?:checkHost|lookup|connect|refusalOf)\(|\bnew BackendAgent\(guard\b/;
 
 function opensConnections(text: string): boolean {
-  return [...text.matchAll(IMPORT)].some(([, names = '']) => {
+  const bindings = [...text.matchAll(IMPORT)].some(([, names = '']) => {
     const values = names.replace(/\btype \w+/g, '');
-    return names.startsWith('*') || OPENS.test(values);
+    return !names.startsWith('{') || OPENS.test(values);
   });
+  const { code } = analyse(text);
+  return bindings || LOADED_LATER.test(text) || CONSTRUCTED.test(code) || FETCHED.test(code);
 }
+
+const isGuarded = (text: string) => GUARD.test(text) && ASKED.test(analyse(text).code);
 
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const openers = filesBelow('src', '.ts').filter((path) => !isTest(path) && opensConnections(textOf(path)));
 
 test('addresses are checked before they are dialled', () => {
-  expect(openers.filter((path) => !GUARD.test(textOf(path)) && !(path in OTHERS))).toEqual([]);
+  expect(openers.filter((path) => !isGuarded(textOf(path)) && !(path in OTHERS))).toEqual([]);
 });
 
 test('files that dial without the guard still do so', () => {
@@ -67,6 +79,22 @@ test.each([
   ["import { isIP } from 'node:net';", false],
   ["import type { ClientRequest } from 'node:http';", false],
   ["import { type ClientRequest, createServer } from 'node:http';", false],
+  ["import { createSocket } from 'node:dgram';", true],
+  ["import http from 'http';", true],
+  ["const { request } = await import('node:http');", true],
+  ["import { WebSocket } from 'ws';", true],
+  ["import { WebSocketServer } from 'ws';", false],
+  ['await fetch(url);', true],
+  ['await transport.fetch(path);', false],
+  ["import { Socket } from 'node:net'; new Socket().connect(80, host);", true],
+  ["import { Socket } from 'node:net'; new Socket({ fd: 3 });", false],
 ])('%s opens connections: %s', (text, expected) => {
   expect(opensConnections(text)).toBe(expected);
+});
+
+test.each([
+  ["import { DialGuard } from '../base/dial/dial-guard.ts'; request(url);", false],
+  ["import { type DialGuard } from '../base/dial/dial-guard.ts'; request({ lookup: guard.lookup() });", true],
+])('%s has addresses checked: %s', (text, expected) => {
+  expect(isGuarded(text)).toBe(expected);
 });

@@ -7,7 +7,11 @@ import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
 const NODE_FS = new Set(['fs', 'fs/promises', 'node:fs', 'node:fs/promises']);
 
-/** Rooms whose files are no pod's, with what they are. */
+const KEPT = 'records, pipes and logs, in directories that no container sees';
+const below = (room: string, files: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(files).map(([name, what]) => [`${room}${name}`, what]));
+
+/** Rooms and files that use no paths of pods, with what they use. */
 const OTHER_FILES: Readonly<Record<string, string>> = {
   'src/node/agent/static/': 'manifests of static pods, in a directory of the administrator',
   'src/node/cgroups/': 'cgroups, which the kernel makes',
@@ -16,7 +20,28 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
   'src/node/images/archive/': 'archives that the user of `qd image` names',
   'src/node/images/build/': 'files that the user of `qd image` names',
   'src/node/machine/': 'what the kernel says about the machine',
-  'src/node/process/keeper/': 'records, pipes and logs of the keeper',
+  ...below('src/node/process/keeper/', {
+    'choose-executor.ts': 'the directory with which it tries an executor',
+    'command.ts': KEPT,
+    'engine.ts': KEPT,
+    'fifo.ts': KEPT,
+    'files.ts': KEPT,
+    'keeper.ts': KEPT,
+    'kept-container.ts': KEPT,
+    'kept-sandbox.ts': `${KEPT}; files in /etc of a pod, before the pod has processes`,
+    'left-commands.ts': KEPT,
+    'machine.ts': 'what the kernel says about the machine',
+    'oci/layers.ts': 'the directories of a layer, before the container has processes',
+    'oci/oci-executor.ts': `${KEPT}; devices of the node that the runtime is told to pass on`,
+    'oci/oci-runtime.ts': KEPT,
+    'oci/own-devices.ts': 'the devices that every container gets a copy of',
+    'output.ts': 'logs, in the directory of the agent',
+    'pid-file.ts': KEPT,
+    'plain/plain-executor.ts': 'the script that starts processes',
+    'spare-fifos.ts': KEPT,
+    'supervisor.ts': KEPT,
+    'terminal.ts': KEPT,
+  }),
   'src/node/process/network/': 'settings of the kernel',
 };
 

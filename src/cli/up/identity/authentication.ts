@@ -88,5 +88,5 @@ async function oidcTokens({ files, clock, log }: AuthenticationOptions): Promise
     import('../../../server/access/authn/oidc.ts'),
     import('./fetch-json.ts'),
   ]);
-  return new OidcTokens({ ...settings, fetch: (url) => fetchJson(url, { ca }), clock, log });
+  return new OidcTokens({ ...settings, fetchJson: (url) => fetchJson(url, { ca }), clock, log });
 }

@@ -50,7 +50,7 @@ function source(given: Partial<OidcOptions> = {}): OidcTokens {
     groupsPrefix: '',
     requiredClaims: new Map(),
     algorithms: ['RS256'],
-    async fetch(url) {
+    async fetchJson(url) {
       fetched.push(url);
       if (isDown) throw new Error('no route');
       return url.endsWith('/keys') ? { keys: published.map(jwk) } : configuration;
@@ -160,7 +160,7 @@ describe('an issuer that publishes odd keys', () => {
   const publishing = (keys: readonly unknown[]) =>
     source({
       algorithms: ['RS256', 'RS512', 'PS512'],
-      fetch: async (url) => (url.endsWith('/keys') ? { keys } : configuration),
+      fetchJson: async (url) => (url.endsWith('/keys') ? { keys } : configuration),
     });
   const small = generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey;
 

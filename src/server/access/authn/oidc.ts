@@ -25,7 +25,7 @@ export interface OidcOptions {
   readonly requiredClaims: ReadonlyMap<string, string>;
   readonly algorithms: readonly string[];
   /** Fetches JSON. */
-  readonly fetch: (url: string) => Promise<unknown>;
+  readonly fetchJson: (url: string) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -102,14 +102,14 @@ export class OidcTokens implements TokenSource {
 
   /** Concurrent calls share one fetch. If it fails, the current keys stay. */
   #fetchKeys(): Promise<void> {
-    const { issuer, fetch, clock, log } = this.#options;
+    const { issuer, fetchJson, clock, log } = this.#options;
     this.#fetching ??= (async () => {
       try {
-        const configuration = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+        const configuration = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
         const { issuer: named, jwks_uri: keysUrl } = configuration as Claims;
         if (named !== issuer) throw new Error(`its configuration names another issuer: ${JSON.stringify(named)}`);
         if (typeof keysUrl !== 'string') throw new Error('its configuration has no jwks_uri');
-        this.#keys = keysIn(await fetch(keysUrl));
+        this.#keys = keysIn(await fetchJson(keysUrl));
       } catch (error) {
         log.warn('the keys of the OIDC issuer cannot be fetched', { issuer, error });
       } finally {
