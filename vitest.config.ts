@@ -30,7 +30,7 @@ const MEASURING = [
 ];
 
 /** Replace a module, change the user of their process, measure its memory, watch its errors, or look into Node's own parts. */
-const ISOLATED = [
+export const ISOLATED: readonly string[] = [
   'src/server/serving/http/node-internals.test.ts',
   'src/server/serving/http/listen/*.test.ts',
   'src/server/serving/http/front/batched-port.test.ts',
@@ -44,6 +44,7 @@ const ISOLATED = [
   'src/server/serving/codec/yaml.test.ts',
   'src/server/serving/http/respond/text-stream.test.ts',
   'test/isolation/plain-user.test.ts',
+  'test/runtimes/process-delegated.test.ts',
   'test/runtimes/process-user.test.ts',
 ];
 
@@ -79,7 +80,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...{ ...COMMON, name: 'isolated', include: ISOLATED },
+          ...{ ...COMMON, name: 'isolated', include: [...ISOLATED] },
           ...{ maxWorkers: MORE_THAN_CORES, sequence: { groupOrder: 1 } },
         },
       },

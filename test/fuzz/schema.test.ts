@@ -17,7 +17,7 @@ import { applyStrategicMergePatch } from '../../src/schema/patch/strategic-merge
 import { validate } from '../../src/schema/validate.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
-const CORPUS = new URL('./corpus/schema', import.meta.url);
+const CORPUS = new URL('./corpus/schema/', import.meta.url);
 
 const corpus = readdirSync(CORPUS).map((file): [string, unknown] => [
   file,

@@ -3,15 +3,7 @@
  * and of volumes, which other processes may exchange at any time: what counts is where mounts have become. The runtime masks files of the
  * kernel with the /dev/null of the container, and opens it for processes; so nothing of a pod may be at the root, /dev, /proc or /sys.
  */
-
-/** A hook as the OCI runtime specification describes it. */
-export interface OciHook {
-  readonly path: string;
-  readonly args: readonly string[];
-  readonly env: readonly string[];
-  /** In seconds. */
-  readonly timeout: number;
-}
+import type { OciHook } from './oci-hook.ts';
 
 /**
  * Without an argument, the root of the container is the working directory. The first mount there is that of the node; the runtime mounts

@@ -48,7 +48,8 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
   let watches: Watch[];
   let echoes: Awaited<ReturnType<typeof echoing>>[];
   const data = () => join(directory, 'data');
-  const flags = flagsOf(147);
+  // Rules are named after it, and other clusters of this machine have some, too.
+  const flags = [...flagsOf(147), '--name', 'outliving'];
   const start = (options: { dist?: string; env?: NodeJS.ProcessEnv } = {}) => startQd({ directory, flags, ...options });
   const command = (...args: string[]) => runQd([...args, '--data-dir', data()], { env: { HOME: directory } });
   const daemons = () => daemonsIn(data());
@@ -227,7 +228,7 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
   test('qd down leaves nothing', { timeout: TIMEOUT_MS }, async () => {
     await Promise.all(watches.map((each) => each.stop()));
     await qd.stop('SIGTERM');
-    expect(tables()).toContain('qd-quarterdeck-node-1-');
+    expect(tables()).toContain('qd-outliving-node-1-');
     const { stdout } = await runQd(['list']);
     expect(stdout).toMatch(/stopped \(.*process \d+/);
     expect(await command('down')).toMatchObject({ code: 0 });
@@ -235,7 +236,7 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
     expect(existsSync(join(data(), 'network', 'daemon.sock'))).toBe(false);
     for (const port of [ports.http, ports.node]) expect(await isOpen('127.0.0.1', port)).toBe(false);
     expect(await isOpen(dnsAddress, ports.dns)).toBe(false);
-    expect(tables()).not.toContain('qd-quarterdeck-node-1-');
+    expect(tables()).not.toContain('qd-outliving-node-1-');
     qd = await start();
     await qd.stop('SIGKILL');
     expect(await command('reset', '--yes')).toMatchObject({ code: 0 });

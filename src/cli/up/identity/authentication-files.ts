@@ -15,7 +15,7 @@ export interface AuthenticationFiles {
   readonly oidc: OidcSettings | undefined;
 }
 
-type OidcSettings = Omit<OidcOptions, 'fetch' | 'clock' | 'log'> & {
+type OidcSettings = Omit<OidcOptions, 'fetchJson' | 'clock' | 'log'> & {
   /** PEM; undefined: those that Node trusts. */
   readonly ca: string | undefined;
 };

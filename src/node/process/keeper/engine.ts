@@ -245,8 +245,8 @@ export class Engine {
     return [...this.sandboxes.values()].flatMap(({ record }): ContainerUsage[] => {
       const usage = cgroups?.usage(record.cgroup);
       if (!usage) return [];
-      const { holder, config } = record;
-      const pid = config.namespaces.network === 'pod' ? holder?.pid : undefined;
+      const running = this.#containersOf(record.id).find(({ pid }) => pid !== undefined);
+      const pid = record.config.namespaces.network === 'pod' ? running?.pid : undefined;
       const network = pid === undefined ? undefined : networkOf(pid);
       return [{ id: record.id, time: clock.now(), ...usage, writableBytes: undefined, ...(network && { network }) }];
     });

@@ -33,6 +33,8 @@ export interface SandboxToHold {
 export interface Holder {
   /** A process that lives as long as they do; undefined: they stay until they are removed. */
   readonly pid: number | undefined;
+  /** A directory with files that stand for them, named as in `/proc/PID/ns`; undefined: there is none but `netns`. */
+  readonly namespaces: string | undefined;
   /** A file that stands for the network namespace; undefined: that of the node. */
   readonly netns: string | undefined;
 }

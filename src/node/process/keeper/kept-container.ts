@@ -126,10 +126,12 @@ export class KeptContainer {
         this.#open();
       });
     } catch (error) {
+      await this.#context.executor.cleanUp({ record: this.#record, directory }).catch(() => undefined);
       this.#finished(true);
       throw error;
     }
     await decided;
+    this.#context.fifos.restock();
     const state = this.#state as SupervisedState | undefined;
     if (state?.state === 'failed') {
       await this.ended();

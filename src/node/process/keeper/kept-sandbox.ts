@@ -2,6 +2,7 @@
 
 import { chmodSync, chownSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
 import { runProgram } from '../../../base/programs/run-program.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
@@ -56,8 +57,12 @@ export class KeptSandbox {
       sandbox.#save();
       context.cgroups?.create(record.cgroup, record.config.cgroupResources);
       context.cgroups?.anticipateMoves();
-      // The shared memory is needed only by containers.
-      const [held, made] = await Promise.allSettled([sandbox.#hold(), sandbox.#writeFiles()]);
+      sandbox.#writeFiles();
+      // What holds the namespaces takes longest: its program is started first.
+      const [held, made] = await Promise.allSettled([
+        sandbox.#hold(),
+        setImmediate().then(() => sandbox.#makeSharedMemory()),
+      ]);
       for (const result of [held, made]) if (result.status === 'rejected') throw result.reason;
     } catch (error) {
       await sandbox.remove();
@@ -161,7 +166,7 @@ export class KeptSandbox {
     });
   }
 
-  async #writeFiles(): Promise<void> {
+  #writeFiles(): void {
     const { config, address } = this.#record;
     const files = this.files;
     writeFileSync(files.resolvConf, config.dns ? resolvConf(config.dns) : readOr('/etc/resolv.conf', ''));
@@ -173,7 +178,6 @@ export class KeptSandbox {
       chmodSync(file, 0o644);
       if (owner !== undefined) chownSync(file, owner, owner);
     }
-    if (config.namespaces.ipc === 'pod') await this.#makeSharedMemory();
   }
 
   get #sharedMemory(): string {
@@ -181,6 +185,7 @@ export class KeptSandbox {
   }
 
   async #makeSharedMemory(): Promise<void> {
+    if (this.#record.config.namespaces.ipc !== 'pod') return;
     const path = this.#sharedMemory;
     makeDirectoriesSync(path);
     chmodSync(path, 0o1777);

@@ -29,6 +29,7 @@ export interface Programs {
   readonly mount: string | undefined;
   readonly umount: string | undefined;
   readonly nsenter: string | undefined;
+  readonly hostname: string | undefined;
   readonly setpriv: string | undefined;
   /** Gives a program a terminal. */
   readonly script: string | undefined;
@@ -47,6 +48,7 @@ export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): Ma
       mount: find('mount'),
       umount: find('umount'),
       nsenter: find('nsenter'),
+      hostname: find('hostname'),
       setpriv: find('setpriv'),
       script: find('script'),
       stty: find('stty'),

@@ -29,6 +29,10 @@ export class SpareFifos {
       while (this.#spare.length === 0) await this.#fill();
       renameSync(join(this.#directory, this.#spare.pop()!), path);
     }
+  }
+
+  /** Makes more of them if few are left: for when nobody waits for anything. */
+  restock(): void {
     if (this.#spare.length < LEAST_IN_STOCK) this.#fill().catch(() => undefined);
   }
 

@@ -67,8 +67,14 @@ export async function startSupervisor(
   });
   const control = child.stdio[3] as Duplex;
   control.on('error', () => undefined);
-  await answer(child, control);
-  await opened();
+  try {
+    await answer(child, control);
+    await opened();
+  } catch (error) {
+    // It ends, and what it has begun with it.
+    control.destroy();
+    throw error;
+  }
   control.write('go\n');
 }
 

@@ -3,6 +3,7 @@ import { ownMountsHook } from '../../container/own-mounts-hook.ts';
 import { grantedCapabilities } from './capabilities.ts';
 import type { ContainerInput } from './input.ts';
 import { mountsOf } from './mounts.ts';
+import { networkHook } from './network-hook.ts';
 import { processSpec } from './process-spec.ts';
 import { defaultProfile } from './seccomp.ts';
 import { OCI_VERSION, type OciDeviceRule, type OciLinux, type OciNamespace, type OciSpec } from './spec.ts';
@@ -15,8 +16,11 @@ export function containerSpec(input: ContainerInput): OciSpec {
     process: processSpec({ config, identity, command: identity.command, tty: config.tty, machine }),
     mounts: mountsOf(input),
     linux: linuxOf(input),
-    // A privileged container may cover what it likes.
-    ...(!config.security.privileged && { hooks: { createContainer: [ownMountsHook(input.root)] } }),
+    hooks: {
+      createRuntime: [networkHook(input.gate)],
+      // A privileged container may cover what it likes.
+      ...(!config.security.privileged && { createContainer: [ownMountsHook(input.root)] }),
+    },
   };
 }
 
@@ -57,26 +61,26 @@ function seccompOf({ config, machine }: ContainerInput): Pick<OciLinux, 'seccomp
   return { seccomp: defaultProfile(machine.architecture, grantedCapabilities(security, machine.capabilities)) };
 }
 
-function namespacesOf({ sandbox, holder, config, processTarget, cgroup }: ContainerInput): OciNamespace[] {
+function namespacesOf({ sandbox, namespaces, config, processTarget, cgroup }: ContainerInput): OciNamespace[] {
   const { network, ipc, user } = sandbox.namespaces;
   const shared = (type: OciNamespace['type'], name: string): OciNamespace[] =>
-    holder === undefined ? [] : [{ type, path: `/proc/${holder}/ns/${name}` }];
+    namespaces === undefined ? [] : [{ type, path: `${namespaces}/${name}` }];
   return [
     { type: 'mount' },
     ...(cgroup === undefined ? [] : [{ type: 'cgroup' } as const]),
     ...(user ? shared('user', 'user') : []),
     ...(network === 'pod' ? [...shared('network', 'net'), ...shared('uts', 'uts')] : []),
     ...(ipc === 'pod' ? shared('ipc', 'ipc') : []),
-    ...processNamespace(config.security.pid, holder, processTarget),
+    ...processNamespace(config.security.pid, namespaces, processTarget),
   ];
 }
 
 function processNamespace(
   pid: ContainerInput['config']['security']['pid'],
-  holder: number | undefined,
+  namespaces: string | undefined,
   target: number | undefined,
 ): OciNamespace[] {
   if (target !== undefined) return [{ type: 'pid', path: `/proc/${target}/ns/pid` }];
   if (pid === 'node') return [];
-  return pid === 'pod' && holder !== undefined ? [{ type: 'pid', path: `/proc/${holder}/ns/pid` }] : [{ type: 'pid' }];
+  return pid === 'pod' && namespaces !== undefined ? [{ type: 'pid', path: `${namespaces}/pid` }] : [{ type: 'pid' }];
 }

@@ -14,13 +14,15 @@ export interface ContainerInput {
   readonly root: string;
   /** Whether the root is a layer above the files of the node. */
   readonly isHostImage: boolean;
-  /** The process that holds the namespaces of the sandbox; undefined: it has none of its own. */
-  readonly holder: number | undefined;
+  /** A directory with the files of the sandbox's namespaces, as `/proc/PID/ns`; undefined: it has none of its own. */
+  readonly namespaces: string | undefined;
   /** The process whose process namespace is joined, for a container that is to see another one's processes. */
   readonly processTarget: number | undefined;
   /** Below the cgroup that carries the limits. */
   readonly cgroup: string | undefined;
   readonly devices: readonly OciDevice[];
+  /** A named pipe from which a line comes when the network of the pod is there. */
+  readonly gate: string;
   /** Where its /dev is when it starts. */
   readonly devDirectory: string;
   readonly files: SandboxFiles;

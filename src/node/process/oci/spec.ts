@@ -1,5 +1,5 @@
 /** The parts of the OCI runtime specification that bundles of this runtime use: `config.json` and `process.json`. */
-import type { OciHook } from '../../container/own-mounts-hook.ts';
+import type { OciHook } from '../../container/oci-hook.ts';
 
 export interface OciSpec {
   readonly ociVersion: string;
@@ -8,7 +8,14 @@ export interface OciSpec {
   readonly process: OciProcess;
   readonly mounts: readonly OciMount[];
   readonly linux: OciLinux;
-  readonly hooks?: { readonly createContainer: readonly OciHook[] };
+  readonly hooks?: OciHooks;
+}
+
+export interface OciHooks {
+  /** In the namespaces of the runtime, when those of the container exist. */
+  readonly createRuntime?: readonly OciHook[];
+  /** In the namespaces of the container, when everything is mounted. */
+  readonly createContainer?: readonly OciHook[];
 }
 
 export interface OciProcess {

@@ -51,9 +51,8 @@ export async function collectFiles(volume: PodVolume, part: Part, context: Sourc
       ];
   const payload: Payload = new Map();
   let renewAt: number | undefined;
-  for (const source of sources) {
-    if (part === 'changing' && !isChanging(source)) continue;
-    const files = await filesOf(source, mode, context);
+  const wanted = sources.filter((source) => part !== 'changing' || isChanging(source));
+  for (const files of await Promise.all(wanted.map((source) => filesOf(source, mode, context)))) {
     for (const [path, file] of files.payload) payload.set(path, file);
     if (files.renewAt !== undefined) renewAt = Math.min(renewAt ?? files.renewAt, files.renewAt);
   }

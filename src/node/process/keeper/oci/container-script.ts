@@ -9,7 +9,8 @@ import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
  *
  * KIND: `image` mounts the links `lower-0`… below LAYER/upper, `host` the files of the node. OWNER: the user that root in the container
  * is. The environment names the runtime: OCI, OCI_STATE, OCI_ID and OCI_KEEP, with which the cgroup of a container stays until the keeper
- * has read it; and DEVICES, which is copied to a file system in memory at DEV, the /dev of the container. What takes time is done before `ready`: the keeper says `go` once the network of the pod is there.
+ * has read it; and DEVICES, which is copied to a file system in memory at DEV, the /dev of the container. The keeper says `go` once the network
+ * of the pod is there: the runtime makes the container meanwhile, and reads from the pipe `gate` before it starts it. Without a keeper it is told `no`.
  */
 export const CONTAINER_SCRIPT = String.raw`
 root=$1; kind=$2; owner=$3; layer=$4; streams=$5
@@ -19,7 +20,11 @@ overlay() { mount -t overlay -o "lowerdir=$1,upperdir=$layer/upper,workdir=$laye
 in_memory() { mount -t tmpfs -o mode=0755 tmpfs "$layer" && mkdir "$layer/upper" "$layer/work" && chown "$owner:$owner" "$layer/upper"; }
 devices() { mount -t tmpfs -o "nosuid,mode=0755,size=64m,uid=$owner,gid=$owner" dev "$DEV" && cp -a "$DEVICES"/* "$DEV/"; }
 prepare() {
-  devices || return
+  devices &
+  mount_root || { wait; return 1; }
+  wait $!
+}
+mount_root() {
   if [ "$kind" = host ]; then overlay / ''; return; fi
   lower=lower-0
   if [ -e lower-1 ]; then lower=lower-0:lower-1; fi
@@ -27,16 +32,20 @@ prepare() {
 }
 prepared=yes
 prepare 2>prepare.log || prepared=no
-echo ready >&3
-read -r go <&3 || exit 1
-exec 3>&-
+exec 9<>gate
 if [ "$prepared" = yes ]; then
   if [ -p control ]; then
-    script -q -e -f -E never -c 'tty >terminal; exec "$OCI" --root "$OCI_STATE" --log runtime.log --log-format json run $OCI_KEEP --bundle . --pid-file pid "$OCI_ID"' /dev/null <"$input" >stdout 2>stderr 4>&- 5>&- 6>&- 7>&- 8>&- &
+    script -q -e -f -E never -c 'tty >terminal; exec "$OCI" --root "$OCI_STATE" --log runtime.log --log-format json run $OCI_KEEP --bundle . --pid-file pid "$OCI_ID"' /dev/null <"$input" >stdout 2>stderr 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
   else
-    "$OCI" --root "$OCI_STATE" --log runtime.log --log-format json run $OCI_KEEP --bundle . --pid-file pid "$OCI_ID" <"$input" >stdout 2>stderr 4>&- 5>&- 6>&- 7>&- 8>&- &
+    "$OCI" --root "$OCI_STATE" --log runtime.log --log-format json run $OCI_KEEP --bundle . --pid-file pid "$OCI_ID" <"$input" >stdout 2>stderr 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
   fi
   runtime=$!
+fi
+echo ready >&3
+read -r go <&3 || go=no
+exec 3>&-
+echo "$go" >&9
+if [ "$prepared" = yes ]; then
   case $streams in *once*) exec 7>&-;; esac
   wait "$runtime"
   code=$?

@@ -34,6 +34,7 @@ import { CONTAINER_SCRIPT } from './container-script.ts';
 import type { Layers } from './layers.ts';
 import { OciRuntime } from './oci-runtime.ts';
 import type { OwnDevices } from './own-devices.ts';
+import { PinnedNamespaces } from './pinned-namespaces.ts';
 
 export interface OciExecutorOptions {
   /** The path of the OCI runtime. */
@@ -49,6 +50,8 @@ export interface OciExecutorOptions {
   readonly hasCgroups: boolean;
 }
 
+/** Through which the supervisor lets the runtime go on. */
+const GATE = 'gate';
 const PASSABLE = 0o711;
 const READABLE = 0o755;
 /** Where the programs of supervisors are. */
@@ -59,12 +62,14 @@ export class OciExecutor implements Executor {
   readonly #runtime: OciRuntime;
   readonly #script: string;
   readonly #pauseRoot: string;
+  readonly #pinned: PinnedNamespaces;
 
   constructor(options: OciExecutorOptions) {
     const { runDirectory, program } = options;
     this.#options = options;
     this.#script = join(runDirectory, 'container.sh');
     this.#pauseRoot = join(runDirectory, 'pause');
+    this.#pinned = new PinnedNamespaces(join(runDirectory, 'ns'), options.programs);
     this.#runtime = new OciRuntime(program, join(runDirectory, 'oci'));
     const inPause = ['proc', 'dev'].map((name) => join(this.#pauseRoot, name));
     const makeDirectory = (path: string, mode: number) => {
@@ -79,7 +84,19 @@ export class OciExecutor implements Executor {
     if (!existsSync(pause)) writeFileSync(pause, pauseProgram(options.machine.architecture), { mode: 0o755 });
   }
 
-  async hold({ id, directory, config, cgroup }: SandboxToHold): Promise<Holder | undefined> {
+  async hold(sandbox: SandboxToHold): Promise<Holder | undefined> {
+    const { id, config } = sandbox;
+    if (!this.#pinned.canHold(config)) return this.#holdByProcess(sandbox);
+    const namespaces = await this.#pinned.make(id, config);
+    return {
+      pid: undefined,
+      namespaces,
+      netns: config.namespaces.network === 'pod' ? join(namespaces, 'net') : undefined,
+    };
+  }
+
+  /** In a container that waits: what runs in the process namespace of a pod must not see the files of the node. */
+  async #holdByProcess({ id, directory, config, cgroup }: SandboxToHold): Promise<Holder | undefined> {
     const { machine, hasCgroups } = this.#options;
     const spec = sandboxSpec({
       config,
@@ -101,12 +118,12 @@ export class OciExecutor implements Executor {
       closeSync(alive);
     }
     const pid = Number(readFileSync(files.pid, 'utf8'));
-    const netns = config.namespaces.network === 'pod' ? `/proc/${pid}/ns/net` : undefined;
-    return { pid, netns };
+    const namespaces = `/proc/${pid}/ns`;
+    return { pid, namespaces, netns: config.namespaces.network === 'pod' ? `${namespaces}/net` : undefined };
   }
 
-  release({ id }: SandboxToHold): Promise<void> {
-    return this.#runtime.remove(id);
+  async release({ id }: SandboxToHold): Promise<void> {
+    await Promise.all([this.#runtime.remove(id), this.#pinned.remove(id)]);
   }
 
   prepare(container: ContainerToStart): Launch {
@@ -124,7 +141,7 @@ export class OciExecutor implements Executor {
       args: ['--mount', '--propagation', 'slave', '/bin/sh', this.#script, root, ...args],
       trailing: [],
       env: [`PATH=${PATH}`, 'SHELL=/bin/sh', 'LC_ALL=C', ...this.#environment(record.id)],
-      streams: config.tty ? ['idle', 'control'] : [],
+      streams: [GATE, ...(config.tty ? ['idle', 'control'] : [])],
     };
   }
 
@@ -136,7 +153,7 @@ export class OciExecutor implements Executor {
       : ['image', String(owner), layers.onDisk(directory, owner)];
   }
 
-  #specOf({ record, sandbox, identity, processTarget }: ContainerToStart, root: string) {
+  #specOf({ record, directory, sandbox, identity, processTarget }: ContainerToStart, root: string) {
     const { machine, hasCgroups } = this.#options;
     const { config, image } = record;
     return containerSpec({
@@ -145,10 +162,11 @@ export class OciExecutor implements Executor {
       identity,
       root,
       isHostImage: image.directory === '/',
-      holder: sandbox.holder?.pid,
+      namespaces: sandbox.holder?.namespaces,
       processTarget,
       cgroup: hasCgroups ? ContainerCgroup.innerOf(record.cgroup) : undefined,
       devices: config.devices.map(deviceOf),
+      gate: join(directory, GATE),
       devDirectory: this.#options.devices.target,
       files: sandbox.files,
       imageDirectories: new Map(Object.entries(image.mounted)),
@@ -175,7 +193,7 @@ export class OciExecutor implements Executor {
   }
 
   async removeAll(): Promise<void> {
-    await this.#options.layers.removeAll();
+    await Promise.all([this.#options.layers.removeAll(), this.#pinned.removeAll()]);
     rmSync(this.#options.runDirectory, { recursive: true, force: true });
   }
 

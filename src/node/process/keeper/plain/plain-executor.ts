@@ -59,7 +59,7 @@ export class PlainExecutor implements Executor {
     const { machine, hasNetwork } = this.#options;
     if (!hasNetwork || config.namespaces.network === 'node') return undefined;
     await runProgram([machine.programs.ip!, 'netns', 'add', this.#namespace(id)]);
-    return { pid: undefined, netns: join(NAMESPACES, this.#namespace(id)) };
+    return { pid: undefined, namespaces: undefined, netns: join(NAMESPACES, this.#namespace(id)) };
   }
 
   async release({ id, config }: SandboxToHold): Promise<void> {

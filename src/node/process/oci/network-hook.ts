@@ -1,0 +1,14 @@
+import type { OciHook } from '../../container/oci-hook.ts';
+
+/** A container whose supervisor was killed meanwhile neither starts nor waits for ever. */
+const TIMEOUT_SECONDS = 300;
+
+/** Makes the runtime wait, when everything of the container is made, until the named pipe says `go`. */
+export function networkHook(gate: string): OciHook {
+  return {
+    path: '/bin/sh',
+    args: ['sh', '-c', 'read -r go <"$1" && [ "$go" = go ]', 'sh', gate],
+    env: [],
+    timeout: TIMEOUT_SECONDS,
+  };
+}
