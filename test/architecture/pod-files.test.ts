@@ -34,6 +34,7 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
     'oci/layers.ts': 'the directories of a layer, before the container has processes',
     'oci/oci-executor.ts': `${KEPT}; devices of the node that the runtime is told to pass on`,
     'oci/oci-runtime.ts': KEPT,
+    'oci/pinned-namespaces.ts': 'files that stand for namespaces, which no container sees',
     'oci/own-devices.ts': 'the devices that every container gets a copy of',
     'output.ts': 'logs, in the directory of the agent',
     'pid-file.ts': KEPT,

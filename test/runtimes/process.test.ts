@@ -120,8 +120,29 @@ describe.skipIf(missing)('on this machine', () => {
       await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
     });
 
+    it('starts containers without a signal of its runtime', async () => {
+      // The first process of a namespace would ignore it.
+      const sandbox = world.sandbox({ namespaces: { ...world.sandbox().namespaces, pid: 'pod' } });
+      const security = { ...PLAIN_SECURITY, pid: 'pod' } as const;
+      // The network is there: nothing holds the runtime up.
+      const { sandboxId } = await world.run('sleep 1000', { security }, sandbox);
+      const ends = [];
+      for (let attempt = 1; attempt <= 10; attempt++) {
+        const config = world.container({ attempt, security, command: ['/bin/sh', '-c', 'sleep 0.1; exit 7'] });
+        const id = await world.runtime.createContainer(sandboxId, config, sandbox);
+        await world.runtime.startContainer(id);
+        const ended = await world.until(async () => {
+          const container = await world.runtime.container(id);
+          return container?.state === 'exited' ? container : undefined;
+        });
+        ends.push(ended.exitCode);
+      }
+      expect(ends).toEqual(Array.from({ length: 10 }, () => 7));
+    });
+
     it('notices that the namespaces of a pod are gone', async () => {
-      const { sandboxId } = await world.run('sleep 1000');
+      const namespaces = { ...world.sandbox().namespaces, pid: 'pod' } as const;
+      const { sandboxId } = await world.run('sleep 1000', {}, world.sandbox({ namespaces }));
       const { holder } = JSON.parse(await readFile(kept('sandboxes', sandboxId, 'sandbox.json'), 'utf8'));
       process.kill(holder.pid, 'SIGKILL');
       await world.until(async () => ((await world.runtime.sandboxes())[0]?.isReady === false ? true : undefined));

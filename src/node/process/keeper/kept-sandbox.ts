@@ -80,6 +80,7 @@ export class KeptSandbox {
       sandbox.#isAlive = false;
     else if (record.holder && !record.isConnected) sandbox.#isAlive = false;
     else if (record.holder?.pid !== undefined) sandbox.#watch();
+    else if (record.holder?.namespaces !== undefined) sandbox.#isAlive = existsSync(record.holder.namespaces);
     return sandbox;
   }
 

@@ -11,7 +11,7 @@ export interface OciSpec {
   readonly hooks?: OciHooks;
 }
 
-export interface OciHooks {
+interface OciHooks {
   /** In the namespaces of the runtime, when those of the container exist. */
   readonly createRuntime?: readonly OciHook[];
   /** In the namespaces of the container, when everything is mounted. */
