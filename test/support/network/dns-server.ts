@@ -25,8 +25,7 @@ export async function startDns(settings: DnsSettings, port = 0): Promise<TestDns
   const names = dnsNames(settings);
   const server = new DnsServer(names, { clock: systemClock, log: silent });
   const on = { address: '127.0.0.1', port };
-  const udp = await server.listen('udp', on);
-  const tcp = await server.listen('tcp', { ...on, port: udp.port });
+  const { udp, tcp } = await listenOnBoth(server, on);
   const metrics = await server.listen('metrics', { ...on, port: 0 });
   return {
     ...{ names, counters: server.counters, port: udp.port, metricsPort: metrics.port },
@@ -35,4 +34,17 @@ export async function startDns(settings: DnsSettings, port = 0): Promise<TestDns
       await Promise.all([udp.close(), tcp.close(), metrics.close()]);
     },
   };
+}
+
+/** A port that is free for UDP may be taken for TCP: if any will do, another one is tried. */
+async function listenOnBoth(server: DnsServer, on: { readonly address: string; readonly port: number }) {
+  for (;;) {
+    const udp = await server.listen('udp', on);
+    try {
+      return { udp, tcp: await server.listen('tcp', { ...on, port: udp.port }) };
+    } catch (error) {
+      await udp.close();
+      if (on.port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
