@@ -2,51 +2,23 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { IN_A_TEST, runDirectory } from './test/support/leftovers.ts';
 
-/** Mostly wait, for other programs or for time limits: more of them run at a time than there are cores. */
-const WAITING = [
-  ...[
-    'e2e',
-    'docs',
-    'examples',
-    'extending',
-    'isolation',
-    'network',
-    'node-releases',
-    'package',
-    'runtimes',
-    'streams',
-  ].map((folder) => `test/${folder}/**/*.test.ts`),
-  'src/cli/process/helper-threads.test.ts',
-  'src/server/serving/http/server.test.ts',
-  'src/server/serving/http/front/front-thread.test.ts',
-  'src/store/etcd/etcd-store.test.ts',
-];
+/**
+ * The class of a test is in the name of its file (CONTRIBUTING.md, "Tests").
+ *
+ * - `x.test.ts` starts no program and shares its process with others.
+ * - `x.programs.test.ts` starts programs, and mostly waits for them: more of them run at a time than there are cores.
+ * - `x.isolated.test.ts` has a process to itself: it replaces a module, changes the user of its process, measures its memory,
+ *   watches its errors, or looks into Node's own parts. `x.programs.isolated.test.ts` starts programs, too.
+ * - `x.measuring.test.ts` compares times or keeps a program busy on purpose: it runs after all others.
+ */
+const PROGRAMS = '**/*.programs.test.ts';
+const ISOLATED = '**/*.isolated.test.ts';
+const ISOLATED_PROGRAMS = '**/*.programs.isolated.test.ts';
+const MEASURING = '**/*.measuring.test.ts';
 
-/** Compare times with each other, or wait for a program that is busy on purpose: they run after all others. */
-const MEASURING = [
-  ...['linear', 'growth', 'crash'].map((folder) => `test/${folder}/**/*.test.ts`),
-  'test/fuzz/linear-parsers.test.ts',
-  'src/server/operations/subresources/proxy/html-links.test.ts',
-];
-
-/** Replace a module, change the user of their process, measure its memory, watch its errors, or look into Node's own parts. */
-export const ISOLATED: readonly string[] = [
-  'src/server/serving/http/node-internals.test.ts',
-  'src/server/serving/http/listen/*.test.ts',
-  'src/server/serving/http/front/batched-port.test.ts',
-  'src/store/embedded/reserve.test.ts',
-  'src/store/embedded/full.test.ts',
-  'src/base/collections/bounded-map.test.ts',
-  'src/base/bytes/shared-buffer.test.ts',
-  'test/fuzz/http.test.ts',
-  'src/server/bounded-caches.test.ts',
-  'src/server/access/authz/rbac/rbac.test.ts',
-  'src/server/serving/codec/yaml.test.ts',
-  'src/server/serving/http/respond/text-stream.test.ts',
-  'test/isolation/plain-user.test.ts',
-  'test/runtimes/process-delegated.test.ts',
-  'test/runtimes/process-user.test.ts',
-];
+const TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts'];
+const PACKAGES = '**/node_modules/**';
+const NO_PROGRAMS = { setupFiles: ['test/support/no-programs.ts'] };
 
 const CORES = Math.max(2, availableParallelism());
 const MORE_THAN_CORES = Math.ceil(1.5 * CORES);
@@ -66,27 +38,33 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...{ ...COMMON, name: 'shared', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] },
-          exclude: [...WAITING, ...MEASURING, ...ISOLATED, '**/node_modules/**'],
+          ...{ ...COMMON, ...NO_PROGRAMS, name: 'fast', include: TESTS },
+          exclude: [PROGRAMS, ISOLATED, MEASURING, PACKAGES],
           ...{ ...SHARED_PROCESSES, maxWorkers: CORES, sequence: { groupOrder: 0 } },
         },
       },
       {
         test: {
-          ...{ ...COMMON, name: 'waiting', include: WAITING, ...SHARED_PROCESSES },
-          exclude: [...ISOLATED, '**/node_modules/**'],
+          ...{ ...COMMON, ...NO_PROGRAMS, name: 'isolated', include: [ISOLATED] },
+          exclude: [ISOLATED_PROGRAMS, PACKAGES],
+          ...{ maxWorkers: CORES, sequence: { groupOrder: 0 } },
+        },
+      },
+      {
+        test: {
+          ...{ ...COMMON, name: 'programs', include: [PROGRAMS], exclude: [PACKAGES] },
+          ...{ ...SHARED_PROCESSES, maxWorkers: MORE_THAN_CORES, sequence: { groupOrder: 1 } },
+        },
+      },
+      {
+        test: {
+          ...{ ...COMMON, name: 'isolated-programs', include: [ISOLATED_PROGRAMS], exclude: [PACKAGES] },
           ...{ maxWorkers: MORE_THAN_CORES, sequence: { groupOrder: 1 } },
         },
       },
       {
         test: {
-          ...{ ...COMMON, name: 'isolated', include: [...ISOLATED] },
-          ...{ maxWorkers: MORE_THAN_CORES, sequence: { groupOrder: 1 } },
-        },
-      },
-      {
-        test: {
-          ...{ ...COMMON, name: 'measuring', include: MEASURING },
+          ...{ ...COMMON, name: 'measuring', include: [MEASURING], exclude: [PACKAGES] },
           ...{ maxWorkers: CORES, sequence: { groupOrder: 2 } },
         },
       },

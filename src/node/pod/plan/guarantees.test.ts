@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
 import type { Condition } from '../conditions.ts';
 import { podStatus } from '../pod-status.ts';
-import type { Action, Outcome } from './action.ts';
+import type { Action, ActionOutcome } from './action.ts';
 import { adoptPod } from './adopt.ts';
 import { planPod } from './plan-pod.ts';
 import { begin, finish, observe } from './record.ts';
@@ -191,7 +191,7 @@ class Model {
   }
 
   /** Ends the action: it fails, or has its effect. */
-  land(flight: Flight): Outcome {
+  land(flight: Flight): ActionOutcome {
     const { action, isEarly } = flight;
     if (isEarly) return { type: 'done' };
     const isStopping = ['stop-container', 'stop-sandbox', 'remove-sandbox', 'remove-container'].includes(action.type);

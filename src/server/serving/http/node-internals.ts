@@ -2,7 +2,7 @@
  * Everything in this program that relies on undocumented behaviour of Node's http, http2, net and stream modules, and of V8. Nothing
  * else reads underscored fields or calls methods that Node does not document.
  *
- * Tested with Node 20, 22, 24 and 26. `node-internals.test.ts` checks every assumption made here, and
+ * Tested with Node 20, 22, 24 and 26. `node-internals.isolated.test.ts` checks every assumption made here, and
  * `test/node-releases/` runs it, together with the built program, on each release that `engines` allows.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';

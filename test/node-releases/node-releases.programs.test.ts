@@ -19,7 +19,7 @@ import { nodeReleases, oldestMajor } from './releases.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 const SUITES = [
-  'src/server/serving/http/node-internals.test.ts',
+  'src/server/serving/http/node-internals.isolated.test.ts',
   'src/server/serving/http/server.test.ts',
   'src/server/serving/http/listen',
 ];

@@ -81,7 +81,12 @@ it(
   async () => {
     const tests = steps.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
     expect(tests.length).toBeGreaterThan(4);
-    const suites = ['test/examples', 'test/kinds/descriptions.test.ts', 'test/rights', 'src/store/drivers.test.ts'];
+    const suites = [
+      'test/examples',
+      'test/kinds/descriptions.test.ts',
+      'test/rights',
+      'src/store/drivers.programs.test.ts',
+    ];
     expect(await run('vitest', 'run', ...tests, ...suites)).toContain('passed');
   },
   TIMEOUT_MS,

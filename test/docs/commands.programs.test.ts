@@ -32,7 +32,7 @@ const NOT_RUN: readonly { readonly document: string; readonly command: string; r
     return {
       document: 'examples/shop/README.md',
       command,
-      reason: 'it needs real pods: see test/e2e/services/shop.test.ts',
+      reason: 'it needs real pods: see test/e2e/services/shop.programs.test.ts',
     };
   }),
   { document: 'CONTRIBUTING.md', command: 'npm test', reason: 'it runs this test' },
