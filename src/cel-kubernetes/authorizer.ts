@@ -106,7 +106,7 @@ class ResourceCheck extends Part {
   }
 }
 
-class Decision extends Part {
+class DecisionValue extends Part {
   readonly type = DECISION_TYPE;
 
   constructor(readonly answer: AuthorizationAnswer) {
@@ -114,8 +114,8 @@ class Decision extends Part {
   }
 }
 
-function ask({ authorize, user }: AuthorizerValue, question: AuthorizationQuestion): Decision {
-  return new Decision(authorize(question, user));
+function ask({ authorize, user }: AuthorizerValue, question: AuthorizationQuestion): DecisionValue {
+  return new DecisionValue(authorize(question, user));
 }
 
 function serviceAccount({ authorize }: AuthorizerValue, namespace: string, name: string): AuthorizerValue {
@@ -167,7 +167,7 @@ const narrowing = (field: keyof ResourceQuestion, id: string, costs = NOMINAL) =
 const answered = (name: string, type: Type, read: (answer: AuthorizationAnswer) => boolean | string) =>
   one(
     name,
-    member(`decision_${name}`, [DECISION_TYPE], type, ({ answer }: Decision) => read(answer), NOMINAL),
+    member(`decision_${name}`, [DECISION_TYPE], type, ({ answer }: DecisionValue) => read(answer), NOMINAL),
   );
 
 export const AUTHORIZER_LIBRARY: Library = {

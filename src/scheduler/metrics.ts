@@ -2,8 +2,8 @@ import { Histogram } from '../base/metrics/histogram.ts';
 import { head, labelsOf } from '../base/metrics/text.ts';
 import type { WaitingState } from './queue/waiting-pod.ts';
 
-type Outcome = 'scheduled' | 'unschedulable' | 'error';
-const OUTCOMES: readonly Outcome[] = ['error', 'scheduled', 'unschedulable'];
+type SchedulingResult = 'scheduled' | 'unschedulable' | 'error';
+const OUTCOMES: readonly SchedulingResult[] = ['error', 'scheduled', 'unschedulable'];
 
 /** The queues of Kubernetes' scheduler. A pod that is being scheduled counts as active, as there. */
 const QUEUES: Readonly<Record<string, readonly WaitingState[]>> = {
@@ -37,7 +37,7 @@ export class SchedulerMetrics {
     this.#waiting = waiting;
   }
 
-  attempted(outcome: Outcome, seconds: number): void {
+  attempted(outcome: SchedulingResult, seconds: number): void {
     const attempts = this.#attempts.get(outcome)!;
     attempts.count++;
     attempts.durations.observe(seconds);

@@ -23,7 +23,7 @@ import type { NodeInfo } from './cluster/node-info.ts';
 import { PodInfo } from './cluster/pod-info.ts';
 import type { VolumePlan } from './cluster/storage.ts';
 import { type Explanation, explain } from './explain.ts';
-import { type Decision, decide } from './framework/decide.ts';
+import { decide, type SchedulingDecision } from './framework/decide.ts';
 import { failureMessage, NO_NODES } from './framework/diagnosis.ts';
 import { type InformedWorld, informedWorld } from './informed-world.ts';
 import type { SchedulerMetrics } from './metrics.ts';
@@ -202,7 +202,7 @@ export class Scheduler {
     this.#status.write({ pod, waiting: { reason: 'SchedulerError', message }, nominatedNode: '' });
   }
 
-  #refuse(waiting: WaitingPod, { diagnosis, filters }: Extract<Decision, { type: 'none' }>): void {
+  #refuse(waiting: WaitingPod, { diagnosis, filters }: Extract<SchedulingDecision, { type: 'none' }>): void {
     const { random, recorder, metrics } = this.#options;
     const { info } = waiting;
     this.#measure(waiting, 'unschedulable');

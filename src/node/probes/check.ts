@@ -6,7 +6,7 @@ import { destinationOf, type ProbedPod } from './dialing.ts';
 import { checkExec } from './exec.ts';
 import { checkGrpc } from './grpc.ts';
 import { checkHttp, type HttpTarget } from './http.ts';
-import type { Outcome } from './outcome.ts';
+import type { ProbeOutcome } from './outcome.ts';
 import { portOf } from './port.ts';
 import { type ProbeTiming, timeoutOf } from './schedule.ts';
 import { checkTcp } from './tcp.ts';
@@ -25,7 +25,7 @@ export interface CheckTarget extends ProbedPod {
 }
 
 /** Never rejects. */
-export async function check(probe: Probe & ProbeTiming, target: CheckTarget): Promise<Outcome> {
+export async function check(probe: Probe & ProbeTiming, target: CheckTarget): Promise<ProbeOutcome> {
   try {
     return await perform(probe, target);
   } catch (error) {
@@ -33,7 +33,7 @@ export async function check(probe: Probe & ProbeTiming, target: CheckTarget): Pr
   }
 }
 
-function perform(probe: Probe & ProbeTiming, target: CheckTarget): Promise<Outcome> {
+function perform(probe: Probe & ProbeTiming, target: CheckTarget): Promise<ProbeOutcome> {
   const { exec, httpGet, tcpSocket, grpc } = probe;
   const { clock, userAgent } = target;
   const timeoutMs = timeoutOf(probe);

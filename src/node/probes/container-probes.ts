@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import { type CheckTarget, check, type Probe } from './check.ts';
-import type { Outcome } from './outcome.ts';
+import type { ProbeOutcome } from './outcome.ts';
 import { afterProbe, firstProbe, type ProbeProgress, type ProbeType } from './schedule.ts';
 
 export interface ProbeResults {
@@ -148,14 +148,14 @@ export class ContainerProbes {
     return this.#isStopped || (this.#isEnding && type !== 'Readiness');
   }
 
-  async #attempt(probe: Probe): Promise<Outcome> {
+  async #attempt(probe: Probe): Promise<ProbeOutcome> {
     for (let attempts = 1; ; attempts++) {
       const outcome = await check(probe, this.#options);
       if (outcome.type !== 'error' || attempts >= MAX_ATTEMPTS || this.#isStopped) return outcome;
     }
   }
 
-  #report(type: ProbeType, outcome: Outcome): void {
+  #report(type: ProbeType, outcome: ProbeOutcome): void {
     const { onEvent } = this.#options;
     switch (outcome.type) {
       case 'success':
@@ -175,7 +175,7 @@ export class ContainerProbes {
 /** A warning is a success that somebody should look at. */
 const RESULTS = { success: 'successful', warning: 'successful', failure: 'failed', error: 'unknown' } as const;
 
-function passed({ type }: Outcome): boolean | undefined {
+function passed({ type }: ProbeOutcome): boolean | undefined {
   return type === 'error' ? undefined : type !== 'failure';
 }
 

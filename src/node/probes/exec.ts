@@ -2,7 +2,7 @@
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Containers } from '../runtime/runtime.ts';
 import { checkCommand } from '../runtime/zero-bytes.ts';
-import { failure, type Outcome, SUCCESS } from './outcome.ts';
+import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';
 
 /** Of the command's output, in bytes. */
 export const MAX_OUTPUT_BYTES = 10 * 1024;
@@ -11,7 +11,7 @@ export async function checkExec(
   runtime: Pick<Containers, 'run'>,
   id: string,
   { command, timeoutMs }: { readonly command: readonly string[]; readonly timeoutMs: number },
-): Promise<Outcome> {
+): Promise<ProbeOutcome> {
   try {
     checkCommand(command);
     const { exitCode, stdout, stderr } = await runtime.run(id, { command, timeoutMs, maxBytes: MAX_OUTPUT_BYTES });

@@ -7,7 +7,7 @@ import { GrpcClient } from '../../protocols/grpc/client.ts';
 import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { ProtoReader } from '../../protocols/protobuf/reader.ts';
 import { ProtoWriter } from '../../protocols/protobuf/writer.ts';
-import { failure, goDuration, type Outcome, SUCCESS } from './outcome.ts';
+import { failure, goDuration, type ProbeOutcome, SUCCESS } from './outcome.ts';
 
 export interface GrpcTarget {
   readonly host: string;
@@ -20,7 +20,7 @@ const SERVING = 1;
 const STATUS_NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 const REQUEST_BYTES = 256;
 
-export async function checkGrpc(target: GrpcTarget, timeoutMs: number, clock: Clock): Promise<Outcome> {
+export async function checkGrpc(target: GrpcTarget, timeoutMs: number, clock: Clock): Promise<ProbeOutcome> {
   const address = joinHost(target.host, target.port);
   const limit = new AbortController();
   const timer = clock.timer(timeoutMs, () => limit.abort());
@@ -38,7 +38,7 @@ export async function checkGrpc(target: GrpcTarget, timeoutMs: number, clock: Cl
   }
 }
 
-function ask(client: GrpcClient, target: GrpcTarget, signal: AbortSignal, timeoutMs: number): Promise<Outcome> {
+function ask(client: GrpcClient, target: GrpcTarget, signal: AbortSignal, timeoutMs: number): Promise<ProbeOutcome> {
   return new Promise((resolve) => {
     const method = healthCheck(target.userAgent);
     const call = client.unary(method, target.service, (error, status) => {

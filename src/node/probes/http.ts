@@ -5,7 +5,7 @@ import { socketFailure } from '../../base/dial/dial-error.ts';
 import type { DialAllowance, DialGuard } from '../../base/dial/dial-guard.ts';
 import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import { failure, type Outcome, SUCCESS } from './outcome.ts';
+import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';
 
 export interface HttpTarget {
   readonly url: URL;
@@ -24,7 +24,7 @@ export interface HttpResponse {
 const MAX_REDIRECTS = 10;
 const MAX_BODY_BYTES = 10 * 1024;
 
-export async function checkHttp(target: HttpTarget, timeoutMs: number, clock: Clock): Promise<Outcome> {
+export async function checkHttp(target: HttpTarget, timeoutMs: number, clock: Clock): Promise<ProbeOutcome> {
   const limit = new AbortController();
   const timer = clock.timer(timeoutMs, () => limit.abort());
   let { url } = target;

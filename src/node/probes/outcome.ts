@@ -1,5 +1,5 @@
 /** What a check found. */
-export type Outcome =
+export type ProbeOutcome =
   | { readonly type: 'success' }
   /** It passed, but somebody should look at it. */
   | { readonly type: 'warning'; readonly output: string }
@@ -7,9 +7,9 @@ export type Outcome =
   /** It could not be performed. */
   | { readonly type: 'error'; readonly message: string };
 
-export const SUCCESS: Outcome = { type: 'success' };
+export const SUCCESS: ProbeOutcome = { type: 'success' };
 
-export const failure = (output: string): Outcome => ({ type: 'failure', output });
+export const failure = (output: string): ProbeOutcome => ({ type: 'failure', output });
 
 /** Formats milliseconds as Go does: `1s`, `1m30s`. */
 export function goDuration(milliseconds: number): string {

@@ -2,13 +2,13 @@
 import { joinHost, socketFailure } from '../../base/dial/dial-error.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Destination } from './dialing.ts';
-import { failure, type Outcome, SUCCESS } from './outcome.ts';
+import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';
 
 export interface TcpTarget extends Destination {
   readonly port: number;
 }
 
-export async function checkTcp(target: TcpTarget, timeoutMs: number, clock: Clock): Promise<Outcome> {
+export async function checkTcp(target: TcpTarget, timeoutMs: number, clock: Clock): Promise<ProbeOutcome> {
   const { host, port, guard, allowance } = target;
   const limit = new AbortController();
   const timer = clock.timer(timeoutMs, () => limit.abort());

@@ -8,7 +8,7 @@ import { Filters, type Refused } from './filters.ts';
 import type { Plugin } from './plugin.ts';
 import { pick, scoresOf, totals } from './ranking.ts';
 
-export type Decision =
+export type SchedulingDecision =
   | { readonly type: 'node'; readonly node: NodeInfo }
   /** Preemption continues with the filters, after removing other pods. */
   | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly filters: Filters | undefined };
@@ -38,7 +38,7 @@ export function feasibleNodesToFind(nodes: number): number {
   return Math.max(MIN_FEASIBLE_NODES, Math.trunc((nodes * percent) / 100));
 }
 
-export function decide(pod: PodInfo, options: DecideOptions): Decision {
+export function decide(pod: PodInfo, options: DecideOptions): SchedulingDecision {
   const { plugins, world } = options;
   const filters = Filters.open(plugins, pod, world);
   if (!(filters instanceof Filters)) {

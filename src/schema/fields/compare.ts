@@ -75,9 +75,9 @@ function isEmpty(value: unknown): boolean {
 
 /** The differences below a path. A path that is new or gone is itself in its set; it comes first, so that no set is copied. */
 class Differences {
-  #added: Draft | undefined;
-  #modified: Draft | undefined;
-  #removed: Draft | undefined;
+  #added: MutableFieldSet | undefined;
+  #modified: MutableFieldSet | undefined;
+  #removed: MutableFieldSet | undefined;
   readonly #path: { readonly isNew: boolean; readonly isGone: boolean };
 
   constructor(path: { readonly isNew: boolean; readonly isGone: boolean }) {
@@ -105,11 +105,11 @@ class Differences {
   }
 }
 
-type Draft = Record<string, FieldSet>;
+type MutableFieldSet = Record<string, FieldSet>;
 
-const begun = (isMember: boolean): Draft => (isMember ? { [SELF]: LEAF } : {});
+const begun = (isMember: boolean): MutableFieldSet => (isMember ? { [SELF]: LEAF } : {});
 
-function put(set: Draft, element: string, node: FieldSet): Draft {
+function put(set: MutableFieldSet, element: string, node: FieldSet): MutableFieldSet {
   const known = set[element];
   set[element] = known ? union({ [element]: known }, { [element]: node })[element]! : node;
   return set;

@@ -43,14 +43,14 @@ function node(isOwn: boolean, members: FieldSet): FieldSet | undefined {
   return isOwn ? { [SELF]: LEAF, ...members } : members;
 }
 
-type Draft = Record<string, FieldSet>;
+type MutableFieldSet = Record<string, FieldSet>;
 
 // Of the nodes that they are given, these functions look at the members below them, and not at the node itself.
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return below(a);
   if (isEmptySet(a)) return below(b);
-  const out: Draft = {};
+  const out: MutableFieldSet = {};
   for (const key in a) if (key !== SELF) out[key] = a[key]!;
   for (const key in b) {
     if (key === SELF) continue;
@@ -75,7 +75,7 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 
 function select(a: FieldSet, b: FieldSet, both: (mine: FieldSet, other: FieldSet) => FieldSet | undefined): FieldSet {
   if (isEmptySet(a) || isEmptySet(b)) return below(a);
-  const out: Draft = {};
+  const out: MutableFieldSet = {};
   for (const key in a) {
     if (key === SELF) continue;
     const mine = a[key]!;
@@ -87,7 +87,7 @@ function select(a: FieldSet, b: FieldSet, both: (mine: FieldSet, other: FieldSet
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  const out: Draft = {};
+  const out: MutableFieldSet = {};
   if (isEmptySet(b)) return out;
   for (const key in a) {
     const other = b[key];
@@ -123,7 +123,7 @@ export function pathsIn(set: FieldSet, path = ''): string[] {
 export function sorted(set: FieldSet): FieldSet {
   const keys = Object.keys(set);
   if (keys.length === 0) return LEAF;
-  const out: Draft = {};
+  const out: MutableFieldSet = {};
   for (const key of sortElements(keys)) out[key] = key === SELF ? LEAF : sorted(set[key]!);
   return out;
 }
@@ -132,7 +132,7 @@ export function sorted(set: FieldSet): FieldSet {
 export function parseFieldSet(value: unknown): FieldSet | undefined {
   if (value === undefined || value === null) return NO_FIELDS;
   if (!isTree(value)) return undefined;
-  const out: Draft = {};
+  const out: MutableFieldSet = {};
   for (const [key, child] of Object.entries(value as Tree)) {
     if (key === SELF) {
       out[SELF] = LEAF;

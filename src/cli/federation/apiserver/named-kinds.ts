@@ -25,7 +25,7 @@ interface NamedKindsOptions {
 
 const USER = { name: 'system:federation-apiserver', groups: ['system:masters'] };
 
-interface Outcome {
+interface ServingState {
   readonly isServed: boolean;
   readonly message: string;
 }
@@ -36,7 +36,7 @@ export async function serveNamedKinds({ server, clock, random, log, signal }: Na
   const informers = new InformerFactory({ client, clock, random, log, signal });
   const served = new Map<string, { readonly kind: Kind; readonly definition: string }>();
 
-  function follow(type: DeepReadonly<FederatedType>, isGone: boolean): Outcome | undefined {
+  function follow(type: DeepReadonly<FederatedType>, isGone: boolean): ServingState | undefined {
     const name = type.metadata.name ?? '';
     const known = served.get(name);
     const definition = JSON.stringify(type.spec);
@@ -56,7 +56,7 @@ export async function serveNamedKinds({ server, clock, random, log, signal }: Na
     }
   }
 
-  async function report(type: DeepReadonly<FederatedType>, { isServed, message }: Outcome): Promise<void> {
+  async function report(type: DeepReadonly<FederatedType>, { isServed, message }: ServingState): Promise<void> {
     const [old] = type.status.conditions ?? [];
     const [status, reason] = isServed ? ['True', 'KindServed'] : ['False', 'KindNotServed'];
     if (old?.status === status && old.message === message) return;

@@ -23,10 +23,10 @@ interface ToSign extends CertificateUsages {
 export type SignCertificate = (certificate: ToSign) => Promise<string>;
 
 /** The result of signing: a certificate, or the reason for failure. */
-export type Outcome = { readonly certificate: string } | { readonly failure: string };
+export type SigningOutcome = { readonly certificate: string } | { readonly failure: string };
 
 export function signingController(sign: SignCertificate): Controller {
-  return defineController<CertificateSigningRequest, Outcome | undefined>({
+  return defineController<CertificateSigningRequest, SigningOutcome | undefined>({
     name: 'csr-signing',
     account: 'certificate-controller',
     watches: CertificateSigningRequest,
@@ -45,7 +45,7 @@ function isWaiting(request: Request): boolean {
   );
 }
 
-export async function outcomeOf(request: Request, sign: SignCertificate): Promise<Outcome> {
+export async function outcomeOf(request: Request, sign: SignCertificate): Promise<SigningOutcome> {
   const { signerName, usages = [], expirationSeconds } = request.spec;
   const parsed = parsedOrFailure(request);
   if (typeof parsed === 'string') return { failure: parsed };
@@ -66,7 +66,7 @@ function parsedOrFailure(request: Request): ParsedRequest | string {
 
 export function planSigning(
   request: Request | undefined,
-  { observed }: Pick<Snapshot<Outcome | undefined>, 'observed'>,
+  { observed }: Pick<Snapshot<SigningOutcome | undefined>, 'observed'>,
   now: Date,
 ): Plan {
   if (!request || !observed || !isWaiting(request)) return [];

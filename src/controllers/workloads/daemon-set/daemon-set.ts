@@ -90,7 +90,7 @@ function concerned(node: SeenNode, { of }: Listers): readonly string[] {
     .map(keyOf);
 }
 
-export interface Decision {
+export interface DaemonSetPlan {
   readonly plan: Plan;
   /** Keys of the back-off, where failed pods are replaced. */
   readonly failed: readonly string[];
@@ -100,7 +100,7 @@ export function planDaemonSet(
   daemonSet: SeenDaemonSet,
   world: World,
   { now, backoff }: { readonly now: number; readonly backoff: FailureBackoff },
-): Decision {
+): DaemonSetPlan {
   // Its revisions may be gone before its pods, so that its status cannot be determined any more.
   if (daemonSet.metadata.deletionTimestamp) return { plan: [], failed: [] };
   const claimed = claim(daemonSet, pods, { world, mayAdopt: world.observed.pods });

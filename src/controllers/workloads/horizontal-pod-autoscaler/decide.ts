@@ -32,7 +32,7 @@ export interface TargetState {
   readonly now: number;
 }
 
-export interface Decision {
+export interface ScalingDecision {
   /** The last one of each type counts. */
   readonly conditions: readonly ConditionContent[];
   readonly events: readonly EventContent[];
@@ -54,7 +54,7 @@ export function needsMetrics(autoscaler: Autoscaler, { replicas }: Pick<Target, 
 }
 
 /** There may be tens of thousands of pods, for each of many metrics and other autoscalers. */
-export function* decide(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<Decision> {
+export function* decide(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<ScalingDecision> {
   const { replicas: current } = found.target;
   const { min, max } = boundsOf(autoscaler);
   const nothing = { conditions: [], events: [], metrics: [], reason: '', history: found.history };
@@ -127,7 +127,7 @@ function selectsAny({ selector: text }: Rival, pods: readonly DeepReadonly<Pod>[
 }
 
 /** `pods`: those of the target. */
-function* byMetrics(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<Decision> {
+function* byMetrics(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<ScalingDecision> {
   const { target, pods, readings, history, now } = found;
   const { behavior, metrics = [] } = autoscaler.spec;
   const { replicas: current, observed } = target;

@@ -11,7 +11,7 @@ import type { Failure } from '../../loop/define.ts';
 import { type Action, event, eventContent, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
 import { type ConditionContent, condition } from './condition-content.ts';
-import { type Autoscaler, type Decision, decide } from './decide.ts';
+import { type Autoscaler, decide, type ScalingDecision } from './decide.ts';
 import type { Reading } from './metrics/readings.ts';
 import { EVALUATION_INTERVAL_MS, type Rival } from './scaling/memory.ts';
 import { type ScalingHistory, withChange, withoutLastChange } from './scaling/scaling-history.ts';
@@ -90,7 +90,11 @@ function reported(autoscaler: Autoscaler, failure: Failure | undefined, now: Dat
 }
 
 /** Sets this size, whatever it was changed to meanwhile. */
-function rescaled({ spec, ...autoscaler }: Autoscaler, { kind }: Target, { replicas, reason }: Decision): Action {
+function rescaled(
+  { spec, ...autoscaler }: Autoscaler,
+  { kind }: Target,
+  { replicas, reason }: ScalingDecision,
+): Action {
   const words = `New size: ${replicas}; reason: ${reason}`;
   const { namespace } = autoscaler.metadata;
   return {
@@ -111,7 +115,7 @@ function rescaled({ spec, ...autoscaler }: Autoscaler, { kind }: Target, { repli
 
 interface After {
   readonly target: Target;
-  readonly decision: Decision;
+  readonly decision: ScalingDecision;
   readonly now: Date;
 }
 

@@ -5,7 +5,7 @@ import { containerResources, effectiveResources } from '../../container/resource
 import { podLogDirectory } from '../../container/sandbox.ts';
 import { removeLogs } from '../../logs/rotate.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import type { Action, Outcome } from '../../pod/plan/action.ts';
+import type { Action, ActionOutcome } from '../../pod/plan/action.ts';
 import { containerNamed } from './containers.ts';
 import type { ActionContext, Subject } from './context.ts';
 import { pullImage } from './pull-image.ts';
@@ -18,7 +18,7 @@ export async function perform(
   context: ActionContext,
   subject: Subject,
   { action, signal }: { readonly action: Action; readonly signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   try {
     return await performAction(context, subject, { action, signal });
   } catch (error) {
@@ -28,13 +28,13 @@ export async function perform(
   }
 }
 
-const DONE: Outcome = { type: 'done' };
+const DONE: ActionOutcome = { type: 'done' };
 
 async function performAction(
   context: ActionContext,
   subject: Subject,
   { action, signal }: { readonly action: Action; readonly signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const { runtime, volumes } = context;
   const { name = '', namespace = '', uid = '' } = subject.pod.metadata;
   switch (action.type) {
@@ -76,7 +76,7 @@ async function performAction(
 async function removeContainer(
   { runtime }: ActionContext,
   { id, keepsLog }: Extract<Action, { readonly type: 'remove-container' }>,
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const container = await runtime.container(id);
   await runtime.removeContainer(id);
   if (container && !keepsLog) await removeLogs(container.logPath);
@@ -87,7 +87,7 @@ async function updateResources(
   { runtime, node }: ActionContext,
   { pod, state }: Subject,
   { container, position, id, resources, podResources }: Extract<Action, { readonly type: 'update-resources' }>,
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const spec = containerNamed(pod, container)?.container;
   if (!spec) return { type: 'failed', reason: '', message: 'the container is not in the spec' };
   const wanted = { ...spec, ...(resources ? { resources } : {}) };
@@ -108,7 +108,7 @@ async function resizeSandbox(
   { runtime }: ActionContext,
   { state }: Subject,
   { id, size: { cgroup } }: Extract<Action, { readonly type: 'resize-sandbox' }>,
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   if (isLess(cgroup.memoryBytes, state.size.cgroup.memoryBytes)) {
     const used = (await runtime.podUsage?.())?.find((each) => each.id === id)?.workingSet;
     const problem = memoryProblem('pod', cgroup.memoryBytes, used);
@@ -123,7 +123,7 @@ const isLess = (after: number | undefined, before: number | undefined): after is
   after !== undefined && (before === undefined || after < before);
 
 /** A limit below what is in use would have processes killed. */
-function memoryProblem(subject: string, limit: number, used: number | undefined): Outcome | undefined {
+function memoryProblem(subject: string, limit: number, used: number | undefined): ActionOutcome | undefined {
   if (used === undefined || used < limit) return undefined;
   const message = `cannot decrease memory limits: attempting to set ${subject} memory limit (${limit}) below current usage (${used})`;
   return { type: 'failed', reason: '', message };

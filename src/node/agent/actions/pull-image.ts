@@ -1,5 +1,5 @@
 /** Looks for the image of a container, and pulls it if its policy says so. */
-import type { Action, Outcome } from '../../pod/plan/action.ts';
+import type { Action, ActionOutcome } from '../../pod/plan/action.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import type { PullPolicy } from '../images/pull.ts';
 import { podCredentials } from '../images/pull-secrets.ts';
@@ -8,7 +8,7 @@ import type { ActionContext, Subject } from './context.ts';
 
 type PullImage = Extract<Action, { readonly type: 'pull-image' }>;
 
-export async function pullImage(context: ActionContext, subject: Subject, action: PullImage): Promise<Outcome> {
+export async function pullImage(context: ActionContext, subject: Subject, action: PullImage): Promise<ActionOutcome> {
   const found = containerNamed(subject.pod, action.container);
   if (!found) return { type: 'failed', reason: 'ErrImagePull', message: 'the container is not in the spec' };
   const { container, role } = found;

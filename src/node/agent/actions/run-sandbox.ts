@@ -1,12 +1,12 @@
 /** Creates a sandbox. */
 import { ContainerConfigError } from '../../container/inputs.ts';
 import { sandboxConfigOf } from '../../container/sandbox.ts';
-import type { Outcome } from '../../pod/plan/action.ts';
+import type { ActionOutcome } from '../../pod/plan/action.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import { zeroByteInSandbox } from '../../runtime/zero-bytes.ts';
 import type { ActionContext, Subject } from './context.ts';
 
-export async function runSandbox(context: ActionContext, subject: Subject, attempt: number): Promise<Outcome> {
+export async function runSandbox(context: ActionContext, subject: Subject, attempt: number): Promise<ActionOutcome> {
   const { emit } = subject;
   try {
     const config = await sandboxConfig(context, subject, attempt);

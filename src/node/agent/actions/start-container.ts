@@ -3,7 +3,7 @@ import { containerConfigOf } from '../../container/container.ts';
 import { environmentOf } from '../../container/environment.ts';
 import { hostsFileOf } from '../../container/hosts-file.ts';
 import { ContainerConfigError } from '../../container/inputs.ts';
-import type { Action, Outcome } from '../../pod/plan/action.ts';
+import type { Action, ActionOutcome } from '../../pod/plan/action.ts';
 import { readySandbox } from '../../pod/plan/facts.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';
 import type { ContainerConfig } from '../../runtime/container-config.ts';
@@ -25,7 +25,7 @@ export async function startContainer(
   context: ActionContext,
   subject: Subject,
   action: StartContainer,
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const { runtime } = context;
   const spec = containerNamed(subject.pod, action.container);
   const sandbox = readySandbox(subject.state);

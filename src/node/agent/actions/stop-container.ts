@@ -1,6 +1,6 @@
 /** Runs the preStop hook of a container and stops it, all within the grace period. */
 import { sleep } from '../../../base/time/clock.ts';
-import type { Action, Outcome } from '../../pod/plan/action.ts';
+import type { Action, ActionOutcome } from '../../pod/plan/action.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
 import { type ActionContext, addressesOf, isOnNodeNetwork, probedPod, type Subject } from './context.ts';
@@ -18,7 +18,7 @@ export async function stopContainer(
   context: ActionContext,
   subject: Subject,
   { action, signal }: { readonly action: StopContainer; readonly signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const { runtime, clock } = context;
   const { id, graceSeconds } = action;
   const startedAt = clock.now();
@@ -41,7 +41,7 @@ export async function runPreStop(
   context: ActionContext,
   subject: Subject,
   { action, signal }: { readonly action: PreStop; readonly signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const { container, id, graceSeconds } = action;
   const spec = containerNamed(subject.pod, container);
   if (spec) await preStop(context, subject, { spec, id, timeoutMs: graceSeconds * 1_000, signal });

@@ -8,7 +8,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { Timer } from '../../../base/time/clock.ts';
 import type { Refusal } from '../../admission/refusal.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import type { Action, Outcome, Plan, PlannedEvent } from '../../pod/plan/action.ts';
+import type { Action, ActionOutcome, Plan, PlannedEvent } from '../../pod/plan/action.ts';
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
 import { planPod } from '../../pod/plan/plan-pod.ts';
 import { begin, finish, observe } from '../../pod/plan/record.ts';
@@ -233,7 +233,7 @@ export class PodWorker {
     this.#actions.add(performing);
   }
 
-  #count({ containers }: PodState, action: Action, outcome: Outcome): void {
+  #count({ containers }: PodState, action: Action, outcome: ActionOutcome): void {
     const { counters } = this.#options;
     if (action.type === 'run-sandbox') counters.podStarted(outcome.type === 'done');
     if (action.type !== 'start-container') return;

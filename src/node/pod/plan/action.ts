@@ -65,7 +65,7 @@ export interface Plan {
   readonly actions: readonly Action[];
   readonly events: readonly PlannedEvent[];
   /** What is to be remembered; `begin` does that. */
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly PodDecision[];
   /** When to plan again, if nothing happens before; undefined: only when something happens. */
   readonly nextAt: number | undefined;
   /** Nothing is left on the node. A deleted pod can be removed from the API. */
@@ -73,7 +73,7 @@ export interface Plan {
   readonly settled: Settled | undefined;
 }
 
-export type Decision =
+export type PodDecision =
   | { readonly type: 'fail'; readonly failure: PodFailure }
   | { readonly type: 'stop' }
   | { readonly type: 'end'; readonly phase: 'Succeeded' | 'Failed' }
@@ -85,7 +85,7 @@ export type Decision =
   | { readonly type: 'announce'; readonly position: number; readonly until: number };
 
 /** How an action ended. */
-export type Outcome =
+export type ActionOutcome =
   | { readonly type: 'done'; readonly imageId?: string }
   | {
       readonly type: 'failed';

@@ -1,23 +1,23 @@
 /** A plan while it is made. */
 import type { SeenPod } from '../container-run.ts';
-import type { Action, Decision, Plan, PlannedEvent } from './action.ts';
+import type { Action, Plan, PlannedEvent, PodDecision } from './action.ts';
 import type { ContainerState, PodState, Settled } from './state.ts';
 
 const NO_ACTIONS: readonly Action[] = Object.freeze([]);
 const NO_EVENTS: readonly PlannedEvent[] = Object.freeze([]);
-const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
+const NO_DECISIONS: readonly PodDecision[] = Object.freeze([]);
 
 /** Pods with fewer containers are gone through as a whole. */
 const MIN_CONTAINERS_TO_SETTLE = 8;
 
 /** Most plans are empty, and there are many: nothing is allocated for what there is not. */
-export class Draft implements Plan {
+export class PlanDraft implements Plan {
   readonly pod: SeenPod;
   readonly state: PodState;
   readonly now: number;
   actions: readonly Action[] = NO_ACTIONS;
   events: readonly PlannedEvent[] = NO_EVENTS;
-  decisions: readonly Decision[] = NO_DECISIONS;
+  decisions: readonly PodDecision[] = NO_DECISIONS;
   nextAt: number | undefined = undefined;
   isFinished = false;
   /** Containers before this position need not be looked at. */
@@ -46,9 +46,9 @@ export class Draft implements Plan {
     else (this.actions as Action[]).push(action);
   }
 
-  decide(decision: Decision): void {
+  decide(decision: PodDecision): void {
     if (this.decisions === NO_DECISIONS) this.decisions = [decision];
-    else (this.decisions as Decision[]).push(decision);
+    else (this.decisions as PodDecision[]).push(decision);
   }
 
   event(type: PlannedEvent['type'], reason: string, message: string, container?: ContainerState): void {

@@ -1,7 +1,7 @@
 /** Plans for one container: the next step towards its start, or its stop. */
 import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
 import type { SeenContainer, SeenPod } from '../container-run.ts';
-import type { Draft } from './draft.ts';
+import type { PlanDraft } from './draft.ts';
 import { exitCodeOf, hasRun } from './facts.ts';
 import { hasOther, isChanged } from './resize.ts';
 import type { ContainerRecord, ContainerState, StopCause } from './state.ts';
@@ -27,7 +27,7 @@ export function wasStoppedForChange({ stop, records }: ContainerState): boolean 
 }
 
 /** Keeps a container as it is to be: starts it, or stops it when it has to be restarted. */
-export function planContainer(draft: Draft, container: SeenContainer, state: ContainerState): void {
+export function planContainer(draft: PlanDraft, container: SeenContainer, state: ContainerState): void {
   const live = liveRecord(state);
   if (state.records.length > KEPT_RECORDS) pruneRecords(draft, state);
   if (live) planRunning(draft, container, state, live);
@@ -38,7 +38,7 @@ export function planContainer(draft: Draft, container: SeenContainer, state: Con
 const KEPT_RECORDS = 2;
 
 /** Removes what the runtime keeps of attempts before the previous one. */
-function pruneRecords(draft: Draft, state: ContainerState): void {
+function pruneRecords(draft: PlanDraft, state: ContainerState): void {
   const { records } = state;
   for (let at = KEPT_RECORDS; at < records.length; at++) {
     const record = records[at]!;
@@ -47,7 +47,7 @@ function pruneRecords(draft: Draft, state: ContainerState): void {
 }
 
 /** Plans the next step towards a start. Nothing of the container runs. */
-export function planStart(draft: Draft, container: SeenContainer, state: ContainerState): void {
+export function planStart(draft: PlanDraft, container: SeenContainer, state: ContainerState): void {
   const { pod, now } = draft;
   const { image: imageName = '' } = container;
   if (state.start.type === 'doing' || state.start.type === 'done') return;
@@ -84,7 +84,7 @@ export function planStart(draft: Draft, container: SeenContainer, state: Contain
   });
 }
 
-function announce(draft: Draft, state: ContainerState, backOff: 'image' | 'crash', image: string): void {
+function announce(draft: PlanDraft, state: ContainerState, backOff: 'image' | 'crash', image: string): void {
   if (backOff === 'crash') {
     const message = `Back-off restarting failed container ${state.name} in pod ${nameOf(draft.pod)}`;
     draft.event('Warning', 'BackOff', message, state);
@@ -108,14 +108,14 @@ export function liveRecord({ records }: ContainerState): ContainerRecord | undef
   return undefined;
 }
 
-function planRunning(draft: Draft, container: SeenContainer, state: ContainerState, live: ContainerRecord): void {
+function planRunning(draft: PlanDraft, container: SeenContainer, state: ContainerState, live: ContainerRecord): void {
   if (state.start.type === 'doing') return;
   const cause = causeToStop(draft, container, state, live);
   if (cause) planStop(draft, state, live, { cause, container, by: draft.now + graceOf(draft.pod, container, cause) });
 }
 
 function causeToStop(
-  draft: Draft,
+  draft: PlanDraft,
   container: SeenContainer,
   state: ContainerState,
   live: ContainerRecord,
@@ -133,7 +133,7 @@ function causeToStop(
 }
 
 /** Plans an update of its resources; returns whether it has to be restarted for it. An init container never is. */
-function planResize(draft: Draft, container: SeenContainer, state: ContainerState, live: ContainerRecord): boolean {
+function planResize(draft: PlanDraft, container: SeenContainer, state: ContainerState, live: ContainerRecord): boolean {
   const { update } = state;
   const { pod } = draft;
   if (!isChanged(pod, container, state)) return false;
@@ -180,7 +180,7 @@ export interface Stop {
 }
 
 /** Stops what runs, unless it is being stopped already. A stop is repeated when its grace period became shorter. */
-export function planStop(draft: Draft, state: ContainerState, live: ContainerRecord, how: Stop): void {
+export function planStop(draft: PlanDraft, state: ContainerState, live: ContainerRecord, how: Stop): void {
   const { now } = draft;
   const stop = state.stop?.id === live.id ? state.stop : undefined;
   const by = stop ? Math.min(stop.by, how.by) : how.by;
@@ -195,7 +195,7 @@ export function planStop(draft: Draft, state: ContainerState, live: ContainerRec
 }
 
 /** Runs the preStop hook of a container before it is stopped, once; returns whether it runs. */
-export function isInHook(draft: Draft, state: ContainerState, live: ContainerRecord, how: Stop): boolean {
+export function isInHook(draft: PlanDraft, state: ContainerState, live: ContainerRecord, how: Stop): boolean {
   const { container, by } = how;
   const graceSeconds = Math.ceil((by - draft.now) / 1_000);
   if (graceSeconds <= 0) return false;
@@ -230,7 +230,7 @@ function stopMessage({ spec }: SeenPod, { name, role }: ContainerState, { cause,
 
 /** Removes what the runtime keeps of an earlier attempt. */
 export function removeRecord(
-  draft: Draft,
+  draft: PlanDraft,
   { name, position, removals }: ContainerState,
   { id }: ContainerRecord,
   options: { readonly keepsLog?: boolean } = {},

@@ -1,7 +1,7 @@
 /** Decides what a node does next for a pod. */
 import type { SeenPod } from '../container-run.ts';
 import type { Plan } from './action.ts';
-import { Draft } from './draft.ts';
+import { PlanDraft } from './draft.ts';
 import { planRun } from './plan-run.ts';
 import { planTermination } from './plan-termination.ts';
 import { admittedPod } from './resize.ts';
@@ -12,17 +12,17 @@ const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified d
 /** Depends on its arguments alone and changes none of them. `begin` takes note of the result. */
 export function planPod(seen: SeenPod, state: PodState, now: number): Plan {
   const pod = admittedPod(seen, state);
-  const draft = new Draft(pod, state, now);
+  const draft = new PlanDraft(pod, state, now);
   const isDeleted = state.isRemoved || pod.metadata.deletionTimestamp !== undefined;
   const failure = state.failure ?? (isDeleted || state.endPhase ? undefined : deadlineFailure(draft));
   const isEnding = isDeleted || failure || state.endPhase !== undefined || state.stopRequestedAt !== undefined;
   if (!isEnding && planRun(draft)) return draft;
-  const ending = isEnding ? draft : new Draft(pod, state, now);
+  const ending = isEnding ? draft : new PlanDraft(pod, state, now);
   planTermination(ending, failure);
   return ending;
 }
 
-function deadlineFailure(draft: Draft): PodFailure | undefined {
+function deadlineFailure(draft: PlanDraft): PodFailure | undefined {
   const { pod, state, now } = draft;
   const { activeDeadlineSeconds } = pod.spec;
   if (activeDeadlineSeconds === undefined) return undefined;

@@ -3,13 +3,13 @@
  * those that have caused it last, and the pod starts over in its sandbox.
  */
 import { restartsAll } from '../../../kinds/shapes/container/restart.ts';
-import type { Draft } from './draft.ts';
+import type { PlanDraft } from './draft.ts';
 import { specAt } from './facts.ts';
 import { liveRecord, planStop, removeRecord } from './plan-container.ts';
 import type { ContainerState } from './state.ts';
 
 /** Returns whether all containers are being restarted. */
-export function planRestartAll(draft: Draft, sandboxId: string): boolean {
+export function planRestartAll(draft: PlanDraft, sandboxId: string): boolean {
   const { state } = draft;
   const sources = state.isRestartingAll ? NO_SOURCES : sourcesIn(draft, sandboxId);
   if (sources.size > 0) draft.decide({ type: 'restart-all', sources });
@@ -30,7 +30,7 @@ const NO_SOURCES: ReadonlySet<number> = new Set();
  * Returns the positions of the containers whose exit restarts all. Only those are looked at that may have exited since the
  * last plan: a pod may have thousands of init containers, and is planned again after each.
  */
-function sourcesIn({ pod, state, settledBefore }: Draft, sandboxId: string): ReadonlySet<number> {
+function sourcesIn({ pod, state, settledBefore }: PlanDraft, sandboxId: string): ReadonlySet<number> {
   const { containers, furthest } = state;
   const last = furthest?.sandboxId === sandboxId ? furthest.position : containers.length - 1;
   let found = NO_SOURCES;
@@ -46,7 +46,7 @@ function sourcesIn({ pod, state, settledBefore }: Draft, sandboxId: string): Rea
 }
 
 /** Returns whether nothing is left of these containers. */
-function removeAll(draft: Draft, containers: readonly ContainerState[]): boolean {
+function removeAll(draft: PlanDraft, containers: readonly ContainerState[]): boolean {
   let isDone = true;
   for (const each of containers) {
     if (each.records.length === 0 && each.start.type !== 'doing') continue;

@@ -1,7 +1,7 @@
 /** Plans for a pod that is to run: its volumes, its sandbox, and its containers in order. */
 import type { SeenContainer } from '../container-run.ts';
 import { isTerminalPhase } from '../phase.ts';
-import type { Draft } from './draft.ts';
+import type { PlanDraft } from './draft.ts';
 import { hasRunIn, isStarted, readySandbox, specAt } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { graceSecondsOf, isToStart, liveRecord, planContainer, planStart, planStop } from './plan-container.ts';
@@ -10,7 +10,7 @@ import { hasChanged, isMissized, sizeOf } from './resize.ts';
 import type { ContainerState, PodState, SandboxState, StepState } from './state.ts';
 
 /** Plans the next steps of a pod in which something is to run; returns false when nothing can run in it any more. */
-export function planRun(draft: Draft): boolean {
+export function planRun(draft: PlanDraft): boolean {
   const { pod, state } = draft;
   const sandbox = readySandbox(state);
   if (sandbox && planRestartAll(draft, sandbox.id)) return true;
@@ -29,7 +29,7 @@ export function planRun(draft: Draft): boolean {
 }
 
 /** Whether the step is to be begun now. */
-export function isDue(draft: Draft, step: StepState): boolean {
+export function isDue(draft: PlanDraft, step: StepState): boolean {
   return step.type === 'to-do' || (step.type === 'failed' && draft.isDue(step.retryAt));
 }
 
@@ -39,7 +39,7 @@ const nextSandboxAttempt = ([newest]: readonly SandboxState[]) => (newest ? newe
  * Gives the sandbox its size, before its containers get theirs; returns whether that is under way. A pod that cannot become
  * smaller than its containers gets its size after them.
  */
-function isSandboxResized(draft: Draft, { id }: SandboxState): boolean {
+function isSandboxResized(draft: PlanDraft, { id }: SandboxState): boolean {
   const { pod, state } = draft;
   const { resizing } = state;
   if (resizing.type === 'doing') return true;
@@ -51,7 +51,7 @@ function isSandboxResized(draft: Draft, { id }: SandboxState): boolean {
 }
 
 /** Stops what is in sandboxes that are not used any more; returns whether nothing of it runs. */
-function leaveOldSandboxes(draft: Draft, ready: SandboxState | undefined): boolean {
+function leaveOldSandboxes(draft: PlanDraft, ready: SandboxState | undefined): boolean {
   const { state } = draft;
   let isLeft = true;
   for (const sandbox of state.sandboxes) {
@@ -61,7 +61,7 @@ function leaveOldSandboxes(draft: Draft, ready: SandboxState | undefined): boole
   return isLeft;
 }
 
-function leaveSandbox(draft: Draft, sandbox: SandboxState): boolean {
+function leaveSandbox(draft: PlanDraft, sandbox: SandboxState): boolean {
   const { pod, state } = draft;
   const { stop, id } = sandbox;
   let isEmpty = true;
@@ -87,12 +87,12 @@ function leaveSandbox(draft: Draft, sandbox: SandboxState): boolean {
   return true;
 }
 
-export function removeSandbox(draft: Draft, { id, removal }: SandboxState): void {
+export function removeSandbox(draft: PlanDraft, { id, removal }: SandboxState): void {
   if (isDue(draft, removal)) draft.act({ type: 'remove-sandbox', id });
 }
 
 /** Whether the main containers may run: one has been started in the sandbox, or there are no init containers. */
-function isInitialized({ pod, state }: Draft, sandboxId: string): boolean {
+function isInitialized({ pod, state }: PlanDraft, sandboxId: string): boolean {
   const count = pod.spec.initContainers?.length ?? 0;
   return count === 0 || furthestIn(state, sandboxId) >= count;
 }
@@ -106,7 +106,7 @@ function furthestIn({ furthest }: PodState, sandboxId: string): number {
  * Init containers run one by one, then all others; ephemeral containers run at any time. Returns false when an init container
  * has failed for good.
  */
-function planContainers(draft: Draft, sandboxId: string): boolean {
+function planContainers(draft: PlanDraft, sandboxId: string): boolean {
   const { pod, state } = draft;
   const { containers } = state;
   const { initContainers = [], containers: main } = pod.spec;
@@ -126,7 +126,7 @@ function planContainers(draft: Draft, sandboxId: string): boolean {
 }
 
 /** Plans for init containers and sidecars. */
-function planInit(draft: Draft, sandboxId: string): 'done' | 'waiting' | 'failed' {
+function planInit(draft: PlanDraft, sandboxId: string): 'done' | 'waiting' | 'failed' {
   const { pod, state } = draft;
   const { initContainers = [] } = pod.spec;
   const furthest = furthestIn(state, sandboxId);
@@ -151,7 +151,12 @@ function hasSucceededIn(state: ContainerState, sandboxId: string): boolean {
 }
 
 /** In a new sandbox, init containers run again. Returns false when it has failed for good. */
-function planInitContainer(draft: Draft, container: SeenContainer, state: ContainerState, sandboxId: string): boolean {
+function planInitContainer(
+  draft: PlanDraft,
+  container: SeenContainer,
+  state: ContainerState,
+  sandboxId: string,
+): boolean {
   if (liveRecord(state)) planContainer(draft, container, state);
   else if (!hasRunIn(state, sandboxId) || isToStart(draft.pod, container, state)) planStart(draft, container, state);
   else return false;

@@ -1,6 +1,6 @@
 /** Plans for a pod that ends: its containers stop within the grace period, then its sandbox, then its volumes are released. */
 import type { SeenPod } from '../container-run.ts';
-import type { Draft } from './draft.ts';
+import type { PlanDraft } from './draft.ts';
 import { mayRun, specAt } from './facts.ts';
 import { finalPhaseOf } from './phase.ts';
 import { graceSecondsOf, isInHook, liveRecord, planStop, removeRecord } from './plan-container.ts';
@@ -8,7 +8,7 @@ import { isDue, removeSandbox } from './plan-run.ts';
 import type { PodFailure, PodState, StopCause } from './state.ts';
 
 /** `failure` is that of the state, or one that is decided in this plan. */
-export function planTermination(draft: Draft, failure: PodFailure | undefined): void {
+export function planTermination(draft: PlanDraft, failure: PodFailure | undefined): void {
   const { pod, state, now } = draft;
   const isDeleted = state.isRemoved || pod.metadata.deletionTimestamp !== undefined;
   const stopRequestedAt = state.stopRequestedAt ?? now;
@@ -39,7 +39,7 @@ function latestEnd({ metadata: { deletionTimestamp } }: SeenPod, deadline: numbe
  * Stops everything, sidecars last and in reverse order; returns whether nothing runs. The hooks of sidecars run at once, as those
  * of all others.
  */
-function stopContainers(draft: Draft, cause: StopCause, by: number): boolean {
+function stopContainers(draft: PlanDraft, cause: StopCause, by: number): boolean {
   const { pod, state, now } = draft;
   const { containers } = state;
   const isOver = now >= by;
@@ -77,7 +77,7 @@ function stopContainers(draft: Draft, cause: StopCause, by: number): boolean {
 }
 
 /** Returns whether all are stopped. */
-function stopSandboxes(draft: Draft): boolean {
+function stopSandboxes(draft: PlanDraft): boolean {
   const { state } = draft;
   let isStopped = state.sandbox.type !== 'doing';
   for (const { id, stop } of state.sandboxes) {
@@ -89,7 +89,7 @@ function stopSandboxes(draft: Draft): boolean {
 }
 
 /** Returns whether they are released. */
-function releaseVolumes(draft: Draft): boolean {
+function releaseVolumes(draft: PlanDraft): boolean {
   const { volumes, release } = draft.state;
   if (volumes.type === 'doing') return false;
   if (isDue(draft, release)) draft.act({ type: 'release-volumes' });
@@ -97,7 +97,7 @@ function releaseVolumes(draft: Draft): boolean {
 }
 
 /** Removes what an ended pod keeps on its node until it is deleted. */
-function removeAll(draft: Draft): void {
+function removeAll(draft: PlanDraft): void {
   const { state } = draft;
   let isLeft = false;
   for (const sandbox of state.sandboxes) {

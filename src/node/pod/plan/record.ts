@@ -2,7 +2,7 @@
 
 import { extended } from '../../../base/json/tree.ts';
 import type { Termination } from '../container-run.ts';
-import type { Action, Outcome, Plan } from './action.ts';
+import type { Action, ActionOutcome, Plan } from './action.ts';
 import { crashesAfter, delayAfter, ERROR_SHOWN_MS, LOCAL_IMAGE_ERRORS, RETRY_MS, volumeDelay } from './back-off.ts';
 import { endTimesOf, exitOf, lostExit, RESTARTING_ALL } from './facts.ts';
 import {
@@ -112,7 +112,7 @@ const doing = (step: StepState, since: number): StepState => ({ type: 'doing', s
 const failuresOf = (step: StepState) => (step.type === 'failed' || step.type === 'doing' ? step.failures : 0);
 
 /** Takes note of how an action ended. What it has created or stopped is known when the runtime has been listed again. */
-export function finish(state: PodState, action: Action, outcome: Outcome, now: number): void {
+export function finish(state: PodState, action: Action, outcome: ActionOutcome, now: number): void {
   state.revision++;
   switch (action.type) {
     case 'prepare-volumes':
@@ -144,7 +144,7 @@ export function finish(state: PodState, action: Action, outcome: Outcome, now: n
   }
 }
 
-function finishContainer(pod: PodState, action: ContainerAction, outcome: Outcome, now: number): void {
+function finishContainer(pod: PodState, action: ContainerAction, outcome: ActionOutcome, now: number): void {
   const state = pod.containers[action.position]!;
   touch(pod, state);
   switch (action.type) {
@@ -193,7 +193,12 @@ function setApplied(state: ContainerState, { resources, podResources }: Resized)
   state.applied = { own: resources, ofPod: podResources };
 }
 
-function stepAfter(step: StepState, outcome: Outcome, now: number, delay: (failures: number) => number): StepState {
+function stepAfter(
+  step: StepState,
+  outcome: ActionOutcome,
+  now: number,
+  delay: (failures: number) => number,
+): StepState {
   if (outcome.type === 'done') return DONE;
   const failures = failuresOf(step) + 1;
   const { reason, message } = outcome;
@@ -207,7 +212,7 @@ const MAX_REMOVAL_RETRY_MS = 10_000;
 const removalDelay = (failures: number) => Math.min(MAX_REMOVAL_RETRY_MS, 1_000 * 2 ** Math.min(failures - 1, 10));
 
 /** Only failures of a registry back off. */
-function pullDelay(outcome: Outcome): (failures: number) => number {
+function pullDelay(outcome: ActionOutcome): (failures: number) => number {
   const isLocal = outcome.type === 'failed' && LOCAL_IMAGE_ERRORS.has(outcome.reason);
   return isLocal ? retryDelay : (failures) => ERROR_SHOWN_MS + delayAfter(failures);
 }

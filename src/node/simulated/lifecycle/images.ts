@@ -1,7 +1,7 @@
 /** Simulates image pulls: the image is present, is pulled, or cannot be pulled. */
 import { imageNameError } from '../../pod/image-name.ts';
 import { containerOf } from '../../pod/phase.ts';
-import type { Action, Outcome } from '../../pod/plan/action.ts';
+import type { Action, ActionOutcome } from '../../pod/plan/action.ts';
 import { hasRun } from '../../pod/plan/facts.ts';
 import { finish } from '../../pod/plan/record.ts';
 import { sample } from '../rules/duration.ts';
@@ -43,7 +43,7 @@ function outcomeOf(
   run: SimulatedRun,
   startedAt: number | undefined,
   { now, emit }: LifecycleContext,
-): Outcome {
+): ActionOutcome {
   const invalid = invalidImageMessage(life, run);
   if (invalid !== undefined) {
     emit(life, { type: 'invalidImage', run });

@@ -33,7 +33,7 @@ interface RecordOptions {
 }
 
 /** How a request ended. */
-export interface Outcome {
+export interface RequestOutcome {
   readonly code: number;
   /** The Status that was sent instead of an object. */
   readonly status?: Status | undefined;
@@ -98,13 +98,13 @@ export class AuditRecord {
     if (!this.#isEnded) this.#write('ResponseStarted', { code });
   }
 
-  ended(outcome: Outcome): void {
+  ended(outcome: RequestOutcome): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#write(outcome.panic ? 'Panic' : 'ResponseComplete', outcome);
   }
 
-  #write(stage: Stage, outcome?: Outcome): void {
+  #write(stage: Stage, outcome?: RequestOutcome): void {
     const { id, verdict, request, sender, attributes, clock, sink } = this.#options;
     if (verdict.omitStages.has(stage)) return;
     const stageTimestamp = stage === 'RequestReceived' ? this.#received : micro(clock.now());
@@ -126,7 +126,7 @@ export class AuditRecord {
     return `,"impersonatedUser":${userJson(user)}${member('authenticationMetadata', metadataOf(user))}`;
   }
 
-  #objects(outcome: Outcome | undefined): string {
+  #objects(outcome: RequestOutcome | undefined): string {
     const { level, omitManagedFields } = this.#options.verdict;
     let text = this.#requestObject === undefined ? '' : `,"requestObject":${this.#requestObject}`;
     if (level === 'RequestResponse' && outcome?.body) {
@@ -217,7 +217,7 @@ function userAgent({ headers }: AuditedRequest): string | undefined {
   return `${agent.slice(0, MAX_USER_AGENT_LENGTH)}...TRUNCATED`;
 }
 
-function responseStatus({ code, status }: Outcome): string {
+function responseStatus({ code, status }: RequestOutcome): string {
   if (!status) return `{"metadata":{},"code":${code}}`;
   const { message, reason, details } = status;
   return JSON.stringify({ metadata: {}, status: status.status, message, reason, details, code });

@@ -15,7 +15,7 @@ import { afterUpdate, type Change, type Updater } from './update.ts';
 type Entries = readonly ManagedFieldsEntry[];
 
 /** What became of the managers. It is the same for all writes, but for times and identifiers. */
-interface Outcome {
+interface UpdatedManagers {
   /** Undefined when the managers stay as they are. */
   readonly managers: readonly KnownManager[] | undefined;
 }
@@ -41,7 +41,7 @@ const MANAGER_BYTES = 200;
 /** Numbers that stand for changes. */
 const signatures = new ChangeSignatures<number>(MAX_SIGNATURES_BYTES);
 let lastNumber = 0;
-const outcomes = new BoundedMap<Outcome>({
+const outcomes = new BoundedMap<UpdatedManagers>({
   maxBytes: MAX_OUTCOMES_BYTES,
   bytesOf: ({ managers = [] }) =>
     managers.reduce((sum, { template }) => sum + MANAGER_BYTES + 2 * lengthOf(template), MANAGER_BYTES),
@@ -112,7 +112,7 @@ function outcomeOf(
   live: Entries,
   updater: Updater,
   identifiers: readonly string[],
-): Outcome | undefined {
+): UpdatedManagers | undefined {
   const before = readManagers(live);
   if (!before || before.size !== live.length) return undefined;
   const after = afterUpdate(change, before, { ...updater, time: NOW });

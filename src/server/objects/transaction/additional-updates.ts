@@ -1,7 +1,7 @@
 import { RequestNotes } from '../../../api/request-notes.ts';
 import type { AdditionalUpdate } from '../admission/request.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
-import type { Draft } from './draft.ts';
+import type { ObjectDraft } from './draft.ts';
 import type { Update } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 import { draftUpdate, finishUpdate } from './update.ts';
@@ -11,7 +11,7 @@ export function draftAdditionalUpdates(
   core: TransactionPorts,
   { call }: ApiRequest,
   updates: readonly AdditionalUpdate[],
-): Draft[] {
+): ObjectDraft[] {
   return updates.map(({ kind, current, part, object }) => {
     const { namespace, name } = current.at;
     const { apiVersion } = kind.hub;

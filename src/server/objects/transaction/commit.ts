@@ -5,7 +5,7 @@ import type { Cache, Written } from '../cache/cache.ts';
 import { type Encoded, encodeChange } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import { checkMarker } from '../cache/markers.ts';
-import type { Draft } from './draft.ts';
+import type { ObjectDraft } from './draft.ts';
 import { checkSize } from './object-size.ts';
 
 interface CommitOptions {
@@ -18,7 +18,7 @@ interface CommitOptions {
 /** Other work may run after a larger object was encoded: to check it and to write it takes long again. */
 const MIN_PAUSED_BYTES = 256 * 1024;
 
-function encodedDraft({ object, current, shared, request }: Draft): Encoded {
+function encodedDraft({ object, current, shared, request }: ObjectDraft): Encoded {
   const { kind } = request.resource;
   return encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
 }
@@ -49,7 +49,10 @@ export class Commits {
    * Writes all drafts in one commit, or none. Resolves when they are durable and every reader sees them, with the entries of
    * the drafts in their order; rejects with the store's errors, a StoreConflict among them.
    */
-  async commit(drafts: readonly Draft[], { conditions, marker }: CommitOptions = {}): Promise<(Entry | undefined)[]> {
+  async commit(
+    drafts: readonly ObjectDraft[],
+    { conditions, marker }: CommitOptions = {},
+  ): Promise<(Entry | undefined)[]> {
     const writes: Write[] = [];
     const written: (Written | undefined)[] = [];
     const addresses: (Written | undefined)[] = [];
@@ -86,7 +89,7 @@ export class Commits {
     await this.#cache.reached(await committed);
   }
 
-  #add(draft: Draft, encoded: Encoded | undefined, writes: Write[]): Written | undefined {
+  #add(draft: ObjectDraft, encoded: Encoded | undefined, writes: Write[]): Written | undefined {
     const { at, object, current, request, allocated } = draft;
     const expect = current?.revision ?? 0;
     let written: Written | undefined;
@@ -104,7 +107,7 @@ export class Commits {
     return written;
   }
 
-  #track(drafts: readonly Pick<Draft, 'at'>[], commit: Promise<unknown>): void {
+  #track(drafts: readonly Pick<ObjectDraft, 'at'>[], commit: Promise<unknown>): void {
     const done = () => {
       for (const { at } of drafts) if (this.#inFlight.get(at.key) === settled) this.#inFlight.delete(at.key);
     };

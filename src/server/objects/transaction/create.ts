@@ -15,7 +15,7 @@ import { keyOf } from '../cache/keys.ts';
 import { trackCreate } from '../field-managers/track.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import { SERVER_USER } from '../server-user.ts';
-import { Draft } from './draft.ts';
+import { ObjectDraft } from './draft.ts';
 import { hookContext } from './hook-context.ts';
 import type { Create } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
@@ -26,7 +26,12 @@ const MAX_LABEL_LENGTH = 63;
 const SUFFIX_LENGTH = 5;
 
 /** The object as it was asked for, with the metadata that the server gives a new object. */
-export function draftCreate(core: TransactionPorts, request: ApiRequest, mutation: Create, object: KubeObject): Draft {
+export function draftCreate(
+  core: TransactionPorts,
+  request: ApiRequest,
+  mutation: Create,
+  object: KubeObject,
+): ObjectDraft {
   const { kind } = request.resource;
   const { name, generateName, resourceVersion, namespace: own } = object.metadata;
   const { labels, annotations, ownerReferences, finalizers, initializers, managedFields } = object.metadata;
@@ -50,7 +55,7 @@ export function draftCreate(core: TransactionPorts, request: ApiRequest, mutatio
   const managers = mutation.isApplied ? managedFields : trackCreate(request, { object, given: managedFields, now });
   if (managers) metadata.managedFields = managers as NonNullable<ObjectMeta['managedFields']>;
   const at = { key: keyOf(kind, namespace, ownName), namespace, name: ownName };
-  const draft = new Draft(request, mutation, at, undefined, object);
+  const draft = new ObjectDraft(request, mutation, at, undefined, object);
   draft.isNameGenerated = isGenerated;
   draft.isVersioned = Boolean(resourceVersion);
   return draft;
@@ -62,7 +67,7 @@ function generatedName(prefix: string, random: Random): string {
 }
 
 /** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
-export function finishCreate(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
+export function finishCreate(core: TransactionPorts, draft: ObjectDraft): Promise<void> | undefined {
   const { object, request } = draft;
   const { resource, call, notes } = request;
   const { kind, version } = resource;
@@ -83,7 +88,7 @@ export function finishCreate(core: TransactionPorts, draft: Draft): Promise<void
 }
 
 /** Allocates what the object lacks, and drafts what is written with it. */
-export function allocate(core: TransactionPorts, draft: Draft): void {
+export function allocate(core: TransactionPorts, draft: ObjectDraft): void {
   const { request, object, old } = draft;
   const { rows, addresses } = core.allocation.onWrite(request.resource.kind, object, old);
   draft.allocated = rows;
@@ -91,7 +96,7 @@ export function allocate(core: TransactionPorts, draft: Draft): void {
 }
 
 /** The server makes these itself: neither admission nor validation is asked. */
-function draftAddress(core: TransactionPorts, name: string, service: ObjectMeta): Draft {
+function draftAddress(core: TransactionPorts, name: string, service: ObjectMeta): ObjectDraft {
   const { plural, hub } = IPAddress;
   const { apiVersion } = hub;
   const call: Call = { verb: 'create', apiVersion, plural, name, user: SERVER_USER };
@@ -101,13 +106,13 @@ function draftAddress(core: TransactionPorts, name: string, service: ObjectMeta)
 }
 
 /** For after admission, as in Kubernetes: what a policy says about the object comes first. */
-export function checkUnversioned({ isVersioned }: Draft): void {
+export function checkUnversioned({ isVersioned }: ObjectDraft): void {
   if (isVersioned) throw badRequest('resourceVersion should not be set on objects to be created');
 }
 
 /** Throws AlreadyExists unless another generated name may be tried. */
 export function checkNameTaken(
-  { at, request, isNameGenerated }: Draft,
+  { at, request, isNameGenerated }: ObjectDraft,
   conflict: StoreConflict,
   attempt: number,
 ): void {

@@ -8,7 +8,7 @@ import type { Tools } from '../ports.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { Resource } from '../registry/registry.ts';
 import { sameMetadata } from './comparison.ts';
-import { Draft } from './draft.ts';
+import { ObjectDraft } from './draft.ts';
 import type { Delete } from './mutation.ts';
 import type { Writer } from './ports.ts';
 
@@ -18,11 +18,11 @@ const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
 /** The object marked as being deleted. It is gone at once when neither a finalizer nor a grace period holds it. */
-export function draftDelete(core: Ports, request: ApiRequest, mutation: Delete, current: Entry): Draft {
+export function draftDelete(core: Ports, request: ApiRequest, mutation: Delete, current: Entry): ObjectDraft {
   const { kind } = request.resource;
   const old = current.hub(kind);
   checkDeletePreconditions(kind, old, mutation.plan);
-  return new Draft(request, mutation, current.at, current, marked(core, request.resource, old, mutation.plan));
+  return new ObjectDraft(request, mutation, current.at, current, marked(core, request.resource, old, mutation.plan));
 }
 
 /** Throws a Conflict when the object is not the one that the delete is meant for. */
@@ -45,7 +45,7 @@ export function checkDeletePreconditions(kind: Kind, { metadata }: KubeObject, p
 }
 
 /** Whether a delete leaves everything as it was: the object is being deleted already. */
-export function isUnchangedDelete({ object, old }: Draft): boolean {
+export function isUnchangedDelete({ object, old }: ObjectDraft): boolean {
   return sameMetadata(object, old!);
 }
 

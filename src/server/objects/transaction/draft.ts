@@ -6,10 +6,10 @@ import type { ObjectKey } from '../cache/keys.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { Mutation } from './mutation.ts';
 
-const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
+const NO_DRAFTS: readonly ObjectDraft[] = Object.freeze([]);
 
 /** One object on its way through a transaction: made by its mutation, changed by the stages, committed or dropped. */
-export class Draft {
+export class ObjectDraft {
   /** What the store holds now; undefined for a new object. */
   readonly old: KubeObject | undefined;
   /** Whether the server made up the name from `generateName`. */
@@ -19,7 +19,7 @@ export class Draft {
   /** Rows of allocated addresses and ports, which are written with the object. */
   allocated: Allocations['rows'] = NO_ALLOCATIONS.rows;
   /** New IPAddresses, which are written with the object. */
-  addresses: readonly Draft[] = NO_DRAFTS;
+  addresses: readonly ObjectDraft[] = NO_DRAFTS;
   /** The spec that the object shares with others of its template. */
   shared: SharedSpec | undefined;
   /** Whether the kind had no warnings about the object. */

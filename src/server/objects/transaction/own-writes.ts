@@ -4,7 +4,7 @@ import { RequestNotes } from '../../../api/request-notes.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { StoreConflict, type Write } from '../../../store/store.ts';
 import { SERVER_USER } from '../server-user.ts';
-import type { Draft } from './draft.ts';
+import type { ObjectDraft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 import { draftOf, finish, isUnchanged } from './stages.ts';
@@ -50,8 +50,8 @@ export async function writeOwn(core: TransactionPorts, { withoutAdmission, plan,
   }
 }
 
-function commitsOf(drafts: readonly Draft[]): Draft[][] {
-  const parts: Draft[][] = [];
+function commitsOf(drafts: readonly ObjectDraft[]): ObjectDraft[][] {
+  const parts: ObjectDraft[][] = [];
   let rows = MAX_ROWS;
   for (const draft of drafts) {
     const own = 1 + draft.allocated.length + draft.addresses.length;
@@ -66,8 +66,8 @@ function commitsOf(drafts: readonly Draft[]): Draft[][] {
 }
 
 /** A second write of the same object is left to the next plan: a commit takes each key once. */
-async function draftsOf(core: TransactionPorts, writes: readonly OwnWrite[], reason: string): Promise<Draft[]> {
-  const drafts = new Map<string, Draft>();
+async function draftsOf(core: TransactionPorts, writes: readonly OwnWrite[], reason: string): Promise<ObjectDraft[]> {
+  const drafts = new Map<string, ObjectDraft>();
   for (const write of writes) {
     const draft = await draftOfOwn(core, write, reason);
     if (draft && !drafts.has(draft.at.key)) drafts.set(draft.at.key, draft);
@@ -80,7 +80,7 @@ async function draftOfOwn(
   core: TransactionPorts,
   { kind, namespace, name, mutation }: OwnWrite,
   reason: string,
-): Promise<Draft | undefined> {
+): Promise<ObjectDraft | undefined> {
   const resource = { kind, version: kind.hub };
   try {
     const call = callOf(kind, namespace, { name, mutation });

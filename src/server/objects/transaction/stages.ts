@@ -10,7 +10,7 @@ import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import { draftCreate, finishCreate } from './create.ts';
 import { draftDelete, isDeletable, isUnchangedDelete } from './delete.ts';
-import type { Draft } from './draft.ts';
+import type { ObjectDraft } from './draft.ts';
 import type { Delete, Mutation, Update } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
@@ -21,7 +21,7 @@ export function draftOf(
   request: ApiRequest,
   mutation: Mutation,
   stages?: TransactionPorts['stages'],
-): MaybeAsync<Draft> {
+): MaybeAsync<ObjectDraft> {
   const whenRested = <T>(value: MaybeAsync<KubeObject>, next: (object: KubeObject) => T) =>
     whenReady(value, (object) => {
       const pause = stages?.pause();
@@ -56,7 +56,7 @@ function nameOfTarget({ call }: ApiRequest, mutation: Update | Delete): string {
 const OPERATIONS = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const;
 
 /** What admission is asked about. */
-export function subjectOf(draft: Draft): AdmissionSubject {
+export function subjectOf(draft: ObjectDraft): AdmissionSubject {
   const { mutation, object, old, at, isNameGenerated } = draft;
   return {
     operation: OPERATIONS[mutation.type],
@@ -67,19 +67,19 @@ export function subjectOf(draft: Draft): AdmissionSubject {
   };
 }
 
-export function isDry({ mutation, request }: Draft): boolean {
+export function isDry({ mutation, request }: ObjectDraft): boolean {
   return mutation.type === 'delete' ? mutation.plan.dryRun : isDryRun(request.call);
 }
 
 /** Everything between mutating and validating admission. Throws Invalid. Undefined: there is nothing to wait for. */
-export function finish(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
+export function finish(core: TransactionPorts, draft: ObjectDraft): Promise<void> | undefined {
   const finishing = finishObject(core, draft);
   if (finishing) return finishing.then(() => finishRemoval(core, draft));
   finishRemoval(core, draft);
   return undefined;
 }
 
-function finishObject(core: TransactionPorts, draft: Draft): Promise<void> | undefined {
+function finishObject(core: TransactionPorts, draft: ObjectDraft): Promise<void> | undefined {
   const { mutation } = draft;
   switch (mutation.type) {
     case 'create':
@@ -92,7 +92,7 @@ function finishObject(core: TransactionPorts, draft: Draft): Promise<void> | und
 }
 
 /** A change may leave nothing that keeps the object. */
-function finishRemoval(core: TransactionPorts, draft: Draft): void {
+function finishRemoval(core: TransactionPorts, draft: ObjectDraft): void {
   const { mutation, request, object, old } = draft;
   const { kind } = request.resource;
   if (mutation.type === 'create' || !isDeletable(kind, object)) return;
@@ -102,7 +102,7 @@ function finishRemoval(core: TransactionPorts, draft: Draft): void {
 }
 
 /** Whether a commit of the draft would leave the store as it is. */
-export function isUnchanged(draft: Draft): boolean {
+export function isUnchanged(draft: ObjectDraft): boolean {
   switch (draft.mutation.type) {
     case 'create':
       return false;

@@ -21,13 +21,13 @@ import type { Entry } from '../cache/entry.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import { draftAdditionalUpdates } from './additional-updates.ts';
 import { checkNameTaken, checkUnversioned } from './create.ts';
-import type { Draft } from './draft.ts';
+import type { ObjectDraft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 import { catchUp } from './retry.ts';
 import { draftOf, finish, isDry, isUnchanged, keyOfTarget, subjectOf } from './stages.ts';
 
-export interface Outcome {
+export interface TransactionResult {
   /** What is stored now; undefined after a dry run, and when the object is gone. */
   readonly entry: Entry | undefined;
   /** The object that was stored or, in a dry run, would have been; of a delete the object as it was before. */
@@ -43,7 +43,7 @@ export async function transact(
   request: ApiRequest,
   mutation: Mutation,
   admitted?: Admission,
-): Promise<Outcome> {
+): Promise<TransactionResult> {
   const { stages } = core;
   for (let attempt = 1; ; attempt++) {
     let pause = stages.pause();
@@ -86,7 +86,7 @@ function lock({ cache, commits }: TransactionPorts, key: string, attempt: number
 }
 
 /** The outcome where nothing is to be committed; undefined where something is. */
-function withoutCommit({ cache }: TransactionPorts, draft: Draft): Outcome | undefined {
+function withoutCommit({ cache }: TransactionPorts, draft: ObjectDraft): TransactionResult | undefined {
   const { mutation, at, current, object, old } = draft;
   if (isUnchanged(draft)) return { entry: current, object: old! };
   if (!isDry(draft)) return undefined;
@@ -105,7 +105,11 @@ function withoutCommit({ cache }: TransactionPorts, draft: Draft): Outcome | und
   }
 }
 
-async function commit(core: TransactionPorts, draft: Draft, admission: Admission | undefined): Promise<Outcome> {
+async function commit(
+  core: TransactionPorts,
+  draft: ObjectDraft,
+  admission: Admission | undefined,
+): Promise<TransactionResult> {
   const { mutation, request, shared, isQuiet, object, old } = draft;
   const drafts = admission?.also.length ? [draft, ...draftAdditionalUpdates(core, request, admission.also)] : [draft];
   const [entry] = await core.commits.commit(drafts, admission);

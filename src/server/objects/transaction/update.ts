@@ -12,7 +12,7 @@ import type { ApiRequest } from '../registry/api-request.ts';
 import type { UpdatedPart } from '../registry/updated-part.ts';
 import { sameContent, sameDesiredState } from './comparison.ts';
 import { allocate } from './create.ts';
-import { Draft } from './draft.ts';
+import { ObjectDraft } from './draft.ts';
 import { hookContext } from './hook-context.ts';
 import type { Update } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
@@ -23,10 +23,10 @@ export function draftUpdate(
   request: ApiRequest,
   mutation: Update,
   { current, object }: { readonly current: Entry; readonly object: KubeObject },
-): Draft {
+): ObjectDraft {
   const { resource, call } = request;
   const { kind } = resource;
-  const draft = new Draft(request, mutation, current.at, current, object);
+  const draft = new ObjectDraft(request, mutation, current.at, current, object);
   const old = draft.old!;
   checkPreconditions(kind, object, old);
   if (kind.requiresVersion && call.verb === 'update') checkHasVersion(kind, object);
@@ -47,7 +47,7 @@ function setManagers(object: KubeObject, entries: readonly ManagedFieldsEntry[] 
 /** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
 export function finishUpdate(
   core: TransactionPorts,
-  draft: Draft,
+  draft: ObjectDraft,
   { part, hasValidSpec }: Update,
 ): Promise<void> | undefined {
   const { object, request } = draft;
@@ -75,7 +75,7 @@ export function finishUpdate(
 }
 
 /** Whether an update leaves everything as it was, the stored bytes included. */
-export function isUnchangedUpdate({ object, old, current, request }: Draft): boolean {
+export function isUnchangedUpdate({ object, old, current, request }: ObjectDraft): boolean {
   // A change of nothing but the times of managers is none.
   if (!sameContent(object, old!, { ignoreTimes: true })) return false;
   const { managedFields } = old!.metadata;

@@ -16,7 +16,7 @@ import { listManagers, type Managers, NO_MANAGERS, readManagers } from '../../ob
 import { ownableFields } from '../../objects/field-managers/reset-fields.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
-import { type Outcome, transact } from '../../objects/transaction/transaction.ts';
+import { type TransactionResult, transact } from '../../objects/transaction/transaction.ts';
 import { checkMayCreate } from './may-create.ts';
 import { replyOf } from './reply.ts';
 
@@ -33,7 +33,7 @@ export async function apply(core: Ports, request: ApiRequest): Promise<ObjectRep
 const MAX_ATTEMPTS = 5;
 
 /** The same with a configuration that has been checked. */
-export async function applyTo(core: Ports, request: ApiRequest, config: Tree): Promise<Outcome> {
+export async function applyTo(core: Ports, request: ApiRequest, config: Tree): Promise<TransactionResult> {
   for (let attempt = 1; ; attempt++) {
     await core.cache.fresh();
     const creates = !request.call.subresource && !exists(core, request);
@@ -50,7 +50,7 @@ function exists(core: Ports, { resource, call }: ApiRequest): boolean {
   return core.cache.table(resource.kind).get(call.namespace ?? '', call.name ?? '') !== undefined;
 }
 
-async function create(core: Ports, request: ApiRequest, config: Tree): Promise<Outcome> {
+async function create(core: Ports, request: ApiRequest, config: Tree): Promise<TransactionResult> {
   const { resource } = request;
   await checkMayCreate(core, request);
   checkNew(request, config);
@@ -77,7 +77,7 @@ function checkNew({ resource, call }: ApiRequest, { metadata }: Tree): void {
   }
 }
 
-function update(core: Ports, request: ApiRequest, config: Tree): Promise<Outcome> {
+function update(core: Ports, request: ApiRequest, config: Tree): Promise<TransactionResult> {
   const { resource } = request;
   return transact(core, request, {
     type: 'update',

@@ -3,10 +3,10 @@ import { unstored } from '../../objects/body/unstored.ts';
 import { prepare } from '../../objects/cache/prepare.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
-import type { Outcome } from '../../objects/transaction/transaction.ts';
+import type { TransactionResult } from '../../objects/transaction/transaction.ts';
 
 /** The object that a transaction stored, or would have stored, in the version of the call. */
-export function replyOf(resource: Resource, { entry, object }: Outcome): MaybeAsync<ObjectReply> {
+export function replyOf(resource: Resource, { entry, object }: TransactionResult): MaybeAsync<ObjectReply> {
   const item = entry ? whenReady(prepare([entry], resource), () => entry.view(resource)) : unstored(resource, object);
   return whenReady(item, (shown): ObjectReply => ({ type: 'object', item: shown }));
 }

@@ -15,7 +15,7 @@ import { type Denial, validationDenied } from './denial.ts';
 import { isExempt } from './exempt.ts';
 import { type Invocation, invocationsOf, type MatchedPolicy, matchedPolicies } from './invocations.ts';
 import { registeredPolicies } from './registered.ts';
-import { compileValidation, type Decision, type Validation } from './validation.ts';
+import { compileValidation, type PolicyViolation, type Validation } from './validation.ts';
 
 type Ports = Reader & Pick<Access, 'authorizer'>;
 
@@ -98,7 +98,7 @@ async function evaluateBinding(
   const { registered } = matched;
   const { bound, params } = invocation;
   const denials: Denial[] = [];
-  const denied = ({ message, reason }: Decision) => {
+  const denied = ({ message, reason }: PolicyViolation) => {
     denials.push({ policy: registered.name, binding: bound.name, message, reason });
   };
   const run = registered.compiled().begin(core.turns);
@@ -118,11 +118,11 @@ async function evaluateBinding(
   return denials;
 }
 
-function warn(request: AdmissionRequest, policy: string, binding: string, { message }: Decision): void {
+function warn(request: AdmissionRequest, policy: string, binding: string, { message }: PolicyViolation): void {
   request.warn(`Validation failed for ValidatingAdmissionPolicy '${policy}' with binding '${binding}': ${message}`);
 }
 
-function audit(request: AdmissionRequest, { bound }: Bound, { message, index }: Decision): void {
+function audit(request: AdmissionRequest, { bound }: Bound, { message, index }: PolicyViolation): void {
   const { policyName: policy, validationActions } = bound.binding.spec;
   const failure = { message, policy, binding: bound.name, expressionIndex: index, validationActions };
   request.annotate(FAILURE_ANNOTATION, JSON.stringify([failure]));

@@ -20,7 +20,7 @@ const MAX_MESSAGE_BYTES = 5 * 1024;
 const COST_BETWEEN_CHECKS = 10_000;
 
 /** Why a request is not valid. */
-export interface Decision {
+export interface PolicyViolation {
   /** The validation, by its place in the list. */
   readonly index: number;
   readonly message: string;
@@ -28,15 +28,15 @@ export interface Decision {
 }
 
 /** Undefined: the rule accepts the request. */
-type Verdict = Omit<Decision, 'index'> | undefined;
+type Verdict = Omit<PolicyViolation, 'index'> | undefined;
 
 type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
 
 /** What a policy decides with one parameter. */
-interface Outcome {
-  readonly decisions: readonly Decision[];
+interface PolicyEvaluation {
+  readonly decisions: readonly PolicyViolation[];
   /** Annotations that could not be evaluated; they reject the request whatever the binding's actions are. */
-  readonly failedAnnotations: readonly Decision[];
+  readonly failedAnnotations: readonly PolicyViolation[];
   readonly annotations: readonly (readonly [key: string, value: string])[];
 }
 
@@ -53,10 +53,10 @@ export interface Validation {
 }
 
 interface ValidationRun {
-  evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome>;
+  evaluate(values: RequestValues, param: KubeObject | null): Promise<PolicyEvaluation>;
 }
 
-const NOTHING: Outcome = { decisions: [], failedAnnotations: [], annotations: [] };
+const NOTHING: PolicyEvaluation = { decisions: [], failedAnnotations: [], annotations: [] };
 
 export function compileValidation({ spec }: ValidatingAdmissionPolicy): Validation {
   const { variables = [], validations = [], auditAnnotations = [], matchConditions = [], paramKind } = spec;
@@ -100,12 +100,12 @@ class Run implements ValidationRun {
     this.#turns = turns;
   }
 
-  async evaluate(values: RequestValues, param: KubeObject | null): Promise<Outcome> {
+  async evaluate(values: RequestValues, param: KubeObject | null): Promise<PolicyEvaluation> {
     const { variables, conditions, rules, annotations } = this.#policy;
     const activation = new Activation(values, param, variables);
     try {
       if (conditions.length > 0 && !(await matchesConditions(conditions, activation))) return NOTHING;
-      const decisions: Decision[] = [];
+      const decisions: PolicyViolation[] = [];
       for (const [index, rule] of rules.entries()) {
         if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
         const found = this.#decide(rule, activation);
@@ -166,9 +166,9 @@ class Run implements ValidationRun {
     }
   }
 
-  async #annotate(activation: Activation): Promise<Omit<Outcome, 'decisions'>> {
+  async #annotate(activation: Activation): Promise<Omit<PolicyEvaluation, 'decisions'>> {
     const annotations: [string, string][] = [];
-    const failedAnnotations: Decision[] = [];
+    const failedAnnotations: PolicyViolation[] = [];
     for (const [index, { key, compiled }] of this.#policy.annotations.entries()) {
       try {
         const value: Value = await evaluate(compiled, activation, this.#annotations);
@@ -182,7 +182,7 @@ class Run implements ValidationRun {
     return { annotations, failedAnnotations };
   }
 
-  #failed(index: number, { message }: ExpressionFailed): Decision[] {
+  #failed(index: number, { message }: ExpressionFailed): PolicyViolation[] {
     return this.#policy.ignoresFailures ? [] : [{ index, message }];
   }
 }

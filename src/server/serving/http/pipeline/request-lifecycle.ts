@@ -5,7 +5,7 @@ import type { Work } from '../../../../base/event-loop/watchdog.ts';
 import type { LogFields } from '../../../../base/log.ts';
 import type { Kind } from '../../../../kinds/kind.ts';
 import type { Audit } from '../../../access/audit/audit.ts';
-import type { AuditRecord, Outcome } from '../../../access/audit/event.ts';
+import type { AuditRecord, RequestOutcome } from '../../../access/audit/event.ts';
 import { attributesOfPath } from '../../../access/authz/attributes.ts';
 import type { Attributes } from '../../../access/authz/authorizer.ts';
 import type { FlowControl, Seat } from '../../../access/fairness/flow-control.ts';
@@ -62,7 +62,7 @@ export class RequestLifecycle extends Deadline implements Work {
   /** Whether others use the seat. */
   #isPaused = false;
   #isAudited = false;
-  #outcome: Outcome | undefined;
+  #outcome: RequestOutcome | undefined;
 
   /** Starts the request's deadline. */
   constructor(exchange: Exchange, options: LifecycleOptions) {
@@ -112,7 +112,7 @@ export class RequestLifecycle extends Deadline implements Work {
   }
 
   /** Sets what is recorded when the request completes. */
-  setOutcome(outcome: Outcome): void {
+  setOutcome(outcome: RequestOutcome): void {
     this.#outcome = outcome;
   }
 
@@ -220,7 +220,7 @@ class UnsentResponse extends Deadline {
   }
 }
 
-function outcomeOf(error: unknown): Outcome {
+function outcomeOf(error: unknown): RequestOutcome {
   if (error instanceof Disconnected) return { code: CLOSED_EARLY.code, status: CLOSED_EARLY };
   const status = statusOf(error);
   return { code: status.code, status, panic: !isForeseen(error), body: () => Buffer.from(JSON.stringify(status)) };

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { textUpgrade } from '../../../../api/remote-command/upgrade.ts';
 import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../../../api/reply.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
-import type { Outcome } from '../../../access/audit/event.ts';
+import type { RequestOutcome } from '../../../access/audit/event.ts';
 import { type Exchange, NO_HEADERS } from '../../exchange.ts';
 import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import type { ProtobufReplies } from '../../protobuf/replies.ts';
@@ -172,7 +172,7 @@ function startText(exchange: Exchange, contentType: string): Writable {
 type WholeReply = Exclude<Reply, WatchReply | StreamReply | ConnectionReply>;
 
 /** What is recorded in the audit log. */
-function outcomeOf(reply: WholeReply): Outcome {
+function outcomeOf(reply: WholeReply): RequestOutcome {
   const status = reply.type === 'status' ? reply.status : undefined;
   return { code: status?.code ?? 200, status, body: () => bytesOf(reply) };
 }

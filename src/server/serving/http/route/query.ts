@@ -24,8 +24,10 @@ export const NO_QUERY: Query = Object.freeze({
   timeoutMs: undefined,
 });
 
-type Draft = { -readonly [K in keyof CallOptions]: CallOptions[K] };
-type KeyOf<T> = { [K in keyof Draft]-?: T extends NonNullable<Draft[K]> ? K : never }[keyof Draft];
+type MutableCallOptions = { -readonly [K in keyof CallOptions]: CallOptions[K] };
+type KeyOf<T> = {
+  [K in keyof MutableCallOptions]-?: T extends NonNullable<MutableCallOptions[K]> ? K : never;
+}[keyof MutableCallOptions];
 
 const STRINGS: ReadonlySet<string> = new Set<KeyOf<string>>([
   'labelSelector',
@@ -55,7 +57,7 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
  * as they belong to a client's or a proxy's own business.
  */
 export function parseQuery(search: string): Query {
-  const options: Draft = {};
+  const options: MutableCallOptions = {};
   const dryRun: string[] = [];
   let watch = false;
   let watchSeen = false;
@@ -100,7 +102,7 @@ function* pairsOf(search: string): Generator<[key: string, value: string]> {
   }
 }
 
-function read(options: Draft, key: string, value: string): void {
+function read(options: MutableCallOptions, key: string, value: string): void {
   if (Object.hasOwn(options, key)) return;
   if (STRINGS.has(key)) options[key as KeyOf<string>] = value;
   else if (INTEGERS.has(key)) options[key as KeyOf<number>] = integerOf(value);
