@@ -20,6 +20,8 @@ export type Promised =
   | 'pod network'
   /** The default filter also rejects calls that only a debugger needs. */
   | 'no debugging'
+  /** The default filter rejects sockets to the hypervisor and to the kernel's cryptography. */
+  | 'no special sockets'
   /** The user of pods is not that of the agent. */
   | 'another user'
   /** Limits hold for a pod without a filter of system calls. */

@@ -111,6 +111,10 @@ describe('links of a volume', () => {
     },
   );
 
+  it('are no matter for a path with a zero byte, which is refused', async () => {
+    await expect(leadsTo('dir\0/file', 'beneath', 0o777)).rejects.toThrow('"dir\\0/file" contains a zero byte');
+  });
+
   it('can be refused altogether', async () => {
     await symlink('dir', join(root, 'link'));
     await expect(leadsTo('link/file', 'refuse')).rejects.toThrow('leads through a link');

@@ -33,6 +33,7 @@ const MAX_DEPTH = 500;
  * a PathInsideError when the path is not allowed.
  */
 export async function openInside(root: string, path: string, options: InsideOptions): Promise<FileHandle> {
+  if (path.includes('\0')) throw new PathInsideError(`"${path.replaceAll('\0', '\\0')}" contains a zero byte`);
   const opened = await openRoot(root);
   return resolve(opened, path, options);
 }

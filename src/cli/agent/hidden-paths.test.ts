@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -16,4 +16,13 @@ it('hides the data directory, and the kubeconfig and keys that flags put elsewhe
   await writeFile(join(data!, 'cluster.json'), JSON.stringify({ format: 1, encryptionKeyFile: keys }));
   const hidden = await hiddenPaths(data!, named);
   expect(hidden.filter((path) => path.startsWith(folder)).sort()).toEqual([data, kubeconfig, keys, named].sort());
+});
+
+it.runIf(process.getuid?.() === 0)('hides what runtimes have on this boot', async () => {
+  const folder = await mkdtemp('/run/quarterdeck-hidden-');
+  try {
+    expect(await hiddenPaths(tmpdir(), undefined)).toContain(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

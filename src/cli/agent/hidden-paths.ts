@@ -7,6 +7,8 @@ import { readLastStart } from '../clusters/last-start.ts';
 import { clustersHome } from '../flags/cluster.ts';
 import { rememberedIn } from '../up/directory/directory.ts';
 
+const BOOT_DIRECTORY = '/run';
+
 /** Data directories of all clusters of this user, those that others name, and their kubeconfigs and keys, wherever those are. */
 export async function hiddenPaths(dataDirectory: string, kubeconfig: string | undefined): Promise<readonly string[]> {
   const home = clustersHome();
@@ -19,12 +21,17 @@ export async function hiddenPaths(dataDirectory: string, kubeconfig: string | un
     ...(await Promise.all([...clusters].map(filesElsewhere))).flat(),
     join(homedir(), '.kube'),
     ...named.map((file) => resolve(file)),
-    // Keepers and servers of this machine.
-    '/run/quarterdeck',
+    ...(await ofThisBoot()),
   ];
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));
   const found = [...new Set(real.filter((path) => path !== undefined && dirname(path) !== path))] as string[];
   return found.sort();
+}
+
+/** What servers and keepers of this machine have on this boot only: who runs, namespaces of pods, roots and states of containers. */
+async function ofThisBoot(): Promise<string[]> {
+  const names = await readdir(BOOT_DIRECTORY).catch((): string[] => []);
+  return names.filter((name) => /^quarterdeck(?:-|$)/.test(name)).map((name) => join(BOOT_DIRECTORY, name));
 }
 
 /** Files outside of a data directory that the flags of its cluster named: kubeconfigs, and the keys of Secrets at rest. */

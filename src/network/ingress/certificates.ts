@@ -4,8 +4,9 @@ import type { DeepReadonly } from '../../api/object-types.ts';
 import { sameItems } from '../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
+import { ALL_HOSTS } from '../../kinds/groups/networking/ingress-host-times.ts';
 import type { IngressCertificate } from './config.ts';
-import { ALL_HOSTS, type HostOwners, mayServe } from './owners.ts';
+import { type HostOwners, mayServe } from './owners.ts';
 import { type IngressRules, namespaceOf, type RulesByName } from './rules.ts';
 
 type SecretOf = (namespace: string, name: string) => DeepReadonly<Secret> | undefined;

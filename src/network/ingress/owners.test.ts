@@ -44,10 +44,19 @@ describe('a host', () => {
         [
           'red',
           'HostTaken',
-          'Host "shop.example" belongs to namespace "blue", which has an older Ingress for it: the rules here are not served',
+          'Host "shop.example" belongs to namespace "blue", which has named it first: the rules here are not served',
         ],
       ]);
     }
+  });
+
+  it('belongs to who has named it first, and not to an older Ingress that was changed to name it', () => {
+    const times = JSON.stringify({ [YOUNG]: ['shop.example'] });
+    const changed = { ...ingress('red/old', '2029-01-01T00:00:00Z', red.spec) };
+    changed.metadata.annotations = { 'networking.kubernetes.io/hosts-since': times };
+    const { find, problems } = plan([changed, blue]);
+    expect(find('shop.example', '/login')).toBe('blue/front:80');
+    expect(problems.map(([namespace]) => namespace)).toEqual(['red']);
   });
 
   it('is shared within the namespace', () => {
@@ -108,7 +117,7 @@ it('rules without a host and default backends belong to the namespace that had t
     [
       'red',
       'HostTaken',
-      'Requests for all other hosts belong to namespace "blue", which has an older Ingress for it: the rules here are not served',
+      'Requests for all other hosts belong to namespace "blue", which has named it first: the rules here are not served',
     ],
   ]);
 });

@@ -1,13 +1,11 @@
 /**
- * Finds which namespace owns each host: that of the oldest Ingress that names it. Otherwise, users who may write Ingresses in one
+ * Finds which namespace owns each host: that of the Ingress that has named it first. Otherwise, users who may write Ingresses in one
  * namespace could take over paths of another one's host. Pure.
  */
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
+import { ALL_HOSTS } from '../../kinds/groups/networking/ingress-host-times.ts';
 import type { IngressProblem } from './problem.ts';
 import { type IngressRules, namespaceOf, type RulesByName } from './rules.ts';
-
-/** Stands for all hosts: rules without a host, and default backends. */
-export const ALL_HOSTS = '';
 
 export interface HostOwners {
   /** Namespaces by host. Empty when namespaces share hosts. */
@@ -20,20 +18,29 @@ export interface HostOwners {
 const MAX_PROBLEMS = 5;
 
 export function* hostOwners(rules: RulesByName, isShared: boolean, pace: Pace): DividedWork<HostOwners> {
-  const oldest = new Map<string, IngressRules>();
+  const owners = new Map<string, string>();
   const problems: IngressProblem[] = [];
-  if (isShared) return { owners: new Map(), problems };
+  if (isShared) return { owners, problems };
+  const since = new Map<string, string>();
+  for (const each of rules.values()) {
+    for (const host of hostsOf(each)) {
+      if (pace.isSpent()) yield;
+      const time = each.since(host);
+      const first = since.get(host);
+      // Of those of one time, the first in their order.
+      if (first !== undefined && first <= time) continue;
+      since.set(host, time);
+      owners.set(host, namespaceOf(each));
+    }
+  }
   for (const each of rules.values()) {
     let count = 0;
     for (const host of hostsOf(each)) {
       if (pace.isSpent()) yield;
-      const first = oldest.get(host) ?? each;
-      oldest.set(host, first);
-      if (namespaceOf(first) !== namespaceOf(each) && ++count <= MAX_PROBLEMS) problems.push(taken(each, host, first));
+      const owner = owners.get(host)!;
+      if (owner !== namespaceOf(each) && ++count <= MAX_PROBLEMS) problems.push(taken(each, host, owner));
     }
   }
-  const owners = new Map<string, string>();
-  for (const [host, first] of oldest) owners.set(host, namespaceOf(first));
   return { owners, problems };
 }
 
@@ -48,9 +55,9 @@ function* hostsOf({ hosts, defaultBackend }: IngressRules): Generator<string> {
   if (defaultBackend !== undefined && !hosts.has(ALL_HOSTS)) yield ALL_HOSTS;
 }
 
-function taken({ ingress }: IngressRules, host: string, first: IngressRules): IngressProblem {
+function taken({ ingress }: IngressRules, host: string, namespace: string): IngressProblem {
   const what = host === ALL_HOSTS ? 'Requests for all other hosts belong' : `Host ${JSON.stringify(host)} belongs`;
-  const owner = `namespace ${JSON.stringify(namespaceOf(first))}`;
-  const message = `${what} to ${owner}, which has an older Ingress for it: the rules here are not served`;
+  const owner = `namespace ${JSON.stringify(namespace)}`;
+  const message = `${what} to ${owner}, which has named it first: the rules here are not served`;
   return { ingress, reason: 'HostTaken', message };
 }

@@ -8,10 +8,11 @@ import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
+import { ALL_HOSTS } from '../../kinds/groups/networking/ingress-host-times.ts';
 import { certificatesOf } from './certificates.ts';
 import type { BackendAddress, IngressConfig } from './config.ts';
 import { externalNameRefusal } from './external-names.ts';
-import { ALL_HOSTS, type HostOwners, hostOwners, mayServe } from './owners.ts';
+import { type HostOwners, hostOwners, mayServe } from './owners.ts';
 import type { IngressProblem } from './problem.ts';
 import { backendProblems, portOf, type Refusal, type Refusals, refusalOf } from './refusals.ts';
 import {

@@ -4,6 +4,7 @@ import type { DeepReadonly } from '../../api/object-types.ts';
 import { sameItems } from '../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Ingress } from '../../kinds/groups/networking/ingress.ts';
+import { haveSameHostTimes, hostTimes } from '../../kinds/groups/networking/ingress-host-times.ts';
 import type { PathRule } from './config.ts';
 import { withoutSlashes } from './match.ts';
 
@@ -15,6 +16,8 @@ export interface IngressRules {
   readonly ingress: SeenIngress;
   /** Sorts Ingresses, the oldest first. */
   readonly age: string;
+  /** Since when it names a host. */
+  readonly since: (host: string) => string;
   readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
   /** All that the rules and the default lead to, by key. */
   readonly backends: ReadonlyMap<string, IngressBackend>;
@@ -113,7 +116,7 @@ function* rulesOf(ingress: SeenIngress, pace: Pace): DividedWork<IngressRules> {
   const hosts = new Map<string, readonly PathRule[]>();
   for (const [host, { rules }] of found) hosts.set(host, rules);
   const age = `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
-  return { ingress, age, hosts, backends, defaultBackend };
+  return { ingress, age, since: hostTimes(ingress), hosts, backends, defaultBackend };
 }
 
 function* merged(lists: readonly (readonly PathRule[])[], pace: Pace): DividedWork<readonly PathRule[]> {
@@ -141,7 +144,12 @@ const nameOf = ({ metadata }: SeenIngress) => `${metadata.namespace}/${metadata.
 function hasSameSpec(one: SeenIngress, other: SeenIngress): boolean {
   if (one === other) return true;
   const { uid, generation } = one.metadata;
-  return generation !== undefined && generation === other.metadata.generation && uid === other.metadata.uid;
+  return (
+    generation !== undefined &&
+    generation === other.metadata.generation &&
+    uid === other.metadata.uid &&
+    haveSameHostTimes(one, other)
+  );
 }
 
 function keyOf(namespace: string, backend: IngressBackend): string {

@@ -32,6 +32,11 @@ export function placeOfZeroByte(tree: unknown, path = ''): string | undefined {
   return undefined;
 }
 
+/** The same for a volume, whose paths are files of the node. */
+export function zeroByteInVolume(volume: object): string | undefined {
+  return sentence(placeOfZeroByte(volume));
+}
+
 /** Throws a RuntimeError of code `CannotRun` for a command that no program can be given. */
 export function checkCommand(command: readonly string[]): void {
   const place = placeOfZeroByte(command, 'command');
@@ -42,6 +47,6 @@ function sentence(place: string | undefined): string | undefined {
   return place === undefined ? undefined : `${place} contains a zero byte`;
 }
 
-const hasZeroByte = (text: string) => text.includes('\0');
+export const hasZeroByte = (text: string) => text.includes('\0');
 
-const printable = (text: string) => text.replaceAll('\0', '\\0');
+export const printable = (text: string) => text.replaceAll('\0', '\\0');

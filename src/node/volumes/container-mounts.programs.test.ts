@@ -215,11 +215,17 @@ describe.each(isRoot ? [true, false] : [false])('a subPath, with the right to mo
 
   it.each([
     [{ subPath: '/etc' }, 'error SubPath `/etc` must not be an absolute path'],
+    [{ subPath: 'a\0b' }, 'unable to provision SubPath `a\\0b`: must not contain a zero byte'],
+    [{ subPathExpr: '$(ZERO)' }, 'unable to provision SubPath `x\\0y`: must not contain a zero byte'],
     [{ subPath: 'a/../../b' }, "unable to provision SubPath `a/../../b`: must not contain '..'"],
     [{ subPathExpr: '$(UP)' }, "unable to provision SubPath `../x`: must not contain '..'"],
   ])('refuses %j', async (mount, message) => {
     await using w = await world();
-    await expect(mountOf(w, mount, { env: [{ name: 'UP', value: '../x' }] })).rejects.toThrow(message);
+    const env = [
+      { name: 'UP', value: '../x' },
+      { name: 'ZERO', value: 'x\0y' },
+    ];
+    await expect(mountOf(w, mount, { env })).rejects.toThrow(message);
   });
 
   it.each(['link', 'link/below', 'relative', 'loop'])(

@@ -70,6 +70,10 @@ describe('a ConfigMap volume', () => {
       { items: [{ key: 'a', path: '..data' }] },
       `MountVolume.SetUp failed for volume "config" : invalid path: must not start with '..': ..data`,
     ],
+    [
+      { items: [{ key: 'a', path: 'x\0y' }] },
+      'MountVolume.SetUp failed for volume "config" : configMap.items[0].path contains a zero byte',
+    ],
   ])('fails with %j', async (parts, message) => {
     await using w = await world();
     await expect(w.volumes.prepare(podWith([volume(parts)]))).rejects.toMatchObject({ name: 'VolumeError', message });

@@ -16,6 +16,7 @@ import {
 import { backsteps } from '../../kinds/shapes/meta/paths.ts';
 import { expand } from '../container/variables/expansion.ts';
 import type { EnvVariable } from '../runtime/container-config.ts';
+import { hasZeroByte, printable } from '../runtime/zero-bytes.ts';
 import { type HostIds, rootOf } from './host/host-ids.ts';
 import type { Mounter } from './host/mounter.ts';
 import { VolumeError } from './volumes.ts';
@@ -32,8 +33,9 @@ interface SubPathMount {
 export function subPathOf({ subPath = '', subPathExpr = '' }: SubPathMount, env: readonly EnvVariable[]): string {
   const path = subPathExpr ? expanded(subPathExpr, env) : subPath;
   if (path.startsWith('/')) throw new VolumeError(`error SubPath \`${path}\` must not be an absolute path`);
-  for (const complaint of backsteps(path))
-    throw new VolumeError(`unable to provision SubPath \`${path}\`: ${complaint}`);
+  const complaints = [...backsteps(path), ...(hasZeroByte(path) ? ['must not contain a zero byte'] : [])];
+  for (const complaint of complaints)
+    throw new VolumeError(`unable to provision SubPath \`${printable(path)}\`: ${complaint}`);
   return path;
 }
 

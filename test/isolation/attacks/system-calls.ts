@@ -47,6 +47,12 @@ const DEBUGGING: Readonly<Record<string, SystemCall>> = {
   pidfd_getfd: { x64: 438, arm64: 438, args: [-1, -1, 0] },
   io_uring_setup: { x64: 425, arm64: 425, args: [0, 0] },
 };
+/** To the kernel's cryptography and to the hypervisor. The kernel takes only 32 bits of the family. */
+const SOCKETS: Readonly<Record<string, SystemCall>> = Object.fromEntries(
+  [38, 40].flatMap((family) =>
+    [family, 2 ** 32 + family].map((value) => [`socket ${value}`, { x64: 41, arm64: 198, args: [value, 1, 0] }]),
+  ),
+);
 /** Without a filter, they fail otherwise or not at all, whatever the rights of the caller. */
 const CONTROL = ['unshare of users', 'clone of users', 'clone3', 'setns', 'keyctl', 'add_key', 'ptrace', 'pidfd_getfd'];
 
@@ -95,6 +101,16 @@ export function describeSystemCalls(lab: Lab): void {
   )('for debuggers are rejected', async () => {
     const errors = await errorsOf(lab, DEBUGGING);
     expect(Object.keys(errors)).toEqual(Object.keys(DEBUGGING));
+    expect(passed(errors)).toEqual([]);
+  });
+
+  promised(
+    lab,
+    'containers',
+    'no special sockets',
+  )('for sockets of the hypervisor and of cryptography are rejected', async () => {
+    const errors = await errorsOf(lab, SOCKETS);
+    expect(Object.keys(errors)).toEqual(Object.keys(SOCKETS));
     expect(passed(errors)).toEqual([]);
   });
 

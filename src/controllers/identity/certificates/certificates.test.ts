@@ -111,6 +111,11 @@ describe('a signer refuses', () => {
       { signerName: 'kubelet', subject: nobody },
       'subject common name does not begin with system:node:',
     ],
+    ...['A', 'a ', 'a.', '', 'a/b', '\uff41'].map((name): [string, Asked, string] => [
+      `a node that could not be called ${JSON.stringify(name)}`,
+      { signerName: 'kubelet', subject: { ...NODE, commonName: `system:node:${name}` } },
+      'subject common name has no valid name of a node after system:node:',
+    ]),
     ['a node client with names', { signerName: 'kubelet', names: ['a'] }, 'DNS subjectAltNames are not allowed'],
     [
       'a node client with addresses',

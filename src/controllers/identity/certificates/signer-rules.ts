@@ -1,8 +1,10 @@
 /** What each signer accepts: subjects, names and usages. */
+
 import type { ParsedRequest } from '../../../protocols/x509/request.ts';
+import { dnsSubdomain } from '../../../schema/names.ts';
 import { KUBE_APISERVER_CLIENT, KUBELET_CLIENT, KUBELET_SERVING, LEGACY_UNKNOWN } from './request-state.ts';
 
-const NOT_A_NODE = 'subject common name does not begin with system:node:';
+const PREFIX = 'system:node:';
 
 type Rule = (request: ParsedRequest, usages: readonly string[]) => string | undefined;
 
@@ -26,8 +28,7 @@ export function nodeClient(request: ParsedRequest, usages: readonly string[]): s
   if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
   if (request.addresses.length > 0) return 'IP subjectAltNames are not allowed';
   if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
-  if (!isNode(request)) return NOT_A_NODE;
-  return usageError(usages, 'client auth');
+  return nameError(request) ?? usageError(usages, 'client auth');
 }
 
 export function nodeServing(request: ParsedRequest, usages: readonly string[]): string | undefined {
@@ -35,15 +36,18 @@ export function nodeServing(request: ParsedRequest, usages: readonly string[]): 
   if (request.dnsNames.length === 0 && request.addresses.length === 0) return 'DNS or IP subjectAltName is required';
   if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
   if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
-  return usageError(usages, 'server auth') ?? (isNode(request) ? undefined : NOT_A_NODE);
+  return usageError(usages, 'server auth') ?? nameError(request);
 }
 
 function isOfNodes({ organizations }: ParsedRequest): boolean {
   return organizations.length === 1 && organizations[0] === 'system:nodes';
 }
 
-function isNode({ commonName }: ParsedRequest): boolean {
-  return commonName.startsWith('system:node:');
+/** A name that no node can have might still be taken for that of one by whoever compares names in another way. */
+function nameError({ commonName }: ParsedRequest): string | undefined {
+  if (!commonName.startsWith(PREFIX)) return `subject common name does not begin with ${PREFIX}`;
+  if (dnsSubdomain(commonName.slice(PREFIX.length)).length === 0) return undefined;
+  return `subject common name has no valid name of a node after ${PREFIX}`;
 }
 
 /** All of them and no others; encipherment is optional, for keys that only sign. */

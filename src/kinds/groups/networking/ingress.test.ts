@@ -141,3 +141,54 @@ describe('an Ingress', () => {
     expect(update(Ingress, old, body, { subresource: 'status' }).errors).toEqual(errors);
   });
 });
+
+describe('the times since when an Ingress names its hosts', () => {
+  const ANNOTATION = 'networking.kubernetes.io/hosts-since';
+  const rules = (...hosts: (string | undefined)[]) => ({
+    rules: hosts.map((each) => (each === undefined ? {} : { host: each })),
+  });
+  const timesOf = ({ metadata }: any) => JSON.parse(metadata.annotations?.[ANNOTATION] ?? 'null');
+  const NOW = '2026-01-02T03:04:05Z';
+  const made = (spec: object, annotations?: object) => {
+    const { object } = create(Ingress, ingress({ ingressClassName: 'x', ...spec }, annotations));
+    object.metadata.creationTimestamp = '2025-01-01T00:00:00Z';
+    return object;
+  };
+  const changed = (old: any, spec: object, annotations: object | undefined = old.metadata.annotations, request = {}) =>
+    update(
+      Ingress,
+      old,
+      { ...old, metadata: { ...old.metadata, annotations }, spec: { ...old.spec, ...spec } },
+      request,
+    ).object;
+
+  it('are those of its creation, whatever a client says', () => {
+    const forged = JSON.stringify({ '2001-01-01T00:00:00Z': ['a.test'] });
+    const object = made(rules('a.test'), { [ANNOTATION]: forged, other: 'x' });
+    expect(object.metadata.annotations).toEqual({ other: 'x' });
+    expect(made(rules('a.test'), { [ANNOTATION]: forged }).metadata.annotations).toBeUndefined();
+    expect(timesOf(changed(object, {}, { [ANNOTATION]: forged }))).toBeNull();
+  });
+
+  it('are those of the changes that have added hosts', () => {
+    const object = changed(made(rules('a.test')), rules('a.test', 'b.test', undefined));
+    expect(timesOf(object)).toEqual({ [NOW]: ['b.test', ''] });
+    expect(timesOf(changed(object, rules('a.test', 'b.test'), {}))).toEqual({ [NOW]: ['b.test'] });
+    expect(timesOf(changed(object, rules('a.test')))).toBeNull();
+    expect(timesOf(changed(made(rules('a.test')), { defaultBackend: backend }))).toEqual({ [NOW]: [''] });
+  });
+
+  it('are new with another class', () => {
+    expect(timesOf(changed(made(rules('a.test')), { ingressClassName: 'y' }))).toEqual({ [NOW]: ['a.test'] });
+  });
+
+  it('are not changed by a write of the status', () => {
+    const object = changed(made(rules('a.test')), rules('b.test'));
+    expect(timesOf(changed(object, {}, {}, { subresource: 'status' }))).toEqual({ [NOW]: ['b.test'] });
+  });
+
+  it('are one for all hosts where there are too many', () => {
+    const many = Array.from({ length: 2000 }, (_, i) => `${'h'.repeat(40)}${i}.test`);
+    expect(timesOf(changed(made(rules('a.test')), rules(...many)))).toEqual({ [NOW]: ['*'] });
+  });
+});

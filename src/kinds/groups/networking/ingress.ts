@@ -9,11 +9,9 @@ import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { loadBalancerWarnings } from '../../warnings/load-balancer.ts';
 import { backendProblems, IngressBackend } from './ingress-backend.ts';
+import { CLASS_ANNOTATION, keepHostTimes, startHostTimes } from './ingress-host-times.ts';
 import { IngressStatus, isDnsName } from './ingress-status.ts';
 import { hostProblems } from './wildcard-host.ts';
-
-/** The deprecated way to choose the class. */
-const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 const pathFields = {
   path: s.string({
@@ -118,6 +116,9 @@ export const Ingress = defineKind({
   subresources: { status: true },
   generation: true,
   initialStatus: () => ({ loadBalancer: {} }),
+  onCreate: startHostTimes,
+  onUpdate: keepHostTimes,
+  onStatusUpdate: (ingress, old) => keepHostTimes(ingress, old, { now: '' }),
   rules: [oneClass],
   warnings: (ingress, old) => (old ? [] : classWarnings(ingress)),
   statusWarnings: loadBalancerWarnings,

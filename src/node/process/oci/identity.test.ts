@@ -71,3 +71,24 @@ it('refuses users that the image does not have, and nothing to run', () => {
   expect(() => identityOf(config({}), { ...IMAGE, user: 'who' }, USERS, 'pod')).toThrow(/unable to find user who/);
   expect(() => identityOf(config({}), { ...IMAGE, entrypoint: [], args: [] }, USERS, 'pod')).toThrow(/no command/);
 });
+
+it('takes numbers for users and groups, whatever the image calls by them', () => {
+  const users = { passwd: '7:x:0:0::/:\nroot:x:0:0::/:\nuser:x:7:8::/:\n', group: '8:x:0:\nlog:x:9:user\n' };
+  const asUser = config({ security: { ...SECURITY, runAsUser: 7 } });
+  expect(identityOf(asUser, IMAGE, users, 'pod')).toMatchObject({ uid: 7, gid: 8, groups: [8, 9] });
+  const ofImage = identityOf(config({}), { ...IMAGE, user: '7:8' }, users, 'pod');
+  expect(ofImage).toMatchObject({ uid: 7, gid: 8 });
+});
+
+it('refuses users and groups of the image whose numbers are none', () => {
+  for (const id of ['', 'x', '-1', '1e1', '0x7', ' 7', '1.5', '4294967296', '99999999999999999999']) {
+    const passwd = { ...USERS, passwd: `web:x:${id}:34::/:\n` };
+    expect(() => identityOf(config({}), IMAGE, passwd, 'pod'), id).toThrow(/expected the id.*passwd file.*number/);
+    const gid = { ...USERS, passwd: `web:x:33:${id}::/:\n` };
+    expect(() => identityOf(config({}), IMAGE, gid, 'pod'), id).toThrow(/expected the id.*passwd file.*number/);
+    const group = { ...USERS, group: `log:x:${id}:web\n` };
+    expect(() => identityOf(config({}), IMAGE, group, 'pod'), id).toThrow(/expected the id.*group file.*number/);
+  }
+  for (const user of ['4294967296', '7:4294967296'])
+    expect(() => identityOf(config({}), { ...IMAGE, user }, USERS, 'pod'), user).toThrow(/number/);
+});

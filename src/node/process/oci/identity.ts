@@ -19,6 +19,8 @@ export interface UserFiles {
   readonly group: string;
 }
 
+/** The largest id that the kernel's and the API's types have in common. */
+const MAX_ID = 2 ** 31 - 1;
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export function identityOf(
@@ -66,34 +68,56 @@ interface User {
 function userOf({ security }: ContainerConfig, image: ImageConfig, files: UserFiles): User {
   const [imageUser = '', imageGroup] = (image.user ?? '').split(':');
   const wanted = security.runAsUser !== undefined ? String(security.runAsUser) : (security.runAsUsername ?? imageUser);
-  const entries = rowsOf(files.passwd);
-  const entry = entries.find(([name, , uid]) => name === wanted || uid === wanted);
-  if (!entry && wanted !== '' && !/^\d+$/.test(wanted))
-    throw new RuntimeError('CannotRun', `unable to find user ${wanted}: no matching entries in passwd file`);
-  const uid = wanted === '' ? 0 : Number(entry?.[2] ?? wanted);
-  const row = entry ?? entries.find(([, , id]) => Number(id) === uid);
+  const entry = entryOf(wanted, rowsOf(files.passwd));
+  const uid = wanted === '' ? 0 : isNumber(wanted) ? idIn(wanted, 'the image') : idIn(entry?.[2], 'the passwd file');
   const isImageUser = security.runAsUser === undefined && security.runAsUsername === undefined;
-  const gid = security.runAsGroup ?? (isImageUser && imageGroup ? groupId(imageGroup, files) : Number(row?.[3] ?? 0));
-  const member = row?.[0];
+  const ofUser = () => (entry ? idIn(entry[3], 'the passwd file') : 0);
+  const gid = security.runAsGroup ?? (isImageUser && imageGroup ? groupId(imageGroup, files) : ofUser());
+  const member = entry?.[0];
   const fromImage =
     security.mergesImageGroups && member !== undefined
       ? rowsOf(files.group)
           .filter(([, , , members]) => members?.split(',').includes(member))
-          .map(([, , id]) => Number(id))
+          .map(([, , id]) => idIn(id, 'the group file'))
       : [];
   return {
     uid,
     gid,
     groups: [...new Set([gid, ...security.supplementalGroups, ...fromImage])],
-    home: row?.[5] || (uid === 0 ? '/root' : '/'),
+    home: entry?.[5] || (uid === 0 ? '/root' : '/'),
   };
 }
 
+/**
+ * A number is never looked up as a name: an image could call root by the number with which a pod is allowed to run. Undefined: the image
+ * has no entry for the number.
+ */
+function entryOf(wanted: string, entries: readonly string[][]): string[] | undefined {
+  if (wanted === '' || isNumber(wanted)) return entries.find(([, , id]) => id === String(Number(wanted)));
+  const entry = entries.find(([name]) => name === wanted);
+  if (entry) return entry;
+  throw new RuntimeError('CannotRun', `unable to find user ${wanted}: no matching entries in passwd file`);
+}
+
 function groupId(group: string, files: UserFiles): number {
-  if (/^\d+$/.test(group)) return Number(group);
+  if (isNumber(group)) return idIn(group, 'the image');
   const row = rowsOf(files.group).find(([name]) => name === group);
   if (!row) throw new RuntimeError('CannotRun', `unable to find group ${group}: no matching entries in group file`);
-  return Number(row[2]);
+  return idIn(row[2], 'the group file');
+}
+
+function isNumber(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+/** A runtime would take what is no number for 0, which is root. */
+function idIn(text: string | undefined, where: string): number {
+  const id = Number(text);
+  if (text !== undefined && isNumber(text) && id <= MAX_ID) return id;
+  throw new RuntimeError(
+    'CannotRun',
+    `expected the id of a user or group in ${where} to be a number from 0 to ${MAX_ID}, found ${JSON.stringify(text)}`,
+  );
 }
 
 function rowsOf(text: string): string[][] {

@@ -32,7 +32,7 @@ sched_yield seccomp select semctl semget semop semtimedop semtimedop_time64 send
 set_robust_list set_thread_area set_tid_address setfsgid setfsgid32 setfsuid setfsuid32 setgid setgid32 setgroups
 setgroups32 setitimer setpgid setpriority setregid setregid32 setresgid setresgid32 setresuid setresuid32 setreuid
 setreuid32 setrlimit setsid setsockopt setuid setuid32 setxattr setxattrat shmat shmctl shmdt shmget shutdown sigaltstack
-signalfd signalfd4 sigprocmask sigreturn socketcall socketpair splice stat stat64 statfs statfs64 statmount statx symlink
+signalfd signalfd4 sigprocmask sigreturn socketpair splice stat stat64 statfs statfs64 statmount statx symlink
 symlinkat sync sync_file_range syncfs sysinfo tee tgkill time timer_create timer_delete timer_getoverrun timer_gettime
 timer_gettime64 timer_settime timer_settime64 timerfd_create timerfd_gettime timerfd_gettime64 timerfd_settime
 timerfd_settime64 times tkill truncate truncate64 ugetrlimit umask uname unlink unlinkat uretprobe utime utimensat
@@ -76,8 +76,9 @@ const ENOSYS = 38;
 const NAMESPACE_FLAGS = 0x7e020000;
 /** Linux, Linux with short inodes, and 32-bit variants; 0xffffffff asks for the current one. */
 const PERSONALITIES = [0x0, 0x0008, 0x20000, 0x20008, 0xffffffff];
-const AF_ALG = 38;
-const AF_VSOCK = 40;
+/** AF_ALG is 38 and AF_VSOCK 40. */
+const FIRST_FAMILY_DENIED = 38;
+const FURTHER_FAMILIES = [39, 41, 42, 43, 44, 45];
 
 /** `capabilities` are names without prefix; `architecture` is Node's name. */
 export function defaultProfile(architecture: string, capabilities: readonly string[]): OciSeccomp {
@@ -92,10 +93,12 @@ export function defaultProfile(architecture: string, capabilities: readonly stri
     syscalls: [
       allow([...words(ALLOWED), ...words(ALLOWED_BY_ARCHITECTURE[architecture] ?? ''), ...new Set(byCapability)]),
       ...PERSONALITIES.map((value) => allow(['personality'], { index: 0, value, op: 'SCMP_CMP_EQ' })),
-      // Sockets to the hypervisor and to the kernel's cryptography are not for containers: every family but two.
-      allow(['socket'], { index: 0, value: AF_ALG, op: 'SCMP_CMP_LT' }),
-      allow(['socket'], { index: 0, value: AF_ALG + 1, op: 'SCMP_CMP_EQ' }),
-      allow(['socket'], { index: 0, value: AF_VSOCK, op: 'SCMP_CMP_GT' }),
+      // Sockets to the hypervisor and to the kernel's cryptography are not for containers. The filter compares 64 bits, of which the
+      // kernel takes 32: nothing may be allowed because it is greater.
+      allow(['socket'], { index: 0, value: FIRST_FAMILY_DENIED, op: 'SCMP_CMP_LT' }),
+      ...FURTHER_FAMILIES.map((value) => allow(['socket'], { index: 0, value, op: 'SCMP_CMP_EQ' })),
+      // 32-bit programs could name the family in memory, where no filter sees it: their libraries call socket instead.
+      { names: ['socketcall'], action: FAIL, errnoRet: ENOSYS },
       ...(has.has('SYS_ADMIN') ? [] : withoutNamespaces()),
     ],
   };

@@ -1,5 +1,6 @@
 /** Makes one volume usable, by its kind. */
 import { ContainerConfigError } from '../../container/inputs.ts';
+import { zeroByteInVolume } from '../../runtime/zero-bytes.ts';
 import { prepareCsi } from '../csi/prepare-csi.ts';
 import { PayloadError } from '../files/payload.ts';
 import { isFileVolume } from '../files/sources.ts';
@@ -38,6 +39,8 @@ export function setUpFailure(volume: string, error: unknown): unknown {
 
 async function prepareByKind(setup: VolumeSetup): Promise<PreparedVolume> {
   const { volume, pod, host } = setup;
+  const problem = zeroByteInVolume(volume);
+  if (problem !== undefined) throw new VolumeError(problem);
   if (isFileVolume(volume)) return prepareFileVolume(setup);
   if (volume.hostPath) return prepareHostPath(volume.hostPath.path, volume.hostPath.type ?? '');
   if (volume.persistentVolumeClaim || volume.ephemeral) return prepareClaim(setup);

@@ -1,11 +1,9 @@
 import { Ingress } from '../../../../kinds/groups/networking/ingress.ts';
 import { IngressClass } from '../../../../kinds/groups/networking/ingress-class.ts';
+import { CLASS_ANNOTATION } from '../../../../kinds/groups/networking/ingress-host-times.ts';
 import { markedDefault } from '../../../../kinds/marked-default.ts';
 import { derivedFrom } from '../../../objects/reads/lookup.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-
-/** The annotation that named the class before there was a field. */
-const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 const DEFAULT_CLASS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
 const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, DEFAULT_CLASS_ANNOTATIONS));
