@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Mount } from '../../../src/node/runtime/container-config.ts';
@@ -152,6 +153,13 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     const sandbox = world().sandbox({ hostname: 'some-name' });
     const container = await world().run('hostname; echo $$', {}, sandbox);
     expect(await container.output()).toBe('some-name\n1');
+  });
+
+  it.skipIf(lacks.namespaces)('has the name of the node on the network of the node', async () => {
+    const { namespaces } = world().sandbox();
+    const sandbox = world().sandbox({ hostname: '', namespaces: { ...namespaces, network: 'node', user: undefined } });
+    const container = await world().run('hostname; cat /etc/hostname; echo "$HOSTNAME"', {}, sandbox);
+    expect(await container.output()).toBe(Array(3).fill(hostname()).join('\n'));
   });
 
   it.skipIf(lacks.namespaces)('shares processes with the pod, or with a container', async () => {
