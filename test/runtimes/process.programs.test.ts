@@ -1,7 +1,7 @@
 /** The process runtime, as root: with namespaces, an address for each pod and limits. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -26,7 +26,6 @@ function whyMissing(): string | undefined {
 
 describe.skipIf(missing)('on this machine', () => {
   const lacks = {
-    'mounts for the node': 'containers are started in a mount namespace that passes nothing on',
     'closed streams': 'runc holds the streams of a command, and forwards the SIGPIPE that it gets for them',
   };
   describeRuntime('process', () => prepareProcess(), lacks);
@@ -241,6 +240,49 @@ describe.skipIf(missing)('on this machine', () => {
       } finally {
         execFileSync('umount', ['--lazy', runtime]);
         await small.stop();
+      }
+    });
+
+    it('keeps roots of containers to themselves where the node shares all mounts, also of one that mounts for it', async () => {
+      const { stop, directory, open, name } = await prepareProcess();
+      const run = `/run/quarterdeck-${name}`;
+      const shared = [run, directory];
+      const mounts = () => readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+      const other = new World({ stop: async () => {}, directory, open });
+      try {
+        for (const path of shared) {
+          mkdirSync(path, { recursive: true });
+          execFileSync('mount', ['--bind', path, path]);
+          execFileSync('mount', ['--make-shared', path]);
+        }
+        await other.start();
+        const folder = await other.folder('volume');
+        mkdirSync(join(folder, 'inner'));
+        const security = { ...PLAIN_SECURITY, privileged: true, maskedPaths: [], readOnlyPaths: [] };
+        const privileged = other.sandbox({ security: { ...other.sandbox().security, privileged: true } });
+        const volume = { hostPath: folder, containerPath: '/data', readOnly: false, recursiveReadOnly: false };
+        const rest = { selinuxRelabel: false, idMappings: undefined, image: undefined };
+        const ids: string[] = [];
+        for (const image of [host, {}]) {
+          const mounting = { ...volume, ...rest, propagation: 'bidirectional' } as const;
+          const script =
+            'mount -t tmpfs own /data/inner || /bin/busybox mount -t tmpfs own /data/inner; exec sleep 1000';
+          const { id } = await other.run(script, { ...image, mounts: [mounting], security }, privileged);
+          await expect.poll(() => mounts().filter((line) => line.includes(join(folder, 'inner')))).toHaveLength(1);
+          execFileSync('umount', [join(folder, 'inner')]);
+          ids.push(id, (await other.run('sleep 1000')).id);
+        }
+        const ownPaths = [...ids, join(run, 'dev ')];
+        expect(mounts().filter((line) => ownPaths.some((path) => line.includes(path)))).toEqual([]);
+        await other.removeAll();
+        expect(readdirSync(join(run, 'layers'))).toEqual([]);
+      } finally {
+        await other.removeAll();
+        for (const path of shared) execFileSync('umount', ['--recursive', '--lazy', path]);
+        await other.runtime.close();
+        await expect.poll(() => traces(name), { timeout: 10_000 }).toEqual([]);
+        await stop();
+        rmSync(run, { recursive: true, force: true });
       }
     });
 

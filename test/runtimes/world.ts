@@ -23,8 +23,6 @@ type Ability =
   | 'namespaces'
   /** Capabilities and a root that cannot be written to. */
   | 'security'
-  /** Mounts of containers that the node sees. */
-  | 'mounts for the node'
   /** Supplemental groups. */
   | 'groups'
   | 'terminal'

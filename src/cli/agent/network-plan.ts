@@ -3,6 +3,7 @@
  * other one has a network namespace, which a bridge connects with the machine; the machine routes between the pods of all.
  */
 import { createHash } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
 import { formatAddress, parseAddress, subnetsOf } from '../../node/simulated/agent/addresses.ts';
 
@@ -95,18 +96,23 @@ const hostInterface = (name: string) => `${name}-n`;
 
 /**
  * The nftables rules of the machine (`bridge`) or of a node's namespace. Pods of one node see those of another with their own
- * addresses: a source that is translated to itself is not translated by the rules of the runtimes, which come later.
+ * addresses: a source that is translated to itself is not translated by the rules of the runtimes, which come later. Other nodes see
+ * what comes from the machine with its address as a node. A source address of the route would not outlive that address.
  */
-export function networkRules({ table, clusterCidr, range, bridge }: MachineNetwork, where: 'machine' | 'node'): string {
-  const link = where === 'machine' ? bridge : NODE_INTERFACE;
+export function networkRules(network: MachineNetwork, where: 'node' | { readonly machineAddress: string }): string {
+  const { table, clusterCidr, range, bridge, gateway } = network;
+  const link = where === 'node' ? NODE_INTERFACE : bridge;
   return [
     `table ip ${table} {}`,
     `delete table ip ${table}`,
     `table ip ${table} {`,
     '  chain postrouting {',
     '    type nat hook postrouting priority 99; policy accept;',
+    ...(where === 'node' || !isIPv4(where.machineAddress)
+      ? []
+      : [`    oifname "${link}" ip saddr ${gateway} ip daddr ${range} snat to ${where.machineAddress}`]),
     `    oifname "${link}" ip saddr ${clusterCidr} ip daddr ${clusterCidr} snat to ip saddr`,
-    ...(where === 'machine' ? [`    ip saddr ${range} ip daddr != ${clusterCidr} masquerade`] : []),
+    ...(where === 'node' ? [] : [`    ip saddr ${range} ip daddr != ${clusterCidr} masquerade`]),
     '  }',
     '}',
     '',

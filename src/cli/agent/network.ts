@@ -24,13 +24,16 @@ export async function checkNetworkPrograms(path: string): Promise<void> {
   }
 }
 
-/** Makes the bridge to which the nodes are connected. */
-export async function openMachineNetwork(network: MachineNetwork, path: string): Promise<void> {
+/** Makes the bridge to which the nodes are connected. `machineAddress` is that of the first node. */
+export async function openMachineNetwork(
+  network: MachineNetwork,
+  { machineAddress, path }: { readonly machineAddress: string; readonly path: string },
+): Promise<void> {
   const { bridge, gateway, prefixLength } = network;
   await run(['ip', 'link', 'add', bridge, 'type', 'bridge'], { path }).catch(ignoreExisting);
   const input = `addr replace ${gateway}/${prefixLength} dev ${bridge}\nlink set ${bridge} up\n`;
   await run(['ip', '-batch', '-'], { path, input });
-  await run(['nft', '-f', '-'], { path, input: networkRules(network, 'machine') });
+  await run(['nft', '-f', '-'], { path, input: networkRules(network, { machineAddress }) });
   const conf = `/proc/sys/net/ipv4/conf/${bridge}`;
   // The node ports of the loopback address reach pods of the further nodes, too. A bridge that was left leaves its range to others.
   const settings = ['route_localnet', 'ignore_routes_with_linkdown'].map((name) => `echo 1 > ${conf}/${name}`);

@@ -31,6 +31,8 @@ export interface RuntimeRequest {
   readonly allowsHostImage: boolean;
   /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
   readonly networkNamespace?: string | undefined;
+  /** The host name of pods on such a network; undefined: the machine's. */
+  readonly hostName?: string | undefined;
   /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
   readonly streamAddress?: string | undefined;
   /** Whether an agent may use it at the same time: an own containerd that runs is used as it is. */
@@ -54,7 +56,7 @@ export async function openRuntime(request: RuntimeRequest): Promise<Runtime> {
 async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
   const { endpoint, directory, name, podCIDRs, path, clock, log, networkNamespace, streamAddress, isBeside } = request;
   const { openContainerd } = await import('../../node/containerd/open.ts');
-  const { registries } = request;
+  const { registries, hostName } = request;
   const shared = endpoint
     ? { socket: endpoint.replace(/^unix:\/\//, '') }
     : isBeside
@@ -65,6 +67,7 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
     // Only an own one can have another network.
     endpoint: networkNamespace === undefined || isBeside ? shared : 'own',
     ...(networkNamespace === undefined ? {} : { networkNamespace }),
+    ...(hostName === undefined ? {} : { hostName }),
     ...(streamAddress === undefined ? {} : { streamAddress }),
   });
   if (!runtime.isOwn && (Object.keys(registries.mirrors).length > 0 || registries.insecure.length > 0)) {
@@ -77,7 +80,7 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
 
 async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
   const { directory, name, podCIDRs, allowsHostImage, clock, random } = request;
-  const keeper = keeperCommand(request.networkNamespace);
+  const keeper = keeperCommand(request);
   if (!keeper) throw new CliError('--runtime process needs the built program');
   const { openProcessRuntime } = await import('../../node/process/process-runtime.ts');
   const images = await openImageStore(request);

@@ -25,6 +25,8 @@ export interface ContainerdOptions {
   readonly registries?: RegistrySettings;
   /** Path of the network namespace in which an own containerd runs, with its bridge; undefined: the one of this process. */
   readonly networkNamespace?: string;
+  /** The host name of pods on the network of the node, with an own containerd; undefined: the machine's. */
+  readonly hostName?: string;
   /** The address where an own containerd serves exec, attach and port-forward; default: 127.0.0.1. */
   readonly streamAddress?: string;
   /** Where programs are searched, as in PATH. */

@@ -49,11 +49,6 @@ const ALWAYS: readonly PodRule[] = [
     const unknown = unknownCapability({ addCapabilities: capabilities?.add ?? [] });
     return unknown === undefined ? undefined : `unknown capability ${unknown}.`;
   }),
-  each(({ volumeMounts }) =>
-    volumeMounts?.some(({ mountPropagation }) => mountPropagation === 'Bidirectional')
-      ? 'mounts of a container cannot reach the node (mountPropagation: Bidirectional).'
-      : undefined,
-  ),
 ];
 
 const WITHOUT_HOST_IMAGE: readonly PodRule[] = [

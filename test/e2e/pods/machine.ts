@@ -1,5 +1,6 @@
 /** What nodes with real pods do with their machine, on any runtime: two nodes, the API from inside, and nothing left. */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newDirectory, type Qd, runQd, startQd } from '../program.ts';
@@ -156,6 +157,21 @@ export function realMachine({ runtime, image, clusterCidr, serviceRange, uid, pr
           await expect
             .poll(async () => (await qd.request('GET', `${PODS}/client-${from}/log`)).text, { timeout: 30_000 })
             .toContain(client.status.podIP);
+        }
+      },
+      TIMEOUT_MS,
+    );
+
+    test.skipIf(!isRoot)(
+      'pods on the network of a node have its name: the first node is the machine, the second has its own',
+      async () => {
+        const names = [hostname(), 'quarterdeck-node-2'];
+        for (const [index, name] of names.entries()) {
+          const node = index + 1;
+          const script =
+            "console.log(os.hostname(), fs.readFileSync('/etc/hostname', 'utf8').trim(), process.env.HOSTNAME)";
+          await run(`named-${node}`, node, script, { hostNetwork: true, restartPolicy: 'Never' });
+          expect(await firstLine(`named-${node}`)).toBe([name, name, name].join(' '));
         }
       },
       TIMEOUT_MS,

@@ -59,10 +59,15 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
     const untilReady = (name: string) =>
       qd.until(`${NAMESPACE}/pods`, ({ metadata, status }) => metadata.name === name && isReady(status));
     /** Runs a command in a pod of its own, and resolves with what it printed. */
-    const inPod = async (name: string, nodeName: string, command: string) => {
+    const inPod = async (name: string, nodeName: string, command: string, more: object = {}) => {
       await post('pods', {
         metadata: { name },
-        spec: { nodeName, restartPolicy: 'Never', containers: [{ name: 'c', image, command: ['sh', '-c', command] }] },
+        spec: {
+          nodeName,
+          restartPolicy: 'Never',
+          containers: [{ name: 'c', image, command: ['sh', '-c', command] }],
+          ...more,
+        },
       });
       const pod = await qd.until(
         `${NAMESPACE}/pods`,
@@ -185,6 +190,31 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
             ['one', 'two'],
             ['one', 'two'],
           ]);
+        }
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      'with externalTrafficPolicy Local, pods see the address of the node that a pod on its network asks from',
+      async () => {
+        const spec = { type: 'NodePort', selector: { app: 'web' }, externalTrafficPolicy: 'Local' };
+        const ports = [{ port: 80, targetPort: 'http' }];
+        const { body } = await post('services', { metadata: { name: 'local' }, spec: { ...spec, ports } });
+        const [{ nodePort: localPort }] = body.spec.ports;
+        const { items } = (await qd.request('GET', '/api/v1/nodes')).body;
+        const addressOf = (node: string) =>
+          items.find(({ metadata }: any) => metadata.name === node).status.addresses[0].address;
+        const [first = '', second = ''] = NODES;
+        // The rules of a new service come a moment later.
+        for (const node of NODES) await vi.waitFor(() => who(`http://${addressOf(node)}:${localPort}`), 10_000);
+        for (const [from, to, answers] of [
+          [first, second, 'two'],
+          [second, first, 'one'],
+        ] as const) {
+          const name = `asks-locally-from-${from}`;
+          const { output } = await inPod(name, from, askMany(addressOf(to), 1, localPort), { hostNetwork: true });
+          expect(output).toMatch(new RegExp(`^${answers} (\\[::ffff:)?${addressOf(from)}\\]?$`, 'm'));
         }
       },
       TIMEOUT_MS,

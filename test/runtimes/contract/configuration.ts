@@ -2,10 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Mount } from '../../../src/node/runtime/container-config.ts';
-import { NO_RESOURCES, PLAIN_SECURITY, type Subject, type World } from '../world.ts';
+import { NO_RESOURCES, PLAIN_SECURITY, type Subject, type TestContainer, type World } from '../world.ts';
 
 export function describeConfiguration({ world, lacks }: Subject): void {
   it('runs the entry point and arguments of the image', async () => {
@@ -109,21 +110,42 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     });
   });
 
-  it.skipIf(lacks.namespaces || lacks['mounts for the node'])('mounts for the node and for other pods', async () => {
-    const { namespaces, security: own } = world().sandbox();
-    const sandbox = () =>
-      world().sandbox({ namespaces: { ...namespaces, user: undefined }, security: { ...own, privileged: true } });
-    const security = { ...PLAIN_SECURITY, privileged: true, maskedPaths: [], readOnlyPaths: [] };
+  it.skipIf(lacks.namespaces)(
+    'mounts for the node and for other pods where it asks for that, and nowhere else',
+    async () => {
+      await inSharedMount(world(), async (folder) => {
+        const names = ['master', 'follower', 'other', 'node'] as const;
+        for (const name of names) await mkdir(join(folder, name));
+        const run = (propagation: Mount['propagation']) => privileged(world(), folder, propagation);
+        const pods = {
+          master: await run('bidirectional'),
+          follower: await run('host-to-container'),
+          other: await run('private'),
+        };
+        for (const [name, { id }] of Object.entries(pods)) {
+          const script = `/bin/busybox mount -t tmpfs own /data/${name} && echo from ${name} > /data/${name}/file`;
+          await said(world(), id, script);
+        }
+        mountMemory(join(folder, 'node'));
+        const seen = async (id: string) => (await said(world(), id, 'cat /data/*/file')).split('\n').toSorted();
+        const byPod = Object.entries(pods).map(async ([name, { id }]) => [name, await seen(id)] as const);
+        expect(Object.fromEntries(await Promise.all(byPod))).toEqual({
+          master: ['from master', 'from the node'],
+          follower: ['from follower', 'from master', 'from the node'],
+          other: ['from other'],
+        });
+        const onNode = names.filter((name) => existsSync(join(folder, name, 'file')));
+        expect(onNode).toEqual(['master', 'node']);
+        await said(world(), pods.master.id, '/bin/busybox umount /data/master');
+        expect(existsSync(join(folder, 'master', 'file'))).toBe(false);
+      });
+    },
+  );
+
+  it.skipIf(lacks.namespaces)('cannot mount for the node where the node shares no mounts', async () => {
     await inSharedMount(world(), async (folder) => {
-      const run = (propagation: Mount['propagation']) => {
-        const mounts = [mount({ hostPath: folder, containerPath: '/data', propagation })];
-        return world().run('sleep 1000', { mounts, security }, sandbox());
-      };
-      const [mounter, follower] = [await run('bidirectional'), await run('host-to-container')];
-      const script = '/bin/busybox mount -t tmpfs own /data/later && echo from a pod > /data/later/file';
-      await said(world(), mounter.id, script);
-      expect(await readFile(join(folder, 'later', 'file'), 'utf8')).toBe('from a pod\n');
-      expect(await said(world(), follower.id, 'cat /data/later/file')).toBe('from a pod');
+      execFileSync('mount', ['--make-private', folder]);
+      await expect(privileged(world(), folder, 'bidirectional')).rejects.toThrow(/ is not a shared mount/);
     });
   });
 
@@ -131,6 +153,13 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     const sandbox = world().sandbox({ hostname: 'some-name' });
     const container = await world().run('hostname; echo $$', {}, sandbox);
     expect(await container.output()).toBe('some-name\n1');
+  });
+
+  it.skipIf(lacks.namespaces)('has the name of the node on the network of the node', async () => {
+    const { namespaces } = world().sandbox();
+    const sandbox = world().sandbox({ hostname: '', namespaces: { ...namespaces, network: 'node', user: undefined } });
+    const container = await world().run('hostname; cat /etc/hostname; echo "$HOSTNAME"', {}, sandbox);
+    expect(await container.output()).toBe(Array(3).fill(hostname()).join('\n'));
   });
 
   it.skipIf(lacks.namespaces)('shares processes with the pod, or with a container', async () => {
@@ -252,6 +281,15 @@ async function inSharedMount(world: World, use: (folder: string) => Promise<void
     await world.removeAll();
     execFileSync('umount', ['--recursive', folder]);
   }
+}
+
+/** Starts a privileged container, which may mount. */
+function privileged(world: World, folder: string, propagation: Mount['propagation']): Promise<TestContainer> {
+  const { namespaces, security: own } = world.sandbox();
+  const host = { namespaces: { ...namespaces, user: undefined }, security: { ...own, privileged: true } };
+  const security = { ...PLAIN_SECURITY, privileged: true, maskedPaths: [], readOnlyPaths: [] };
+  const mounts = [mount({ hostPath: folder, containerPath: '/data', propagation })];
+  return world.run('sleep 1000', { mounts, security }, world.sandbox(host));
 }
 
 function mountMemory(folder: string): void {

@@ -113,6 +113,7 @@ export class NodeParts {
     const dialGuard = this.#guard;
     this.runtime = await openRuntime({
       ...{ ...file, clock, random, log, directory: this.#directory, path, dialGuard, allowsHostImage },
+      hostName: network && this.#options.name,
       hidden: () => hiddenPaths(dataDirectory, process.env.KUBECONFIG),
     });
     return this.runtime;

@@ -92,18 +92,18 @@ function hostForPods({ bindAddress, serviceClusterIpRange }: Settings): string {
 async function ownNetworks(
   { names, clusterCidr }: Pick<NodePlan, 'names' | 'clusterCidr'>,
   directory: string,
-  gateway: string,
+  machineAddress: string,
 ): Promise<ReadonlyMap<string, OwnNetwork>> {
   const machine = machineNetwork(directory, clusterCidr, names.length);
   if (names.length < 2 || process.getuid?.() !== 0 || !machine) return new Map();
   const path = process.env.PATH ?? '';
   const { openMachineNetwork, openNodeNetwork } = await import('../../agent/network.ts');
-  await openMachineNetwork(machine, path);
+  await openMachineNetwork(machine, { machineAddress, path });
   return new Map(
     names.slice(1).map((name, position) => {
       const network = nodeNetwork(machine, position + 1, nodeId(directory, name));
       const open = (podCIDR: string) => openNodeNetwork(machine, network, { podCIDR, path });
-      return [name, { ...network, gateway, open }];
+      return [name, { ...network, gateway: machineAddress, open }];
     }),
   );
 }

@@ -5,6 +5,7 @@ import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
 import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { underHostName } from '../../../base/programs/host-name.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
@@ -21,6 +22,7 @@ export interface DaemonOptions {
   readonly directory: string;
   readonly registries?: RegistrySettings;
   readonly networkNamespace?: string;
+  readonly hostName?: string;
   readonly streamAddress?: string;
   readonly path: string;
   readonly clock: Clock;
@@ -105,16 +107,12 @@ async function replace(path: string, text: string): Promise<boolean> {
 }
 
 async function launch(paths: OwnPaths, machine: Machine, options: DaemonOptions): Promise<void> {
-  const { path, clock, log, networkNamespace } = options;
+  const { path, clock, log } = options;
   const size = (await stat(paths.log).catch(ignoreMissing))?.size ?? 0;
   const output = await open(paths.log, size > MAX_LOG_BYTES ? 'w' : 'a');
   // A socket without a process behind it would keep the new one from listening.
   await rm(paths.socket, { force: true });
-  const command = [machine.containerd, '--config', paths.config];
-  if (networkNamespace !== undefined) {
-    command.unshift((await findProgram('nsenter', path)) ?? 'nsenter', `--net=${networkNamespace}`);
-  }
-  const [program = '', ...args] = command;
+  const [program = '', ...args] = await inNamespaces([machine.containerd, '--config', paths.config], options);
   try {
     const child = spawn(program, args, {
       detached: true,
@@ -132,6 +130,16 @@ async function launch(paths: OwnPaths, machine: Machine, options: DaemonOptions)
   } finally {
     await output.close();
   }
+}
+
+/** The command, in the namespaces of the node. */
+async function inNamespaces(
+  command: readonly string[],
+  { networkNamespace, hostName, path }: DaemonOptions,
+): Promise<readonly string[]> {
+  const find = async (program: string) => (await findProgram(program, path)) ?? program;
+  const named = hostName === undefined ? command : underHostName(await find('unshare'), hostName, command);
+  return networkNamespace === undefined ? named : [await find('nsenter'), `--net=${networkNamespace}`, ...named];
 }
 
 function endOf(child: ChildProcess): Promise<string> {

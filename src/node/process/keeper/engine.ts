@@ -140,7 +140,7 @@ export class Engine {
       boot: undefined,
     };
     // Finds mistakes before anything is made.
-    identityOf(config, image.config, image.users, sandbox.record.config.hostname);
+    identityOf(config, image.config, image.users, sandbox.hostname);
     this.containers.set(id, KeptContainer.create(this.#context, record));
     this.#context.changed(sandboxId);
     return id;
@@ -175,7 +175,7 @@ export class Engine {
   }
 
   #identityOf({ record }: KeptContainer): ProcessIdentity {
-    const { hostname } = this.#sandbox(record.sandboxId).record.config;
+    const { hostname } = this.#sandbox(record.sandboxId);
     return identityOf(record.config, record.image.config, record.image.users, hostname);
   }
 

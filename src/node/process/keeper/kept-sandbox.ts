@@ -1,6 +1,7 @@
 /** One sandbox: the process that holds its namespaces, its network and its files. */
 
 import { chmodSync, chownSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
@@ -88,6 +89,11 @@ export class KeptSandbox {
     return this.#record;
   }
 
+  /** On the network of the node, it is that of the node, which is that of this process. */
+  get hostname(): string {
+    return this.#record.config.hostname || hostname();
+  }
+
   get files(): SandboxFiles {
     const { ipc } = this.#record.config.namespaces;
     return {
@@ -171,8 +177,8 @@ export class KeptSandbox {
     const { config, address } = this.#record;
     const files = this.files;
     writeFileSync(files.resolvConf, config.dns ? resolvConf(config.dns) : readOr('/etc/resolv.conf', ''));
-    writeFileSync(files.hostname, `${config.hostname}\n`);
-    writeFileSync(files.hosts, etcHosts(config.hostname, address));
+    writeFileSync(files.hostname, `${this.hostname}\n`);
+    writeFileSync(files.hosts, etcHosts(this.hostname, address));
     // Root of the pod owns them, and every other user may read them.
     const owner = config.namespaces.user?.[0]?.hostId;
     for (const file of [files.resolvConf, files.hostname, files.hosts]) {

@@ -58,7 +58,7 @@ function specOf(security: Partial<ContainerSecurity> = {}, changes: Partial<Cont
     files: { resolvConf: '/s/resolv.conf', hostname: '/s/hostname', hosts: '/s/hosts', sharedMemory: '/s/shm' },
     imageDirectories: new Map(),
     hidden: [],
-    mountFlags: [{ point: '/v', flags: ['nosuid', 'noexec'] }],
+    mountFlags: [{ point: '/v', flags: ['nosuid', 'noexec'], isShared: false }],
     machine: MACHINE,
     ...changes,
   });
@@ -140,6 +140,22 @@ it('mounts volumes without devices, outer ones first', () => {
     { destination: '/a', type: 'bind', source: '/v/a', options: ['rbind', 'rw', 'nodev', 'rprivate'] },
     { destination: '/a/b', type: 'bind', source: '/v/b', options: ['rbind', 'ro', 'nodev', 'rprivate'] },
   ]);
+});
+
+it('shares the mounts of the node only with a container that mounts for it, and of these no more than its volume', () => {
+  const propagations = (propagation: Mount['propagation']) => {
+    const { linux, mounts } = specOf(
+      { privileged: true },
+      {},
+      { mounts: [{ ...MOUNT, hostPath: '/v', containerPath: '/v', propagation }] },
+    );
+    const shared = mounts.filter(({ options }) => options.some((option) => /shared/.test(option)));
+    const bound = mounts.filter(({ type }) => type === 'bind');
+    const open = bound.filter(({ options }) => !options.some((option) => /^r(?:private|slave)$/.test(option)));
+    return [linux.rootfsPropagation, ...[shared, open].map((each) => each.map(({ destination }) => destination))];
+  };
+  expect(propagations('bidirectional')).toEqual(['rshared', ['/v'], ['/v']]);
+  expect(propagations('host-to-container')).toEqual(['rslave', [], []]);
 });
 
 it('keeps the flags of what a volume is on, which a user namespace cannot take away', () => {

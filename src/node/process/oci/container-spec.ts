@@ -2,7 +2,7 @@
 import { ownMountsHook } from '../../container/own-mounts-hook.ts';
 import { grantedCapabilities } from './capabilities.ts';
 import type { ContainerInput } from './input.ts';
-import { mountsOf } from './mounts.ts';
+import { mountsForNode, mountsOf } from './mounts.ts';
 import { networkHook } from './network-hook.ts';
 import { processSpec } from './process-spec.ts';
 import { defaultProfile } from './seccomp.ts';
@@ -41,7 +41,8 @@ function linuxOf(input: ContainerInput): OciLinux {
     ...seccompOf(input),
     maskedPaths: [...security.maskedPaths, ...hidden],
     readonlyPaths: security.readOnlyPaths,
-    rootfsPropagation: 'rslave',
+    // The runtime begins with the mounts of the node. Where they are slaves, nothing that is mounted can reach the node.
+    rootfsPropagation: mountsForNode(config) ? 'rshared' : 'rslave',
   };
 }
 

@@ -5,24 +5,33 @@
 
 const LOCKED = ['nosuid', 'nodev', 'noexec', 'ro', 'noatime', 'nodiratime'];
 
+interface MountEntry {
+  readonly point: string;
+  readonly flags: readonly string[];
+  /** Whether other mount namespaces get what is mounted below it. */
+  readonly isShared: boolean;
+}
+
 /** Mount points and their options, as `/proc/self/mountinfo` lists them. */
-export type MountFlags = readonly { readonly point: string; readonly flags: readonly string[] }[];
+export type MountFlags = readonly MountEntry[];
 
 export function parseMountInfo(text: string): MountFlags {
   return text.split('\n').flatMap((line) => {
     const fields = line.split(' ');
     const [point, options] = [fields[4], fields[5]];
     if (point === undefined || options === undefined) return [];
-    return [{ point: unescaped(point), flags: options.split(',').filter((option) => LOCKED.includes(option)) }];
+    const flags = options.split(',').filter((option) => LOCKED.includes(option));
+    const isShared = fields.slice(6, fields.indexOf('-', 6)).some((field) => field.startsWith('shared:'));
+    return [{ point: unescaped(point), flags, isShared }];
   });
 }
 
-/** The flags of the mount that a path is on: the innermost one, and of several on one point the last. */
-export function flagsAt(mounts: MountFlags, path: string): readonly string[] {
-  let found: MountFlags[number] | undefined;
+/** The mount that a path is on: the innermost one, and of several on one point the last. */
+export function mountAt(mounts: MountFlags, path: string): MountEntry | undefined {
+  let found: MountEntry | undefined;
   for (const mount of mounts)
     if (isBelow(mount.point, path) && mount.point.length >= (found?.point.length ?? 0)) found = mount;
-  return found?.flags ?? [];
+  return found;
 }
 
 function isBelow(point: string, path: string): boolean {

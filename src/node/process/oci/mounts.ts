@@ -1,12 +1,16 @@
 /** The mounts of a container: those of the kernel, files in `/etc`, and volumes. */
 import { posix } from 'node:path';
-import type { Mount } from '../../runtime/container-config.ts';
+import type { ContainerConfig, Mount } from '../../runtime/container-config.ts';
 import { mountedKey } from '../images-with-host.ts';
 import type { ContainerInput } from './input.ts';
-import { flagsAt } from './mount-flags.ts';
+import { mountAt } from './mount-flags.ts';
 import type { OciMount } from './spec.ts';
 
 const STRICT = ['nosuid', 'noexec', 'nodev'];
+
+/** Whether the node and other pods see what the container mounts in one of its volumes. */
+export const mountsForNode = ({ mounts }: Pick<ContainerConfig, 'mounts'>): boolean =>
+  mounts.some(({ propagation }) => propagation === 'bidirectional');
 
 /** In the order in which they are made. */
 export function mountsOf(input: ContainerInput): OciMount[] {
@@ -23,7 +27,8 @@ export function mountsOf(input: ContainerInput): OciMount[] {
 function withFlagsOfSource(mount: OciMount, { mountFlags, devDirectory }: ContainerInput): OciMount {
   // That of the devices is made by the supervisor.
   if (mount.type !== 'bind' || mount.source === devDirectory) return mount;
-  const locked = flagsAt(mountFlags, mount.source).filter((flag) => !mount.options.includes(flag));
+  const flags = mountAt(mountFlags, mount.source)?.flags ?? [];
+  const locked = flags.filter((flag) => !mount.options.includes(flag));
   const options = locked.includes('ro') ? mount.options.filter((option) => option !== 'rw') : mount.options;
   return { ...mount, options: [...options, ...locked] };
 }
@@ -98,7 +103,7 @@ function volumeMounts({ config, imageDirectories }: ContainerInput): OciMount[] 
       destination: mount.containerPath,
       type: 'bind',
       source: mount.image ? imageDirectories.get(mountedKey(mount.image))! : mount.hostPath,
-      options: ['rbind', ...accessOf(mount), ...devicesOf(config.security.privileged), propagationOf(mount)],
+      options: ['rbind', ...accessOf(mount), ...devicesOf(config.security.privileged), PROPAGATIONS[mount.propagation]],
     }));
 }
 
@@ -112,16 +117,15 @@ function devicesOf(privileged: boolean): string[] {
   return privileged ? [] : ['nodev'];
 }
 
-function propagationOf({ propagation }: Mount): string {
-  return propagation === 'private' ? 'rprivate' : 'rslave';
-}
+const PROPAGATIONS = { private: 'rprivate', 'host-to-container': 'rslave', bidirectional: 'rshared' } as const;
 
 function depthOf(mount: Mount): number {
   return mount.containerPath.split('/').filter((part) => part !== '').length;
 }
 
+/** Nothing that is mounted above it leaves the container, or comes in. */
 function bind(source: string, destination: string, options: readonly string[]): OciMount {
-  return { destination, type: 'bind', source, options: ['bind', ...options] };
+  return { destination, type: 'bind', source, options: ['bind', ...options, 'rprivate'] };
 }
 
 function tmpfs(destination: string, options: readonly string[]): OciMount {

@@ -9,7 +9,7 @@ import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { UserFiles } from '../oci/identity.ts';
 
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** The key is made anew by every keeper. */
 export const keeperSocket = (directory: string): KeyedSocketNames => ({

@@ -9,7 +9,9 @@ import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
  *
  * KIND: `image` mounts the links `lower-0`… below LAYER/upper, `host` the files of the node. OWNER: the user that root in the container
  * is. The environment names the runtime: OCI, OCI_STATE, OCI_ID and OCI_KEEP, with which the cgroup of a container stays until the keeper
- * has read it; and DEVICES, which is copied to a file system in memory at DEV, the /dev of the container. The keeper says `go` once the network
+ * has read it; and DEVICES, which is copied to a file system in memory at DEV, the /dev of the container. Where PRIVATE is set, the node
+ * sees what is mounted on its shared mounts, for a container with volumes whose mounts are for the node: the root is then mounted below
+ * PRIVATE, a mount in memory, and the container, which is privileged, has the /dev of the node. The keeper says `go` once the network
  * of the pod is there: the runtime makes the container meanwhile, and reads from the pipe `gate` before it starts it. Without a keeper it is told `no`.
  */
 export const CONTAINER_SCRIPT = String.raw`
@@ -17,9 +19,13 @@ root=$1; kind=$2; owner=$3; layer=$4; streams=$5
 ${SUPERVISOR_HEAD}
 overlay() { mount -t overlay -o "lowerdir=$1,upperdir=$layer/upper,workdir=$layer/work$2" overlay "$root"; }
 # On a file system that cannot hold a layer.
-in_memory() { mount -t tmpfs -o mode=0755 tmpfs "$layer" && mkdir "$layer/upper" "$layer/work" && chown "$owner:$owner" "$layer/upper"; }
+in_memory() {
+  if [ -n "$PRIVATE" ]; then layer=$(dirname "$root"); else mount -t tmpfs -o mode=0755 tmpfs "$layer" || return; fi
+  mkdir "$layer/upper" "$layer/work" && chown "$owner:$owner" "$layer/upper"
+}
 devices() { mount -t tmpfs -o "nosuid,mode=0755,size=64m,uid=$owner,gid=$owner" dev "$DEV" && cp -a "$DEVICES"/* "$DEV/"; }
 prepare() {
+  if [ -n "$PRIVATE" ]; then mount --make-private "$PRIVATE" && mount_root; return; fi
   devices &
   mount_root || { wait; return 1; }
   wait $!

@@ -13,11 +13,12 @@ import type { Programs } from '../machine.ts';
 const OWN_DIRECTORIES = /^\/(?:$|(?:dev|proc|root|run|sys|tmp|var\/run)(?:\/|$))/;
 
 export class Layers {
-  readonly #memory: string;
+  /** A mount of its own, so that it can be private where the mounts around it are shared. */
+  readonly memory: string;
   readonly #programs: Programs;
 
   private constructor(memory: string, programs: Programs) {
-    this.#memory = memory;
+    this.memory = memory;
     this.#programs = programs;
   }
 
@@ -38,18 +39,23 @@ export class Layers {
 
   /** Makes that of a container with the files of the node. In its user namespace, only root of the node could make mount points. */
   inMemory(id: string, owner: number, mounts: readonly Mount[]): string {
-    const layer = join(this.#memory, id);
+    const layer = join(this.memory, id);
     make(layer, owner);
     if (owner !== 0) for (const parent of parentsOf(mounts)) makeParents(join(layer, 'upper'), parent, owner);
     return layer;
   }
 
+  /** Where the root of a container can be mounted so that no other mount namespace sees it. */
+  rootOf(id: string): string {
+    return join(this.memory, id, 'root');
+  }
+
   async remove(id: string): Promise<void> {
-    await removeTree(join(this.#memory, id));
+    await removeTree(join(this.memory, id));
   }
 
   async removeAll(): Promise<void> {
-    if (isMounted(this.#memory)) await runProgram([this.#programs.umount!, '--lazy', this.#memory]);
+    if (isMounted(this.memory)) await runProgram([this.#programs.umount!, '--lazy', this.memory]);
   }
 }
 

@@ -19,6 +19,7 @@ import { RuntimeError } from '../../../runtime/errors.ts';
 import { containerSpec } from '../../oci/container-spec.ts';
 import type { OciMachine } from '../../oci/input.ts';
 import { parseMountInfo } from '../../oci/mount-flags.ts';
+import { mountsForNode } from '../../oci/mounts.ts';
 import { processSpec } from '../../oci/process-spec.ts';
 import { PAUSE_PROGRAM, sandboxSpec } from '../../oci/sandbox-spec.ts';
 import type { OciDevice } from '../../oci/spec.ts';
@@ -35,6 +36,7 @@ import type { Layers } from './layers.ts';
 import { OciRuntime } from './oci-runtime.ts';
 import type { OwnDevices } from './own-devices.ts';
 import { PinnedNamespaces } from './pinned-namespaces.ts';
+import { requireSharedMounts } from './shared-mounts.ts';
 
 export interface OciExecutorOptions {
   /** The path of the OCI runtime. */
@@ -130,7 +132,9 @@ export class OciExecutor implements Executor {
     const { record, directory } = container;
     const { config, image } = record;
     const { unshare } = this.#options.programs;
-    const root = this.#rootOf(record.id);
+    const root = this.#rootOf(record);
+    const isForNode = mountsForNode(config);
+    if (isForNode) requireSharedMounts(config.mounts, mountsOfNode());
     makeDirectoriesSync(root, PASSABLE);
     writeFileSync(join(directory, 'config.json'), JSON.stringify(this.#specOf(container, root)), { mode: 0o600 });
     for (const [index, lower] of image.layers.entries()) symlinkSync(lower, join(directory, `lower-${index}`));
@@ -138,9 +142,9 @@ export class OciExecutor implements Executor {
     const args = [...this.#layerOf(record, directory, owner)];
     return {
       program: unshare!,
-      args: ['--mount', '--propagation', 'slave', '/bin/sh', this.#script, root, ...args],
+      args: ['--mount', '--propagation', isForNode ? 'unchanged' : 'slave', '/bin/sh', this.#script, root, ...args],
       trailing: [],
-      env: [`PATH=${PATH}`, 'SHELL=/bin/sh', 'LC_ALL=C', ...this.#environment(record.id)],
+      env: [`PATH=${PATH}`, 'SHELL=/bin/sh', 'LC_ALL=C', ...this.#environment(record.id, isForNode)],
       streams: [GATE, ...(config.tty ? ['idle', 'control'] : [])],
     };
   }
@@ -171,7 +175,7 @@ export class OciExecutor implements Executor {
       files: sandbox.files,
       imageDirectories: new Map(Object.entries(image.mounted)),
       hidden: image.hidden,
-      mountFlags: parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8')),
+      mountFlags: mountsOfNode(),
       machine,
     });
   }
@@ -179,7 +183,7 @@ export class OciExecutor implements Executor {
   async cleanUp({ record }: Pick<ContainerToStart, 'record'>): Promise<void> {
     await this.#runtime.remove(record.id);
     await this.#options.layers.remove(record.id);
-    rmSync(this.#rootOf(record.id), { recursive: true, force: true });
+    rmSync(this.#rootOf(record), { recursive: true, force: true });
   }
 
   exec({ record, identity }: ContainerToStart, request: CommandRequest): Promise<Command> {
@@ -197,19 +201,22 @@ export class OciExecutor implements Executor {
     rmSync(this.#options.runDirectory, { recursive: true, force: true });
   }
 
-  #rootOf(id: string): string {
-    return join(this.#options.runDirectory, 'roots', id);
+  #rootOf({ id, config }: ContainerRecord): string {
+    const { layers, runDirectory } = this.#options;
+    return mountsForNode(config) ? layers.rootOf(id) : join(runDirectory, 'roots', id);
   }
 
-  #environment(id: string): string[] {
+  #environment(id: string, isForNode: boolean): string[] {
     const { program, state, keep } = this.#runtime;
     const { source, target } = this.#options.devices;
     return [
       ...[`OCI=${program}`, `OCI_STATE=${state}`, `OCI_ID=${id}`, `OCI_KEEP=${keep}`],
-      ...[`DEVICES=${source}`, `DEV=${target}`],
+      ...[`DEVICES=${source}`, `DEV=${target}`, `PRIVATE=${isForNode ? this.#options.layers.memory : ''}`],
     ];
   }
 }
+
+const mountsOfNode = () => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
 
 function deviceOf({ hostPath, containerPath }: Device): OciDevice {
   const stats = statSync(hostPath);
