@@ -23,11 +23,16 @@ import { ensurePackages, root } from './setup.mjs';
 const dist = join(root, 'dist');
 const HASHED = ['qd.main-', 'qd.agent-', 'qd.front-', 'qd.keeper-', 'qd.network-', 'qd.yaml-', 'qd.testing-'];
 
-/** Makes a bundle a function, as src/base/programs/compiled-bundle.ts reads it. */
+/** Makes a bundle a function, both as the value of a script and as a CommonJS module: src/base/programs/compiled-bundle.ts. */
 const FUNCTION = {
-  banner: { js: '(function (require, module, exports, __filename, __dirname) {' },
+  banner: {
+    js: '(typeof module === "object" ? module : {}).exports = (function (require, module, exports, __filename, __dirname) {',
+  },
   footer: { js: '})' },
 };
+
+/** V8 compiles for the flags that it runs with, and not at all where Node applies source maps. */
+const NO_OPTIONS = { NODE_OPTIONS: '' };
 
 /** Builds, unless dist/ is newer than all sources. */
 export async function build() {
@@ -48,8 +53,8 @@ export async function build() {
   const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, { define: constants, ...FUNCTION });
   const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, { define: constants, ...FUNCTION });
   // With line breaks and the names of source files: its traces, and the line that Node prints of an uncaught error, are for
-  // people who test their own programs, and Node uses no source maps for what is run with code that V8 compiled before.
-  const readable = { minifyWhitespace: false, sourcemap: false };
+  // people who test their own programs, and most of them run Node without source maps.
+  const readable = { minifyWhitespace: false };
   const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, { ...FUNCTION, ...readable });
   const programs = {
     'qd.next': 'src/cli/launch.ts',
@@ -139,7 +144,7 @@ async function keepCompiled() {
     rmSync(directory, { recursive: true, force: true });
   }
   // Not what an earlier process has kept for the user: the code of the package is checked.
-  const env = { ...process.env, QUARTERDECK_CHECK_COMPILED: 'true', NODE_DISABLE_COMPILE_CACHE: '1' };
+  const env = { ...process.env, ...NO_OPTIONS, QUARTERDECK_CHECK_COMPILED: 'true', NODE_DISABLE_COMPILE_CACHE: '1' };
   const { status } = spawnSync(process.execPath, [join(dist, 'qd.js')], { stdio: 'inherit', env });
   if (status !== 0) throw new Error('V8 rejects the code that was compiled during the build');
 }
@@ -157,7 +162,7 @@ async function runOnce(directory, start) {
   ];
   const child = spawn(process.execPath, [join(dist, 'qd.js'), 'up', ...flags, '--log-level', 'error'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, HOME: directory, QUARTERDECK_KEEP_COMPILED: 'true' },
+    env: { ...process.env, ...NO_OPTIONS, HOME: directory, QUARTERDECK_KEEP_COMPILED: 'true' },
   });
   child.stdout.on('data', (chunk) => {
     if (String(chunk).includes('Ready')) child.kill('SIGTERM');
@@ -170,7 +175,7 @@ async function runOnce(directory, start) {
 function keepTestingCompiled(bundle) {
   for (const part of ['image', 'code']) {
     const args = [join(root, 'scripts', 'compile-testing.mjs'), join(dist, bundle), part];
-    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...NO_OPTIONS } });
     if (status !== 0) throw new Error(`the ${part} of quarterdeck/testing could not be made`);
   }
 }

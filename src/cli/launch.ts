@@ -25,10 +25,11 @@ const script = readBundle(bundle, process.env);
 if (process.env.QUARTERDECK_KEEP_COMPILED === 'true') process.on('exit', keepInPackage);
 else if (command === 'up') process.on('exit', keepForUser);
 // And once more, to see that V8 takes it.
-if (process.env.QUARTERDECK_CHECK_COMPILED === 'true') process.exit(script.cachedDataRejected === false ? 0 : 1);
+if (process.env.QUARTERDECK_CHECK_COMPILED === 'true') process.exit(script?.cachedDataRejected === false ? 0 : 1);
 runBundle(bundle, script);
 
 function keepInPackage(): void {
+  if (!script) throw new Error('expected a build without --enable-source-maps: compiled code is not used with it');
   // V8 rejects code that was compiled with other flags than those of a start.
   allowHeapGrowth();
   const compiled = compiledFile(bundle);

@@ -123,21 +123,47 @@ describe('in a fresh project', () => {
     expect(stdout).toMatch(/^# pass 1$/m);
   }, 180_000);
 
-  test('errors have traces with the paths of the project, and lines that can be read', async () => {
-    const program = `import { Cluster } from 'quarterdeck/testing';
-      const cluster = await Cluster.start();
-      await cluster.advance('x');`;
-    await writeFile(join(project, 'fails.mjs'), program);
-    const { stderr } = await node('fails.mjs').then(
-      () => ({ stderr: '' }),
-      (error: { stderr: string }) => error,
-    );
-    expect(stderr).toContain('x is not a duration');
-    expect(stderr).toMatch(/\(quarterdeck\/dist\/qd\.testing-\w+\.js:\d+:\d+\)/);
-    expect(stderr).toContain(`${pathToFileURL(join(project, 'fails.mjs'))}:3:`);
-    expect(stderr).not.toContain(join(root, 'dist'));
-    expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(200);
-  }, 60_000);
+  describe('errors have traces with the paths of the project, and lines that can be read', () => {
+    const ofPackage = /quarterdeck\/dist\/qd\.testing-\w+\.js:\d+:\d+/;
+    const ofSources = (file: string) =>
+      new RegExp(`${join(project, 'node_modules/quarterdeck/src/testing', file)}:\\d+:\\d+`);
+    const failing = async (call: string, ...flags: string[]) => {
+      const program = `import { Cluster } from 'quarterdeck/testing';
+        const cluster = await Cluster.start();
+        const controller = async () => { throw new Error('a fault of the controller'); };
+        ${call}`;
+      await writeFile(join(project, 'fails.mjs'), program);
+      const { stderr } = await node(...flags, 'fails.mjs').then(
+        () => ({ stderr: '' }),
+        (error: { stderr: string }) => error,
+      );
+      expect(stderr).toContain(`${pathToFileURL(join(project, 'fails.mjs'))}:4:`);
+      expect(stderr).not.toContain(root);
+      expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(220);
+      return stderr;
+    };
+
+    test('of the package', async () => {
+      const stderr = await failing("await cluster.advance('x');");
+      expect(stderr).toContain('x is not a duration');
+      expect(stderr).toMatch(ofPackage);
+    }, 60_000);
+
+    test('of the API', async () => {
+      expect(await failing("await cluster.client.of('Pod').in('default').get('x');")).toContain('pods "x" not found');
+    }, 60_000);
+
+    test('of the program that is tested', async () => {
+      const stderr = await failing('await cluster.waitFor(controller);');
+      expect(stderr).toContain(`${pathToFileURL(join(project, 'fails.mjs'))}:3:`);
+    }, 60_000);
+
+    test('with source maps, where Node applies them', async () => {
+      const stderr = await failing("await cluster.advance('x');", '--enable-source-maps');
+      expect(stderr).toMatch(ofSources('time/time-control.ts'));
+      expect(stderr).not.toMatch(/qd\.testing-\w+\.js:\d+:\d+/);
+    }, 60_000);
+  });
 
   test('the types are known', async () => {
     await writeFile(

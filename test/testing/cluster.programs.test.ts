@@ -69,6 +69,33 @@ data: { key: ${value} }
     await expect(cluster.get('cm/shop')).rejects.toMatchObject({ code: 404, reason: 'NotFound' });
   });
 
+  test('errors have the line of the test in their trace, although V8 keeps few frames', async () => {
+    const cluster = await start();
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 10;
+    try {
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => cluster.get('pod/nosuch'),
+        () => cluster.client.of('Pod').in('default').get('nosuch'),
+        () => cluster.client.of('Pod').in('default').deleteCollection({ labelSelector: '(' }),
+        () => cluster.client.as('jane').of('Pod').list(),
+        () => cluster.apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'no containers' } }),
+        () => cluster.failNode('nosuch'),
+      ];
+      for (const call of calls) {
+        async function callOfTheTest() {
+          await call();
+        }
+        await expect(callOfTheTest()).rejects.toMatchObject({
+          name: 'ApiError',
+          stack: expect.stringContaining('callOfTheTest'),
+        });
+      }
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  });
+
   test('objects belong to the test: changing one that was read changes nothing until it is sent', async () => {
     const cluster = await start();
     const deployments = cluster.client.of('Deployment').in('default');

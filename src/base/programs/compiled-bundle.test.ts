@@ -9,13 +9,18 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { findSourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compiledFile, keepCompiled, readBundle, runBundle } from './compiled-bundle.ts';
 import { readKept } from './compiled-cache.ts';
 
-const SOURCE = '(function (require, module, exports) { exports.sum=(a,b)=>a+b; })';
+/** A bundle as `scripts/build.mjs` writes them. */
+const bundleOf = (code: string) =>
+  `(typeof module === "object" ? module : {}).exports = (function (require, module, exports) { ${code} })`;
+const SOURCE = bundleOf('exports.sum=(a,b)=>a+b;');
 
 let directory: string;
 let bundle: string;
@@ -31,9 +36,16 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const kept = () =>
   readdirSync(join(directory, 'cache', 'quarterdeck')).map((name) => join(directory, 'cache', 'quarterdeck', name));
 
+/** Reads a bundle as without source maps. */
+function read(file: string, variables: NodeJS.ProcessEnv) {
+  const script = readBundle(file, variables);
+  if (!script) throw new Error('expected a script: tests run without --enable-source-maps');
+  return script;
+}
+
 /** Runs the bundle, as a process does. */
 function run() {
-  const script = readBundle(bundle, env);
+  const script = read(bundle, env);
   const { sum } = runBundle(bundle, script) as { sum(a: number, b: number): number };
   expect(sum(1, 2)).toBe(3);
   return script;
@@ -65,12 +77,9 @@ describe('a bundle', () => {
   });
 
   it('has the same name in stack traces wherever it was compiled', () => {
-    writeFileSync(
-      bundle,
-      '(function (require, module, exports) { exports.sum = (a, b) => { throw new Error("no"); } })',
-    );
+    writeFileSync(bundle, bundleOf('exports.sum = (a, b) => { throw new Error("no"); }'));
     const traceOf = (file: string) => {
-      const script = readBundle(file, { NODE_DISABLE_COMPILE_CACHE: '1' });
+      const script = read(file, { NODE_DISABLE_COMPILE_CACHE: '1' });
       try {
         (runBundle(file, script) as { sum(): void }).sum();
       } catch (error) {
@@ -87,6 +96,29 @@ describe('a bundle', () => {
     expect(script.cachedDataRejected).toBe(false);
     expect(trace).toContain('(quarterdeck/dist/program.js:1:');
     expect(trace).not.toContain(directory);
+  });
+
+  it('is read by Node where it applies source maps, so that traces name the sources', () => {
+    const sources = join(directory, 'src', 'sum.ts');
+    // The whole first line of the bundle is line 7 of the source.
+    const map = { version: 3, sources: [sources], names: [], mappings: 'AAMA' };
+    writeFileSync(`${bundle}.map`, JSON.stringify(map));
+    writeFileSync(
+      bundle,
+      `${bundleOf('exports.sum = (a, b) => { throw new Error("no"); }')}\n//# sourceMappingURL=program.js.map\n`,
+    );
+    process.setSourceMapsEnabled(true);
+    try {
+      const script = readBundle(bundle, env);
+      expect(script).toBeUndefined();
+      const { sum } = runBundle(bundle, script) as { sum(): void };
+      expect(findSourceMap(bundle)?.findEntry(0, 130)).toMatchObject({ originalSource: pathToFileURL(sources).href });
+      expect(sum).toThrow('no');
+      keepCompiled(bundle, script, env);
+      expect(kept).toThrow('ENOENT');
+    } finally {
+      process.setSourceMapsEnabled(false);
+    }
   });
 
   it('does not run code that others could have written', () => {

@@ -19,8 +19,12 @@ const nameInTraces = (bundle: string) => `quarterdeck/dist/${basename(bundle)}`;
  *
  * The file is a function of `require`, `module`, `exports`, `__filename` and `__dirname`. V8 would copy a text that is put
  * together here.
+ *
+ * Returns undefined where Node applies source maps (`--enable-source-maps`): it does so only for modules that its own loader
+ * has read, and for no script, so `runBundle` lets it read the bundle.
  */
-export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script {
+export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script | undefined {
+  if (process.sourceMapsEnabled) return undefined;
   // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
   return new Script(readFileSync(bundle, 'latin1'), {
     filename: nameInTraces(bundle),
@@ -29,14 +33,19 @@ export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script {
 }
 
 /** Keeps what V8 has compiled of the bundle by now for the next process, unless V8 took what there was. */
-export function keepCompiled(bundle: string, script: Script, env: NodeJS.ProcessEnv): void {
-  if (script.cachedDataRejected !== false) keep(bundle, script.createCachedData(), env);
+export function keepCompiled(bundle: string, script: Script | undefined, env: NodeJS.ProcessEnv): void {
+  if (script && script.cachedDataRejected !== false) keep(bundle, script.createCachedData(), env);
 }
 
 /** Runs a bundle that was read, and returns its exports. */
-export function runBundle(bundle: string, script: Script, require: NodeJS.Require = createRequire(bundle)): object {
+export function runBundle(
+  bundle: string,
+  script: Script | undefined,
+  require: NodeJS.Require = createRequire(bundle),
+): object {
   const module = { exports: {} };
-  script.runInThisContext()(require, module, module.exports, bundle, dirname(bundle));
+  const run = script ? script.runInThisContext() : require(bundle);
+  run(require, module, module.exports, bundle, dirname(bundle));
   return module.exports;
 }
 

@@ -1,6 +1,6 @@
 /** What is needed to find again what a node runs: kept in its directory. */
 import { createHash } from 'node:crypto';
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
 import { makeDirectory } from '../../base/own-files/own-files.ts';
@@ -20,8 +20,16 @@ export interface NodeFile {
   readonly registries: RegistrySettings;
 }
 
+/** As it is on disk. */
+interface WrittenFile extends NodeFile {
+  /** The directory that it was written in; undefined: by an earlier release. */
+  readonly writtenIn?: string;
+}
+
 const NODES = 'nodes';
 const FILE = 'node.json';
+/** What runtimes keep of the pods that they run, below the directory of a node. */
+const OF_RUNTIMES = ['process', 'containerd'];
 
 /** Where a node has its files below the data directory. */
 export async function nodeDirectory(dataDirectory: string, node: string): Promise<string> {
@@ -33,18 +41,45 @@ export async function nodeDirectory(dataDirectory: string, node: string): Promis
 }
 
 export async function writeNodeFile(directory: string, file: NodeFile): Promise<void> {
-  await writeFile(join(directory, FILE), `${JSON.stringify(file, undefined, 2)}\n`, { mode: PRIVATE_FILE });
+  const written: WrittenFile = { ...file, writtenIn: directory };
+  await writeFile(join(directory, FILE), `${JSON.stringify(written, undefined, 2)}\n`, { mode: PRIVATE_FILE });
 }
 
 export async function removeNodeFile(directory: string): Promise<void> {
   await rm(join(directory, FILE), { force: true });
 }
 
-/** Undefined for a node that has never opened a runtime. */
+/** Undefined for a node that has never opened a runtime, which is that of a copied data directory, too. */
 export async function readNodeFile(directory: string): Promise<NodeFile | undefined> {
+  const file = await read(directory);
+  if (file === undefined || (await isCopied(directory, file))) return undefined;
+  const { writtenIn: _, ...rest } = file;
+  return rest;
+}
+
+/**
+ * Removes what a copied directory has of the pods of its original: the records name interfaces, namespaces and cgroups of this
+ * machine, which a runtime that takes them over would remove.
+ */
+export async function leaveOriginal(directory: string): Promise<void> {
+  const file = await read(directory);
+  if (file === undefined || !(await isCopied(directory, file))) return;
+  // The file comes last: an attempt that was interrupted is made again.
+  for (const name of OF_RUNTIMES) await rm(join(directory, name), { recursive: true, force: true });
+  await removeNodeFile(directory);
+}
+
+async function read(directory: string): Promise<WrittenFile | undefined> {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
   // Earlier releases wrote no registries.
   return text === undefined ? undefined : { registries: { mirrors: {}, insecure: [] }, ...JSON.parse(text) };
+}
+
+/** Whether the directory that the file was written in is another one, and still there. A directory that was moved is the same. */
+async function isCopied(directory: string, { writtenIn }: WrittenFile): Promise<boolean> {
+  if (writtenIn === undefined) return false;
+  const [here, original] = await Promise.all([directory, writtenIn].map((path) => stat(path).catch(() => undefined)));
+  return original !== undefined && (original.ino !== here?.ino || original.dev !== here.dev);
 }
 
 /** The nodes of a data directory that have opened a runtime. */

@@ -11,7 +11,7 @@ import { thisMachine } from './machine.ts';
 import { NodeParts } from './node/node-parts.ts';
 import type { RunNodeOptions } from './node/options.ts';
 import { nodeSettings, Registration } from './node/registration.ts';
-import { nodeDirectory, readNodeFile } from './node-file.ts';
+import { leaveOriginal, nodeDirectory, readNodeFile } from './node-file.ts';
 import { type ListensOn, openEndpoint } from './open-endpoint.ts';
 
 export interface RunningNode {
@@ -42,6 +42,7 @@ export async function runNode(options: RunNodeOptions): Promise<RunningNode> {
   const stop = new AbortController();
   const { signal } = stop;
   const directory = await nodeDirectory(options.dataDirectory, name);
+  await leaveOriginal(directory);
   const parts = new NodeParts(options, directory, signal);
   const runtimeVersion = () => parts.runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock, config });

@@ -8,7 +8,7 @@ import { INGRESS_CONTROLLER } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { IngressConfig } from './config.ts';
-import { IngressController } from './controller.ts';
+import { IngressController, type MovedPort } from './controller.ts';
 
 let api: TestServer;
 let controller: IngressController;
@@ -17,16 +17,19 @@ let configs: IngressConfig[];
 beforeEach(async () => {
   configs = [];
   api = await testServer(allKinds, { authorization: ['RBAC'], defaultRoles: true });
-  controller = new IngressController({
+  controller = controllerWith({ usual: 80, used: 34_567, isForbidden: false });
+  await controller.start();
+});
+afterEach(() => controller.stop());
+
+const controllerWith = (...movedPorts: readonly MovedPort[]) =>
+  new IngressController({
     client: createClient(directTransport(api.server.direct(INGRESS_CONTROLLER))),
     ...{ clock: systemClock, random: systemRandom, log: silent, address: '192.0.2.1' },
     policy: { sharesHosts: false, allowsExternalNames: false },
     use: async (config) => void configs.push(config),
-    movedPorts: [{ usual: 80, used: 34_567 }],
+    movedPorts,
   });
-  await controller.start();
-});
-afterEach(() => controller.stop());
 
 it('says where it listens when something else has the usual port', async () => {
   const networking = { apiVersion: 'networking.k8s.io/v1' };
@@ -46,6 +49,15 @@ it('says where it listens when something else has the usual port', async () => {
       { involvedObject: { kind: 'IngressClass', name: 'quarterdeck' }, reason: 'PortInUse' },
       { involvedObject: { kind: 'Ingress', name: 'web' }, reason: 'ServiceNotFound' },
     ]);
+});
+
+it('says that only root may listen on the usual port', async () => {
+  await controller.stop();
+  controller = controllerWith({ usual: 443, used: 34_568, isForbidden: true });
+  await controller.start();
+  await expect
+    .poll(async () => (await api.list('events')).items.map((item) => JSON.parse(String(item.json())).reason))
+    .toContain('PortForbidden');
 });
 
 it('follows Services and their EndpointSlices, also one that goes to another Service', async () => {

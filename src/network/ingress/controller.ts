@@ -33,20 +33,24 @@ export interface IngressControllerOptions {
   readonly log: Logger;
   /** Where clients reach the proxy. */
   readonly address: string;
-  /** Where it listens instead of the usual ports, which something else has; empty when it has them. */
+  /** Where it listens instead of the usual ports; empty when it has them. */
   readonly movedPorts: readonly MovedPort[];
   readonly policy: IngressPolicy;
   /** Resolves when requests follow the rules. */
   readonly use: (config: IngressConfig) => Promise<void>;
 }
 
-/** A port that something else listens on, and the one that is used in its place. */
+/** A port that cannot be used, and the one that is used in its place. */
 export interface MovedPort {
   readonly usual: number;
   readonly used: number;
+  /** Whether the program may not listen on it; otherwise, something else does. */
+  readonly isForbidden: boolean;
 }
 
 const PORT_IN_USE = 'PortInUse';
+const PORT_FORBIDDEN = 'PortForbidden';
+const reasonOf = ({ isForbidden }: MovedPort) => (isForbidden ? PORT_FORBIDDEN : PORT_IN_USE);
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -142,9 +146,13 @@ export class IngressController {
     const { movedPorts } = this.#options;
     const found = this.#informers.of(IngressClass).lister.get(CLASS_NAME);
     if (movedPorts.length === 0 || !found) return;
-    for (const { usual, used } of movedPorts) {
-      const message = `Something else listens on port ${usual}: Ingresses are served on port ${used} instead`;
-      this.#events.event(found, 'Warning', PORT_IN_USE, message);
+    for (const moved of movedPorts) {
+      const { usual, used, isForbidden } = moved;
+      const why = isForbidden
+        ? `This user may not listen on port ${usual} (net.ipv4.ip_unprivileged_port_start)`
+        : `Something else listens on port ${usual}`;
+      const message = `${why}: Ingresses are served on port ${used} instead`;
+      this.#events.event(found, 'Warning', reasonOf(moved), message);
     }
   }
 
@@ -219,9 +227,9 @@ export class IngressController {
   #writeStatus({ metadata: { namespace, name = '', uid = '' }, status }: SeenIngress): void {
     const { client, address, movedPorts, log } = this.#options;
     const current = status?.loadBalancer?.ingress ?? [];
-    const ports = movedPorts.flatMap(({ usual, used }) => [
-      { port: usual, protocol: 'TCP', error: PORT_IN_USE },
-      { port: used, protocol: 'TCP' },
+    const ports = movedPorts.flatMap((moved) => [
+      { port: moved.usual, protocol: 'TCP', error: reasonOf(moved) },
+      { port: moved.used, protocol: 'TCP' },
     ]);
     const numbers = (each: readonly { readonly port?: number }[] = []) => each.map(({ port }) => port).join();
     const isCurrent =

@@ -22,6 +22,7 @@ import { apply } from '../objects/apply.ts';
 import { ADMIN, testClient } from '../objects/client.ts';
 import { historyOf } from '../objects/history.ts';
 import { Kinds } from '../objects/kinds.ts';
+import { tracedCalls } from '../objects/traced-calls.ts';
 import { TimeControl } from '../time/time-control.ts';
 import type { ServedApi } from './https.ts';
 import { ClusterSnapshot } from './snapshot.ts';
@@ -58,7 +59,7 @@ export class TestCluster implements Cluster {
     this.#parts = parts;
     this.#afterStop = afterStop;
     this.#kinds = new Kinds(server.registry);
-    this.#direct = server.direct(ADMIN);
+    this.#direct = tracedCalls(server.direct(ADMIN));
     this.client = testClient(this.#kinds, server.direct);
     this.#time = new TimeControl({
       ...{ clock, activity },

@@ -5,6 +5,7 @@ import type { DirectHandle } from '../../server/serving/direct.ts';
 import type { Client, Resource } from '../contract.ts';
 import { copyingTransport } from './copying-transport.ts';
 import type { Kinds } from './kinds.ts';
+import { tracedCalls } from './traced-calls.ts';
 
 const AUTHENTICATED = 'system:authenticated';
 
@@ -12,7 +13,7 @@ export const ADMIN: User = { name: 'admin', groups: ['system:masters', AUTHENTIC
 
 /** The API for a test: kinds are found by name. */
 export function testClient(kinds: Kinds, directFor: (user: User) => DirectHandle, user: User = ADMIN): Client {
-  const client = createClient(copyingTransport(directTransport(directFor(user))));
+  const client = createClient(copyingTransport(directTransport(tracedCalls(directFor(user)))));
   return {
     of(name, apiVersion) {
       const { kind, version } = kinds.named(name, apiVersion);

@@ -13,6 +13,18 @@ import { Registry, type Resource } from '../../objects/registry/registry.ts';
 import { allSubresources } from '../../operations/subresources/all.ts';
 import type { HttpServer } from './server.ts';
 
+const PATCH_TYPES = ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json', 'apply-patch+yaml'];
+/** How each verb of the discovery is sent, and with what types of content. */
+const BODIES: Readonly<Record<string, { readonly method: string; readonly types: readonly string[] }>> = {
+  create: { method: 'POST', types: ['json', 'yaml'] },
+  update: { method: 'PUT', types: ['json', 'yaml'] },
+  patch: { method: 'PATCH', types: PATCH_TYPES },
+  delete: { method: 'DELETE', types: ['json', 'yaml'] },
+  deletecollection: { method: 'DELETE', types: ['json', 'yaml'] },
+};
+/** Subresources that open a connection: a body is for the program in the pod. */
+const CONNECTIONS = new Set(['attach', 'exec', 'portforward', 'proxy']);
+
 const resources: [title: string, resource: Resource][] = [];
 const registry = new Registry(allKinds, allSubresources);
 for (const apiVersion of registry.apiVersions) {
@@ -88,6 +100,26 @@ describe.each(resources)('%s', (_, { kind, version }) => {
     const answer = await ask('POST', collection);
     expect(answer.code).toBe(400);
     expect(answer.body.message).toContain(`(must be of type ${kind.kind})`);
+  });
+
+  it('takes no null for a body, whatever the verb', async () => {
+    const { body: discovered } = await ask('GET', prefix);
+    for (const { name, verbs } of discovered.resources as { name: string; verbs: string[] }[]) {
+      const [plural, subresource] = name.split('/');
+      if (plural !== kind.plural || CONNECTIONS.has(subresource ?? '')) continue;
+      for (const verb of verbs) {
+        const { method, types } = BODIES[verb] ?? { method: '', types: [] };
+        const isOfAll = verb === 'deletecollection' || (verb === 'create' && !subresource);
+        const path = isOfAll ? collection : [`${collection}/nobody`, subresource].filter(Boolean).join('/');
+        for (const type of types) {
+          const headers = { 'content-type': `application/${type}` };
+          for (const body of type.endsWith('yaml') ? ['null', '~'] : ['null', ' null ']) {
+            const answer = await fetch(`${base}${path}?fieldManager=test`, { method, headers, body });
+            expect(`${method} ${path} ${type} ${answer.status}`).toMatch(/ 400$/);
+          }
+        }
+      }
+    }
   });
 
   when(has('create') && !has('patch'))(

@@ -87,8 +87,10 @@ it('invalid delete options are reported', async () => {
   );
 });
 
-it('delete options may be null, which are none', async () => {
-  expect(await decodeOptions(Buffer.from('null'), 'json', purpose)).toEqual({});
+it('delete options are not null: who sends null may have lost the preconditions', async () => {
+  for (const [text, format] of [['null', 'json'] as const, [' null\n', 'json'] as const, ['~', 'yaml'] as const]) {
+    await expect(decodeOptions(Buffer.from(text), format, purpose)).rejects.toThrow('cannot unmarshal null');
+  }
 });
 
 describe('a patch', () => {

@@ -85,8 +85,6 @@ export function decodeObject(bytes: Buffer, format: Format, context: DecodeConte
   }
 }
 
-const NULL = Buffer.from('null');
-
 /** Decodes the options that a delete may send in its body. */
 export async function decodeOptions(
   bytes: Buffer,
@@ -94,8 +92,6 @@ export async function decodeOptions(
   context: Omit<DecodeContext, 'kind' | 'confidential'>,
 ): Promise<object> {
   try {
-    // Clients that have no options may send null for them.
-    if (format === 'json' && bytes.equals(NULL)) return {};
     return await decode(bytes, format, { ...context, kind: 'DeleteOptions', confidential: false });
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message, error);
