@@ -4,21 +4,23 @@ import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 import { keep, readKept } from './compiled-cache.ts';
 
-/** Where the code is that V8 compiled of a bundle during the build. */
+/** The file with the code that V8 compiled from a bundle during the build. */
 export const compiledFile = (bundle: string) => `${bundle}.code`;
 
 /**
- * The name of a bundle in stack traces. Compiled code keeps the name that the bundle had when it was compiled, so it is the
- * same on every machine, and names no directory of the one that made the package. `scripts/compile-testing.mjs` has it, too.
+ * The name of a bundle in stack traces. Compiled code keeps the name that the bundle had when it was compiled, so the
+ * name is the same on every machine and reveals no directory of the build machine. `scripts/compile-testing.mjs` uses
+ * the same name.
  */
 const nameInTraces = (bundle: string) => `quarterdeck/dist/${basename(bundle)}`;
 
 /**
- * Reads a CommonJS bundle, with code that V8 has compiled before, because compilation takes a third of a start: what an earlier
- * process kept, or else what the build made. V8 rejects code of another Node release, and compiles as usual.
+ * Reads a CommonJS bundle together with code that V8 compiled before, because compilation takes a third of a start. The
+ * code comes from an earlier process, or else from the build. V8 rejects code of another Node release, and compiles as
+ * usual.
  *
- * The file is a function of `require`, `module`, `exports`, `__filename` and `__dirname`. V8 would copy a text that is put
- * together here.
+ * The file is a function of `require`, `module`, `exports`, `__filename` and `__dirname`: V8 would copy a text that is
+ * put together here.
  */
 export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script {
   // The bundle is ASCII. As Latin-1, each character takes one byte and needs no decoding.
@@ -28,19 +30,19 @@ export function readBundle(bundle: string, env: NodeJS.ProcessEnv): Script {
   });
 }
 
-/** Keeps what V8 has compiled of the bundle by now for the next process, unless V8 took what there was. */
+/** Saves the code that V8 has compiled so far for the next process, unless V8 accepted the cached code. */
 export function keepCompiled(bundle: string, script: Script, env: NodeJS.ProcessEnv): void {
   if (script.cachedDataRejected !== false) keep(bundle, script.createCachedData(), env);
 }
 
-/** Runs a bundle that was read, and returns its exports. */
+/** Runs a loaded bundle, and returns its exports. */
 export function runBundle(bundle: string, script: Script, require: NodeJS.Require = createRequire(bundle)): object {
   const module = { exports: {} };
   script.runInThisContext()(require, module, module.exports, bundle, dirname(bundle));
   return module.exports;
 }
 
-/** Returns a `require` that loads some modules only when one of their exports is used. */
+/** Returns a `require` that loads the named modules only when one of their exports is used. */
 export function requireLater(require: NodeJS.Require, names: readonly string[]): NodeJS.Require {
   const load = (name: string) => (names.includes(name) ? loadedLater(() => require(name)) : require(name));
   return Object.assign(load, require);
