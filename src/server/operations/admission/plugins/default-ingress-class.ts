@@ -4,13 +4,13 @@ import { markedDefault } from '../../../../kinds/marked-default.ts';
 import { derivedFrom } from '../../../objects/reads/lookup.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
-/** The annotation that named the class before there was a field. */
+/** The annotation for the class from before the field existed. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 const DEFAULT_CLASS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
 const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, DEFAULT_CLASS_ANNOTATIONS));
 
-/** Gives an Ingress without a class the default IngressClass. */
+/** Assigns the default IngressClass to an Ingress without a class. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
   keepsDefaults: true,
