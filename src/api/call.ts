@@ -49,13 +49,13 @@ export interface Call {
   /** A tree as a JSON parser makes it. The server takes it over: the caller must not use it again. */
   readonly body?: unknown;
   /**
-   * Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them. Of what is
-   * applied, `line N: key "K" already set in map` instead.
+   * Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them.
+   * For server-side apply, lines such as `line N: key "K" already set in map` instead.
    */
   readonly duplicates?: readonly string[] | undefined;
   readonly patchType?: PatchType | undefined;
   readonly options?: CallOptions | undefined;
-  /** What follows the subresource in the path, where it takes a path: `/healthz`. */
+  /** The rest of the path after the subresource, such as `/healthz`, where the subresource takes one. */
   readonly path?: string | undefined;
   /** Query parameters that the subresource declares. */
   readonly parameters?: ParameterValues | undefined;
@@ -65,5 +65,5 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Performs a call. Rejects only with an ApiError. What the call yields besides its reply or error is put into `notes`. */
+/** Performs a call. Rejects only with an ApiError. Warnings and audit annotations are put into `notes`. */
 export type Handle = (call: Call, notes?: RequestNotes) => Promise<Reply>;

@@ -18,7 +18,7 @@ export const reasons = {
   Invalid: { code: 422, retryable: false },
   TooManyRequests: { code: 429, retryable: true },
   InternalError: { code: 500, retryable: false },
-  /** What Kubernetes has no reason for: its Status leaves the reason out. */
+  /** A failure without a reason in Kubernetes: its Status leaves the reason out. */
   Unknown: { code: 500, retryable: false },
   ServiceUnavailable: { code: 503, retryable: true },
   ServerTimeout: { code: 500, retryable: true },
@@ -43,7 +43,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** What the API returns instead of an object. */
+/** The object that the API returns for failures, and for some successes. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -70,7 +70,7 @@ export class ApiError extends Error {
 
   constructor(reason: Reason, message: string, options: ApiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    // Callers in JavaScript are not checked, and handlers of errors rely on the table.
+    // Errors thrown by plain JavaScript are not type-checked, and error handlers rely on the table.
     this.reason = Object.hasOwn(reasons, reason) ? reason : 'Unknown';
     this.details = options.details;
     this.metadata = options.metadata ?? {};

@@ -28,7 +28,7 @@ export type Draft<T> =
 /** An object of any kind or version, whose fields are not typed. */
 export type AnyObject = KubeObject & Record<string, any>;
 
-/** What the client needs to know of a kind. Every `Kind` is one. */
+/** The properties of a kind that the client uses. Every `Kind` has them. */
 export interface KindRef<T = any> {
   /** Only for type inference. */
   readonly _type?: T;
@@ -37,6 +37,6 @@ export interface KindRef<T = any> {
   readonly plural: string;
   readonly scope: 'Namespaced' | 'Cluster';
   readonly hub: { readonly apiVersion: string };
-  /** Whether another server serves it. */
+  /** True when an aggregated API server serves the kind. */
   readonly isAggregated?: true;
 }

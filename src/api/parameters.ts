@@ -8,7 +8,7 @@ interface QueryParameter {
   readonly isPublished?: boolean;
 }
 
-/** By name. */
+/** The declared parameters by name. */
 export type QueryParameters = Readonly<Record<string, QueryParameter>>;
 
 interface TypeOfValue {

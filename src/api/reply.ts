@@ -1,16 +1,16 @@
-/** What the server answers a call with. */
+/** The server's replies to calls. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { KubeObject } from '../kinds/kind.ts';
 import type { Status } from './errors.ts';
 
-/** Something that takes time in proportion to its size. */
+/** An item whose processing time depends on its size. */
 export interface Sized {
-  /** About how many bytes it has; 0: unknown, and small. */
+  /** Approximate size in bytes; 0 when it is unknown, and small. */
   readonly size: number;
 }
 
-/** One object as it is served. It never changes. */
+/** An object in a reply. Immutable. */
 export interface Item {
   /** In the version of the call. Must not be changed. */
   readonly object: KubeObject;
@@ -18,11 +18,11 @@ export interface Item {
   json(): Buffer;
 }
 
-/** One object of a list. */
+/** An object in a list. */
 export interface ListedItem extends Item {
-  /** Its metadata, for which the object does not have to be decoded. */
+  /** The metadata, available without decoding the object. */
   readonly metadata: KubeObject['metadata'];
-  /** About how many bytes it has; 0: unknown, and small. */
+  /** Approximate size in bytes; 0 when it is unknown, and small. */
   readonly size: number;
 }
 
@@ -37,32 +37,41 @@ export interface ListReply {
     readonly remainingItemCount?: number;
   };
   readonly items: readonly ListedItem[];
-  /** Whether each item says its kind and version. */
+  /** True when each item includes its kind and version. */
   readonly hasTypedItems?: boolean | undefined;
-  /** Decodes the objects for a caller that reads them all, in turns of the event loop where that takes long. Undefined: done. */
+  /**
+   * Decodes the objects for a caller that reads all of them, over several turns of the event loop when it takes long.
+   * Returns undefined when done.
+   */
   decode(): Promise<void> | undefined;
-  /** Makes `json` quick, in turns of the event loop where that takes long. Undefined: it is. */
+  /**
+   * Encodes the objects so that `json` is quick, over several turns of the event loop when it takes long. Returns
+   * undefined when done.
+   */
   encode(): Promise<void> | undefined;
-  /** Passes items, or what was made of them, to `read`, in turns of the event loop where that takes long. Undefined: done. */
+  /**
+   * Passes items, or values derived from them, to `read`, over several turns of the event loop when it takes long.
+   * Returns undefined when done.
+   */
   readInTurns<T extends Sized>(items: readonly T[], read: (item: T) => void): Promise<void> | undefined;
   /** The whole list as JSON. */
   json(): Buffer;
-  /** The same, compressed at the lowest gzip level; undefined where the result would not be cached. */
+  /** The list compressed at the lowest gzip level; undefined when the result would not be cached. */
   readonly gzip: (() => Promise<Buffer>) | undefined;
-  /** Caches the list in protobuf as long as it does not change; undefined where that is not done. */
+  /** Caches the protobuf encoding as long as the list does not change; undefined when lists are not cached. */
   readonly protobuf: ListBodyCache | undefined;
 }
 
 /** A list in one encoding. */
 export interface ListBody {
   readonly bytes: Buffer;
-  /** Compressed at the lowest gzip level; undefined where the result would not be cached. */
+  /** The body compressed at the lowest gzip level; undefined when the result would not be cached. */
   readonly gzip: (() => Promise<Buffer>) | undefined;
 }
 
 export interface ListBodyCache {
   find(): ListBody | undefined;
-  /** Memory for the list, which is then passed to `keep`. */
+  /** Allocates memory for a list that is then passed to `keep`. */
   allocate(length: number): Buffer;
   keep(bytes: Buffer): ListBody;
 }
@@ -82,21 +91,29 @@ export interface WatchEvent {
 export interface WatchReply {
   readonly type: 'watch';
   attach(consumer: WatchConsumer): void;
-  /** Ends the watch: the consumer has gone. Whoever attaches it calls this; the signal of the call does not end a watch. */
+  /** Ends the watch. The consumer that attaches must call this: the signal of the call does not end a watch. */
   stop(): void;
 }
 
 export interface WatchConsumer {
   events(batch: WatchBatch): void;
-  /** Bytes that the client has not taken yet. A watch that falls too far behind is ended, so that the client resumes it. */
+  /**
+   * Bytes that the client has not read yet. A watch that falls too far behind is ended, so that the client resumes it.
+   */
   backlog(): number;
-  /** Calls the listener whenever the backlog may have shrunk. Without it, the consumer gets everything at once. */
+  /**
+   * Registers a listener that is called whenever the backlog may have shrunk. When absent, events are delivered at
+   * once.
+   */
   readonly onProgress?: ((listener: () => void) => void) | undefined;
-  /** There are no more events: the timeout was reached, the history is gone (after an ERROR event), or the server stops. */
+  /**
+   * Called after the last event: the timeout was reached, the history is gone (after an ERROR event), or the server
+   * stops.
+   */
   end(): void;
 }
 
-/** The events of one turn of the event loop. Watches with the same selection share it, encoding included. */
+/** The events of one turn of the event loop. Watches with the same selection share a batch and its encoding. */
 export interface WatchBatch {
   readonly events: readonly WatchEvent[];
   /** The lines of all events in one buffer. */
@@ -121,10 +138,10 @@ export interface StreamReply {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** A conversation with the client in both directions, such as exec: it begins once the client can be spoken with. */
+/** A bidirectional connection with the client, such as exec. It starts once the connection is handed over. */
 export interface ConnectionReply {
   readonly type: 'connection';
-  /** Resolves when it is over. Rejects with an ApiError as long as the client has had no response. */
+  /** Resolves when the connection is over. Rejects with an ApiError only before a response was sent. */
   serve(client: ClientConnection): Promise<void>;
 }
 
@@ -144,9 +161,9 @@ export interface ClientConnection {
    */
   upgrade(headers: readonly string[]): Duplex;
   readonly hasBody: boolean;
-  /** The body of the request as it arrives, no faster than it is read. */
+  /** The body of the request as it arrives, with back-pressure. */
   body(): Readable;
-  /** Starts a response with these headers, which goes on for as long as it takes. */
+  /** Starts a streaming response with these headers. */
   respond(code: number, headers: readonly string[]): Writable;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Collects what a request yields besides its reply: warnings for the client and annotations for the audit log. The code that
- * receives the request creates one and hands it to `handle`; it is complete when `handle` has resolved or rejected.
+ * Collects the warnings for the client and the annotations for the audit log of a request. The code that receives the
+ * request creates one and passes it to `handle`; it is complete when `handle` has resolved or rejected.
  */
 export class RequestNotes {
   #warnings: Set<string> | undefined;
   #annotations: Record<string, string> | undefined;
 
-  /** What the client is warned of, in the order in which it was noted; undefined when there is nothing. */
+  /** The warnings in the order in which they were added; undefined when there are none. */
   get warnings(): readonly string[] | undefined {
     return this.#warnings && [...this.#warnings];
   }

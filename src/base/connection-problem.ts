@@ -10,7 +10,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['EPROTO', 'it does not speak TLS'],
 ]);
 
-/** Says in one clause why a server could not be reached. Messages of the system are codes, or lines of OpenSSL. */
+/** Explains in one clause why a server could not be reached. System messages are codes, or lines of OpenSSL. */
 export function connectionProblem(error: unknown): string {
   const { code, message, reason } = error as Error & { readonly code?: unknown; readonly reason?: string };
   if (typeof code !== 'string') return message;

@@ -1,4 +1,6 @@
-/** Says in one clause why a file could not be read. Messages of the system name neither the file nor what to do about it. */
+/**
+ * Explains in one clause why a file could not be read. System messages name neither the file nor what to do about it.
+ */
 export function fileProblem(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

@@ -4,34 +4,34 @@
  * type of the value derive from the description.
  */
 export interface Flag<Spec extends string = string, Value = unknown> extends FlagOptions<Value> {
-  /** As help shows it: `--port <port>`, `-n, --namespace <name>`, `--anonymous-auth [bool]`, `--force`. */
+  /** The spelling as help shows it: `--port <port>`, `-n, --namespace <name>`, `--anonymous-auth [bool]`, `--force`. */
   readonly spec: Spec;
-  /** Exists in the type alone. */
+  /** Exists in the type only. */
   readonly value?: Value;
 }
 
 export interface FlagOptions<Value> {
   readonly help: string;
   /**
-   * Throws a FlagError for a value that cannot be used. A flag that may be repeated takes what was parsed before as the
-   * second argument. Default: the text as it is.
+   * Parses the text. Throws a FlagError for an invalid value. A repeatable flag receives the previous result as the
+   * second argument. Defaults to the text itself.
    */
   parse?(text: string, previous?: Value): Value;
   /** The only values allowed; default: whatever `parse` accepts. */
   readonly choices?: readonly Value[];
   readonly default?: Value;
-  /** What help shows as the default, for a default that is computed later or does not print well. */
+  /** The default as help shows it, for one that is computed later or does not print well. */
   readonly defaultText?: string;
-  /** Whether the cluster's data directory keeps the value, so that the next start needs no flag. */
+  /** True when the value is saved in the cluster's data directory, so that the next start needs no flag. */
   readonly remembered?: boolean;
   /**
-   * For a value that cannot change once a cluster has it: what to tell a user who tries. `from` is the value that the
-   * cluster has.
+   * Message for a user who tries to change a value that is fixed once the cluster has it. `from` is the value of the
+   * cluster.
    */
   fixed?(from: NonNullable<Value>, to: NonNullable<Value>): string;
 }
 
-/** The text of a flag cannot be used. The message is one or more whole sentences. */
+/** An invalid flag value. The message is one or more whole sentences. */
 export class FlagError extends Error {
   override readonly name = 'FlagError';
 }

@@ -1,14 +1,14 @@
-/** Sockets that listen, and can be left to another process without a connection or a datagram lost. */
+/** Listening sockets that can be handed over to another process without losing a connection or a datagram. */
 import type { Socket as DatagramSocket } from 'node:dgram';
 import { Server } from 'node:net';
 
-/** What one process can send to another. The one that gets it has the same queue of connections or datagrams. */
+/** A socket that can be sent to another process. The receiver shares its queue of connections or datagrams. */
 export type ListeningHandle = Server | DatagramSocket;
 
-/** An address that is free, or a socket that another process listens on. */
+/** A free address, or a socket that another process listens on. */
 export type ListenOn = { readonly address: string; readonly port: number } | { readonly handle: ListeningHandle };
 
-/** Sends a datagram from a socket that another process has by now. */
+/** Sends a datagram from a socket that was handed over to another process. */
 export type SendDatagram = (data: Buffer, to: { readonly port: number; readonly address: string }) => void;
 
 export interface Listening {
@@ -16,11 +16,14 @@ export interface Listening {
   readonly handle: ListeningHandle;
   /** Closes everything at once. */
   close(): Promise<void>;
-  /** Takes nothing new, and resolves when what was begun has ended. Responses to datagrams leave by `send`. */
+  /** Stops accepting, and resolves when pending work has ended. Responses to datagrams are sent with `send`. */
   release(send: SendDatagram): Promise<void>;
 }
 
-/** Resolves when the connections have ended: unlike `close` of an HTTP server, it leaves those alone that wait for a request. */
+/**
+ * Stops accepting, and resolves when the connections have ended. Unlike `close` of an HTTP server, it leaves idle
+ * connections open.
+ */
 export function stopAccepting(server: Server): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));
 }

@@ -6,7 +6,7 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   /** A logger that adds these fields to every line. */
   with(fields: LogFields): Logger;
-  /** Returns why lines are lost now; undefined: none are. */
+  /** Returns why log lines are being lost; undefined when none are. */
   problem?(): string | undefined;
 }
 

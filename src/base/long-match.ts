@@ -1,6 +1,6 @@
 /**
- * Matches an expression with a long text part by part, so that other work can run in between. Uses the automaton inside
- * re2js, which its documentation does not mention; tested with re2js 2.10.
+ * Matches an expression against a long text in parts, so that other work can run in between. Uses the automaton inside
+ * re2js, which is undocumented; tested with re2js 2.10.
  */
 import type { RE2JS } from 're2js';
 import type { Pace } from './event-loop/in-turns.ts';
@@ -8,11 +8,11 @@ import type { Pace } from './event-loop/in-turns.ts';
 /** A state of the automaton. */
 interface State {
   readonly isMatch: boolean;
-  /** By class of characters; null where the next state is not known yet. */
+  /** The next state by character class; null when it is not known yet. */
   readonly next: readonly (State | null)[] | null;
 }
 
-/** Notes where the automaton last forgot its states because they took too much memory. */
+/** Records where the automaton last dropped its states because they took too much memory. */
 interface Search {
   resetPos: number;
 }
@@ -24,7 +24,7 @@ interface Automaton {
   stateBudget: number;
   runeClass(rune: number): number;
   start(input: { context(position: number): number }, position: number): State | null;
-  /** Null when it would need too many states. */
+  /** Returns null when it would need too many states. */
   stepOrReset(
     state: State,
     characterClass: number,
@@ -39,14 +39,14 @@ const BEGIN_TEXT = 4;
 const END_TEXT = -1;
 const UNANCHORED = 0;
 const MAX_LATIN1 = 0xff;
-/** The memory of the automaton. */
+/** Memory limit of the automaton. */
 const MAX_AUTOMATON_BYTES = 1024 * 1024;
-/** Limit for making states, each of which takes as many steps as the expression has instructions: some 100 ms. */
+/** Limit for creating states, each of which takes as many steps as the expression has instructions: some 100 ms. */
 const MAX_STATE_STEPS = 1_000_000;
-/** How many steps pass until the pace is asked: about a millisecond. */
+/** Steps between checks of the pace: about a millisecond. */
 const STEPS_PER_PART = 20_000;
 
-/** `too long`: it would take too long to find out. */
+/** The result; `too long` when deciding would take too long. */
 export type LongMatchResult = boolean | 'too long';
 
 export class LongMatch {
@@ -69,7 +69,9 @@ export class LongMatch {
     this.#state = dfa.start({ context: () => BEGIN_TEXT }, 0);
   }
 
-  /** Goes on until the match is decided or the pace is spent. Undefined: call it again in another turn. */
+  /**
+   * Continues until the match is decided or the pace is spent. Returns undefined to be called again in another turn.
+   */
   advance(pace?: Pace): LongMatchResult | undefined {
     for (;;) {
       const result = this.#part();

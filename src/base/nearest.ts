@@ -1,9 +1,7 @@
-/** Words that differ in more than this share of their characters are other words. */
+/** Maximum share of characters in which a misspelt word differs from the intended one. */
 const MAX_ERROR_SHARE = 0.4;
 
-/**
- * Returns the candidate with the fewest typing errors, the first of several; undefined when none is close enough to be meant.
- */
+/** Returns the candidate with the fewest typing errors, the first of several; undefined when none is close enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let found: string | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -16,7 +14,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return found;
 }
 
-/** Counts the characters to insert, delete, replace, or exchange with their neighbour, to get from one word to the other. */
+/** Counts the insertions, deletions, replacements and transpositions that turn one word into the other. */
 export function editDistance(from: string, to: string): number {
   const [wide, tall] = [to.length + 1, from.length + 1];
   const rows: number[][] = [Array.from({ length: wide }, (_, column) => column)];

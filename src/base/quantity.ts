@@ -1,6 +1,6 @@
 /**
- * Amounts such as `500m` or `1Gi`: exact, and written the way Kubernetes writes them. A quantity is a mantissa times a
- * power of ten, with the family of suffixes it was written in, which is the one it is printed in.
+ * Amounts such as `500m` or `1Gi`: exact, and formatted as Kubernetes does. A quantity is a mantissa times a power of
+ * ten, and the family of suffixes it was written in, which it is printed in.
  */
 import { memoized } from './collections/bounded-map.ts';
 
@@ -20,7 +20,10 @@ const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 
-/** A suffix does not begin with a digit, so that the digits before it can be matched in only one way, in linear time. */
+/**
+ * The syntax of quantities. A suffix does not begin with a digit, so the digits before it match in only one way, in
+ * linear time.
+ */
 const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(|[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)$/;
 
 const DECIMAL: Readonly<Record<string, number>> = {
@@ -51,7 +54,7 @@ const MAX_INT64_DIGITS = 18;
 
 interface ParsedText {
   readonly negative: boolean;
-  /** Without leading zeros, but at least one digit. */
+  /** The digits before the point, without leading zeros, but at least one. */
   readonly whole: string;
   readonly decimals: string;
   readonly format: QuantityFormat;
@@ -70,12 +73,12 @@ function read(text: string): ParsedText {
   return { negative: match[1] === '-', whole, decimals, format, power };
 }
 
-/** A sign alone counts as a number. */
+/** Reports whether there is a number; a sign alone counts as one. */
 const hasDigits = ([text, sign, whole, decimals]: RegExpExecArray) => Boolean(whole || decimals) || text === sign;
 
 /**
- * Kubernetes takes `Mi` or `k` for zero, although it documents that they are none; it refuses suffixes without digits only
- * where it computes with arbitrary precision.
+ * Kubernetes accepts `Mi` or `k` as zero, against its documentation; it rejects suffixes without digits only where it
+ * computes with arbitrary precision.
  */
 function isZeroWithoutDigits(format: QuantityFormat, power: number): boolean {
   return format === 'BinarySI' ? power < BINARY.Pi! : power >= NANO_EXPONENT;
@@ -88,10 +91,10 @@ function readSuffix(suffix: string): [QuantityFormat, number] {
   return ['DecimalExponent', Number(suffix.slice(1))];
 }
 
-/** Results are remembered by text, because the objects of a cluster have few different amounts. */
+/** Cache by text: the objects of a cluster have few different amounts. */
 const REMEMBERED = { maxBytes: 256 * 1024, bytesOf: () => 100 };
 
-/** Throws a QuantityError with the message of Kubernetes. */
+/** Parses a quantity. Throws a QuantityError with the message of Kubernetes. */
 export const parseQuantity = memoized((text): Quantity => Object.freeze(amountOf(read(text))), REMEMBERED);
 
 function amountOf({ negative, whole, decimals, format, power }: ParsedText): Quantity {
@@ -124,13 +127,13 @@ function divideUp(value: bigint, power: number): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/** The form in which a quantity is stored. Text that is canonical enough is kept (`1.500` stays), as in Kubernetes. */
+/** The form in which a quantity is stored. Text that is canonical enough is kept (`1.500`), as in Kubernetes. */
 export const canonicalQuantity = memoized((text): string => {
   const written = read(text);
   return isCanonical(written) ? text : formatQuantity(amountOf(written));
 }, REMEMBERED);
 
-/** The same for quantities whose smallest unit is a thousandth: smaller amounts are rounded up. */
+/** The stored form of quantities whose smallest unit is a thousandth: smaller amounts are rounded up. */
 export const canonicalThousandths = memoized((text): string => {
   const amount = parseQuantity(text);
   if (amount.exponent >= MILLI_EXPONENT) return canonicalQuantity(text);
@@ -198,7 +201,7 @@ function binaryText(bytes: bigint): string {
   return `${left}${BINARY_SUFFIX[step]}`;
 }
 
-/** The amount times a power of ten, rounded up to a whole number. */
+/** Returns the amount times a power of ten, rounded up to a whole number. */
 export function scaled({ mantissa, exponent }: Quantity, power: number): bigint {
   const shift = exponent + power;
   if (shift >= 0) return mantissa * 10n ** BigInt(shift);
@@ -207,13 +210,13 @@ export function scaled({ mantissa, exponent }: Quantity, power: number): bigint 
   return mantissa > 0n && mantissa % divisor !== 0n ? whole + 1n : whole;
 }
 
-/** Negative when `a` is less than `b`, positive when it is greater, 0 when they are equal. */
+/** Compares two quantities: negative when `a` is less than `b`, positive when it is greater, 0 when they are equal. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   const [left, right] = aligned(a, b);
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The sum, in the family of `a`, or of `b` when `a` is zero. */
+/** Adds quantities, in the family of `a`, or of `b` when `a` is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const [left, right, exponent] = aligned(a, b);
   return { mantissa: left + right, exponent, format: a.mantissa === 0n ? b.format : a.format };

@@ -3,7 +3,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 /** The source of randomness, so that a test can fix it. */
 export interface Random {
   uuid(): string;
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** Returns a whole number from 0 up to, not including, `limit`. */
   int(limit: number): number;
   bytes(length: number): Buffer;
 }
@@ -14,7 +14,7 @@ export const systemRandom: Random = {
   bytes: (length) => randomBytes(length),
 };
 
-/** Randomness that a seed determines: the same seed gives the same values in the same order. Not for secrets. */
+/** Randomness determined by a seed: the same seed gives the same values in the same order. Not for secrets. */
 export class SeededRandom implements Random {
   /** The state of the generator: a counter of 32 bits, which is hashed to give a number. */
   #state: number;
@@ -23,7 +23,7 @@ export class SeededRandom implements Random {
     this.#state = seed >>> 0;
   }
 
-  /** Continues where it is when given to the constructor as the seed. */
+  /** The current state: as the seed of a new generator, it continues the sequence. */
   get state(): number {
     return this.#state;
   }
@@ -58,7 +58,7 @@ export class SeededRandom implements Random {
   }
 }
 
-/** No vowels and no similar characters, so that a suffix is never a word. */
+/** The alphabet has no vowels and no similar characters, so a suffix is never a word. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** The suffix for `generateName`. One random number is drawn for all characters, because drawing is slow. */

@@ -1,17 +1,17 @@
 /**
- * Regular expressions of clients, with the syntax and meaning of RE2 as Go programs have it. Matching takes time linear in
- * the text, whatever the expression: those of JavaScript can backtrack for ever.
+ * Regular expressions from clients, with the syntax and semantics of RE2 as in Go. Matching takes time linear in the
+ * text, whatever the expression: those of JavaScript can backtrack exponentially.
  */
 import { type Matcher, RE2JS } from 're2js';
 import { memoized, textBytes } from './collections/bounded-map.ts';
 import { LongMatch } from './long-match.ts';
 
-/** An expression cannot be compiled, and the message is Go's, or matching it takes too long. */
+/** An expression that cannot be compiled, with the message of Go, or whose match takes too long. */
 export class RegularExpressionError extends Error {}
 
-/** Longer expressions are refused: the compiled form takes many times their length. */
+/** Limit for the length of an expression: the compiled form takes many times that. */
 const MAX_EXPRESSION_CHARACTERS = 16_384;
-/** About how much memory the compiled form takes for each character of the expression. */
+/** Estimated memory of the compiled form for each character of the expression. */
 const COMPILED_BYTES_PER_CHARACTER = 400;
 const MAX_CACHE_BYTES = 8 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ const compiled = memoized(compile, {
   bytesOf: (expression) => textBytes(expression.pattern()) + expression.pattern().length * COMPILED_BYTES_PER_CHARACTER,
 });
 
-/** Compiles an expression, which is kept for a while. Throws a RegularExpressionError. */
+/** Compiles an expression and caches the result. Throws a RegularExpressionError. */
 export function regularExpression(text: string): RE2JS {
   return compiled(text);
 }
@@ -38,15 +38,18 @@ function compile(text: string): RE2JS {
   }
 }
 
-/** Instructions of the expression times characters of the text that are matched as they come: 100 ms in the worst case. */
+/**
+ * Limit for matches without the automaton, in instructions of the expression times characters of the text: 100 ms in
+ * the worst case.
+ */
 const MAX_PLAIN_STEPS = 2_000_000;
 
-/** About how long a match may take: the instructions of the expression times the characters of the text. */
+/** Estimates the duration of a match: the instructions of the expression times the characters of the text. */
 export const matchingSteps = (expression: RE2JS, text: string) => expression.programSize() * (text.length + 1);
 
 /**
- * Whether an expression matches anywhere in a text. Linear time is not short for 3 MB and thousands of instructions: a long text is
- * matched by an automaton, or not at all. Throws a RegularExpressionError.
+ * Reports whether an expression matches anywhere in a text. Linear time is not short for 3 MB and thousands of
+ * instructions: a long text is matched by an automaton, or not at all. Throws a RegularExpressionError.
  */
 export function matchesAnywhere(expression: RE2JS, text: string): boolean {
   const match = longMatch(expression, text)?.advance() ?? expression.matcher(text).find();
@@ -54,21 +57,24 @@ export function matchesAnywhere(expression: RE2JS, text: string): boolean {
   return match;
 }
 
-/** The same for a long text, to be found out in several turns of the event loop; undefined for a short text. */
+/** Prepares a match of a long text, to be made over several turns of the event loop; undefined for a short text. */
 export function longMatch(expression: RE2JS, text: string): LongMatch | undefined {
   if (matchingSteps(expression, text) <= MAX_PLAIN_STEPS) return undefined;
-  // Compiled again, so that its automaton takes no memory afterwards.
+  // Compiles again, so that the memory of the automaton is freed after the match.
   return new LongMatch(compile(expression.pattern()), text);
 }
 
 const tooManySteps = () =>
   new RegularExpressionError('the text is too long for the regular expression: matching takes too many steps');
 
-/** Shorter texts are searched as they are. */
+/** Shorter texts are matched without counting. */
 const MIN_CHARGED_CHARACTERS = 100;
 const MAX_SEARCH_CHARGES = 2_000_000;
 
-/** Finds the matches in a text, one after the other: each may look at all that follows. `find` throws a RegularExpressionError. */
+/**
+ * Finds the matches in a text, one after the other: each search may read the rest of the text. `find` throws a
+ * RegularExpressionError.
+ */
 export function matcherOf(expression: RE2JS, text: string): Matcher {
   const isShort = text.length <= MIN_CHARGED_CHARACTERS;
   return expression.matcher(isShort ? text : charged(expression, text, MAX_SEARCH_CHARGES));
@@ -78,8 +84,9 @@ const charged = (expression: RE2JS, text: string, limit: number) =>
   new ChargedText(text, expression.programSize(), limit) as unknown as string;
 
 /**
- * A text that counts what a search of a regular expression reads: the engine that follows many possibilities at a time reads characters
- * again, and takes time for each instruction of the expression; the others read on. Has what the engines call of a string.
+ * A text that counts the characters that a search reads: the engine that follows many possibilities at once reads
+ * characters again, and takes time for each instruction of the expression; the others read on. Has the string methods
+ * that the engines call.
  */
 class ChargedText {
   readonly length: number;
@@ -107,7 +114,7 @@ class ChargedText {
     return found;
   }
 
-  /** Without it, no search accepts the text. */
+  /** The tag of strings: without it, no search accepts the text. */
   get [Symbol.toStringTag](): string {
     return 'String';
   }

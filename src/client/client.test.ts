@@ -17,7 +17,7 @@ const ReplicaSet = {
 };
 const Node = testKind<KubeObject>('nodes', 'Node', 'Cluster');
 
-/** Answers every request with the same, and keeps the last. */
+/** Gives every request the same answer, and keeps the last request. */
 function recording(answer: Answer) {
   const requests: Request[] = [];
   const transport: Transport = {

@@ -7,13 +7,13 @@ import type { Transport } from './transport/transport.ts';
  * of its signal.
  */
 export interface Client {
-  /** In the stored version, which the kind's type describes. */
+  /** The resource in the stored version, which the kind's type describes. */
   of<T>(kind: KindRef<T>): Resource<T>;
-  /** In any served version. */
+  /** The resource in any served version. */
   of(kind: KindRef, apiVersion: string): Resource<AnyObject>;
 }
 
-/** `aggregated`: reaches what other servers serve, where the transport does not. */
+/** `aggregated`: a transport to the kinds of aggregated API servers, if `transport` does not reach them. */
 export function createClient(transport: Transport, aggregated: Transport = transport): Client {
   return {
     of: ({ hub, kind, plural, scope, isAggregated }: KindRef, apiVersion = hub.apiVersion) =>

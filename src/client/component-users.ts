@@ -1,4 +1,4 @@
-/** The users that the components of a control plane act as. Their rights are in the default roles. */
+/** The users that control-plane components act as. The default roles grant their rights. */
 
 /** The fields of the server's user that components need. */
 interface ComponentUser {
@@ -12,16 +12,16 @@ const NAMESPACE = 'kube-system';
 
 export const SCHEDULER: ComponentUser = { name: 'system:kube-scheduler', groups: [AUTHENTICATED] };
 
-/** What makes Services work on the nodes of this process. Other nodes do it as themselves. */
+/** The service proxy for the nodes of this process. Other nodes run it as themselves. */
 export const SERVICE_PROXY: ComponentUser = { name: 'system:kube-proxy', groups: [AUTHENTICATED] };
 
-/** What simulated nodes do together: shared informers. */
+/** The user of the informers that simulated nodes share. */
 export const SIMULATED_NODES: ComponentUser = { name: 'system:simulated-nodes', groups: [AUTHENTICATED] };
 
-/** The account of the controller manager itself, for what controllers do together: informers and leader election. */
+/** The account of the controller manager itself, for shared informers and leader election. */
 export const CONTROLLER_MANAGER = 'kube-controller-manager';
 
-/** A controller by the name of its service account, whose role is `system:controller:ACCOUNT`. */
+/** The user of a controller, by the name of its service account, whose role is `system:controller:ACCOUNT`. */
 export function controllerUser(account: string): ComponentUser {
   if (account === CONTROLLER_MANAGER) return { name: `system:${account}`, groups: [AUTHENTICATED] };
   return {

@@ -1,2 +1,2 @@
-/** Where a server of this program tells when which `resourceVersion` was reached. */
+/** The path of the history of a Quarterdeck server: when each `resourceVersion` was reached. */
 export const HISTORY_PATH = '/history';

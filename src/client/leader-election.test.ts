@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 interface Candidate {
-  /** Its way to the server; 'hangs' never answers. */
+  /** State of the connection to the server; 'hangs' never answers. */
   link: 'open' | 'cut' | 'hangs';
   stop(): Promise<void>;
 }

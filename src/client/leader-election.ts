@@ -1,6 +1,6 @@
 /**
- * Elects a leader among several candidates by a Lease that the leader renews. Times that others wrote are compared with when
- * they were seen here, so that clocks need not agree.
+ * Elects a leader among several candidates by a Lease that the leader renews. Expiry is measured from when this
+ * candidate saw a renewal, so clocks need not agree.
  */
 
 import { isApiError } from '../api/errors.ts';
@@ -24,17 +24,17 @@ export interface LeaderElectionOptions {
   readonly namespace: string;
   /** Identifies the candidate; unique for every process. */
   readonly identity: string;
-  /** How long other candidates wait after the last renewal, in milliseconds. Default: 15 seconds. */
+  /** Time that other candidates wait after the last renewal, in milliseconds. Default: 15 seconds. */
   readonly leaseDuration?: number;
-  /** How long after its last renewal a leader steps down by itself; less than `leaseDuration`. Default: 10 seconds. */
+  /** Time after the last renewal when a leader steps down by itself; less than `leaseDuration`. Default: 10 seconds. */
   readonly renewDeadline?: number;
-  /** How often the lease is renewed or tried for. Default: every 2 seconds. */
+  /** Interval between attempts to acquire or renew the lease. Default: 2 seconds. */
   readonly retryPeriod?: number;
 }
 
 /**
- * Calls `lead` whenever this candidate becomes the leader. Its signal is aborted as soon as the candidate can no longer be
- * sure to lead; it tries again only after `lead` has ended. Resolves when the candidacy has ended.
+ * Calls `lead` whenever this candidate becomes the leader. Its signal is aborted as soon as leadership is no longer
+ * certain; the next attempt starts only after `lead` has ended. Resolves when the candidacy has ended.
  */
 export async function runWhileLeader(
   options: LeaderElectionOptions,
@@ -65,7 +65,7 @@ class Candidate {
     this.#options = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2000, ...options };
   }
 
-  /** Acquires the lease if it is free or expired; returns whether it is held now. */
+  /** Acquires the lease if it is free or expired. Returns whether it is held now. */
   async acquire(): Promise<boolean> {
     const { log, signal } = this.#options;
     try {
@@ -95,7 +95,8 @@ class Candidate {
   }
 
   /**
-   * Renews until the term ends, and ends it when another candidate has the lease or it could not be renewed in time.
+   * Renews the lease until the term ends. Ends the term when another candidate holds the lease, or when the renewal is
+   * late.
    */
   async #renew(term: AbortController): Promise<void> {
     const { clock, renewDeadline, retryPeriod } = this.#options;
@@ -127,7 +128,7 @@ class Candidate {
     }
   }
 
-  /** Lets the next leader start without delay. It is not waited for long. */
+  /** Releases the lease, so that the next leader starts without delay. Gives up after a short time. */
   async #release(): Promise<void> {
     if (!this.#lease || !this.#isMine()) return;
     const { log, clock, retryPeriod } = this.#options;
@@ -138,7 +139,7 @@ class Candidate {
     try {
       this.#observe(await this.#leases.update(free as Draft<Lease>, { signal: deadline.signal }));
     } catch (error) {
-      // It expires by itself.
+      // The lease expires by itself.
       log.debug('cannot release the lease', { error: String(error) });
     } finally {
       timer.cancel();
@@ -175,7 +176,7 @@ class Candidate {
     return this.#seenAt + leaseDurationSeconds * 1000 < this.#options.clock.now();
   }
 
-  /** Writes this candidate as the holder; returns false when another candidate was faster. */
+  /** Writes this candidate as the holder. Returns false when another candidate was faster. */
   async #write(signal = this.#options.signal): Promise<boolean> {
     const { clock, leaseDuration, identity, name, namespace } = this.#options;
     const now = microTimestamp(clock.now());

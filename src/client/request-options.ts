@@ -1,4 +1,4 @@
-/** Options of the client's verbs, and how a request carries them. */
+/** Options of the client's verbs, and their form in requests. */
 
 import type { CallOptions } from '../api/call.ts';
 import type { Draft } from '../api/object-types.ts';
@@ -36,7 +36,7 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  /** Rejects with a Conflict when they do not match the object. */
+  /** Rejects with a Conflict when the object does not match. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly signal?: AbortSignal;
 }
@@ -52,12 +52,12 @@ interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** What a request carries of options. */
+/** The options as fields of a request. */
 export type Asked = Pick<Request, 'options' | 'signal' | 'metadataOnly'>;
 
 const NO_OPTIONS: CallOptions = Object.freeze({});
 
-/** Separates what is no option of the URL. */
+/** Splits options into query parameters and other fields of the request. */
 export function split({
   signal,
   metadataOnly,
@@ -67,7 +67,7 @@ export function split({
 }
 
 export function write({ dryRun, fieldManager, signal }: WriteOptions): Asked {
-  // Most writes have none.
+  // Fast path: most writes have no options.
   if (!dryRun && fieldManager === undefined) return { options: NO_OPTIONS, signal };
   return { options: { ...drily(dryRun), ...(fieldManager === undefined ? {} : { fieldManager }) }, signal };
 }
@@ -76,7 +76,7 @@ export function deletion({ signal, ...options }: DeleteOptions): Asked {
   return { options: deletionOptions(options), signal };
 }
 
-/** Kubernetes ignores options of the query when there is a body. */
+/** Sends options in the body: Kubernetes ignores those of the query when there is a body. */
 export function deletionBody(options: DeleteOptions): Pick<Request, 'body'> {
   const { preconditions } = options;
   if (!preconditions) return {};

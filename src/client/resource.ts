@@ -26,7 +26,10 @@ export interface ObjectList<T> {
 }
 
 export interface ListAllOptions<T> extends Omit<ListOptions, 'continue'> {
-  /** Called with the objects of each page as it arrives; the first one begins the list, perhaps anew. It ends the list by throwing. */
+  /**
+   * Called with the objects of each page as it arrives. `isFirst` marks the start of the list, possibly of a new
+   * attempt. Throwing aborts the list.
+   */
   readonly onPage?: (items: readonly DeepReadonly<T>[], isFirst: boolean) => void;
 }
 
@@ -39,7 +42,7 @@ export interface Scale {
 /** The page size of listAll. */
 const PAGE_SIZE = 500;
 
-/** What a request is about, besides its resource. */
+/** The object or subresource that a request is about. */
 type Content = Partial<Pick<Request, 'namespace' | 'name' | 'subresource' | 'body' | 'patchType'>>;
 
 /** Identifies a resource of the API. */
@@ -114,7 +117,7 @@ export class Resource<T> {
     return { metadata: { resourceVersion: first.metadata.resourceVersion }, items };
   }
 
-  /** Resolves when the server has accepted the watch. Leaving the loop over it, or aborting its signal, ends it. */
+  /** Resolves when the server has accepted the watch. Breaking out of its loop, or aborting its signal, ends it. */
   async watch(options: WatchOptions = {}): Promise<Watch<T>> {
     return new Watch<T>(await this.#transport.watch(this.#request('watch', split(options))));
   }
@@ -157,7 +160,7 @@ export class Resource<T> {
     return scaleOf(await this.subresource(name, 'scale').get(options));
   }
 
-  /** Sets the number of replicas, whatever it was. */
+  /** Sets the number of replicas, without a precondition. */
   async setScale(name: string, replicas: number, options: WriteOptions = {}): Promise<Scale> {
     const patch = { type: 'merge', changes: { spec: { replicas } } } as const;
     return scaleOf(await this.subresource(name, 'scale').patch(patch, options));
@@ -182,8 +185,8 @@ export class Resource<T> {
   }
 
   /**
-   * A request has all fields, in the same order: every component makes many, and V8 is slow where an object is spread and then
-   * added to.
+   * Builds a request. All requests have the same fields in the same order: every component makes many, and V8 is slow
+   * when an object is spread and then extended.
    */
   #request(verb: Request['verb'], { options, metadataOnly, signal }: Asked, content: Content = {}): Request {
     const { apiVersion, plural, namespaced } = this.#target;
@@ -223,7 +226,7 @@ export class Resource<T> {
 
   #typed(object: Draft<T>): unknown {
     const { apiVersion, kind } = this.#target;
-    // What follows a spread would be slow to add.
+    // Adding keys after a spread is slow, so existing ones are assigned.
     const typed = { apiVersion, kind, ...(object as object) };
     typed.apiVersion = apiVersion;
     typed.kind = kind;
@@ -248,7 +251,7 @@ function scaleOf(object: DeepReadonly<AnyObject>): Scale {
   return {
     replicas: spec?.replicas ?? 0,
     observed: status?.replicas ?? 0,
-    // Older versions have a map of labels here.
+    // The field is a map of labels in older versions.
     selector: typeof selector === 'string' ? selector : labels(selector ?? {}),
   };
 }
@@ -258,7 +261,7 @@ const labels = (map: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
-/** Some subresources return a Status instead of an object. */
+/** Accepts a Status as well, which some subresources return instead of an object. */
 function anyAnswer(answer: Answer): DeepReadonly<AnyObject> {
   switch (answer.type) {
     case 'object':

@@ -6,7 +6,7 @@ import type { RawEvent, WatchStream } from './transport/transport.ts';
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: DeepReadonly<T> }
-  /** Up to its `resourceVersion`, nothing has changed but what was sent. */
+  /** A bookmark: up to its `resourceVersion`, all changes have been sent. */
   | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: DeepReadonly<ObjectMeta> } };
 
 /** A running watch, for one consumer. An error event of the server is thrown as an ApiError. */
@@ -25,7 +25,7 @@ export class Watch<T> implements AsyncIterable<WatchEvent<T>> {
     for await (const batch of this.batches()) yield* batch;
   }
 
-  /** Events in order, in batches of those that wait. */
+  /** Events in order, in batches of the waiting ones. */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     try {
       for await (const batch of this.#stream) {

@@ -1,4 +1,4 @@
-/** What the server remembers under keys that clients choose is limited in bytes; `test/architecture` has the list. */
+/** Checks that caches under keys that clients choose are limited in bytes; `test/architecture` has the list. */
 import { describe, expect, it } from 'vitest';
 import { bytesUsed } from '../../test/support/heap.ts';
 import { silent as log } from '../base/log.ts';

@@ -1,6 +1,6 @@
 /**
- * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates; http/ and authn/ do
- * that, and cli/ puts them together.
+ * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates: http/ and
+ * authn/ do that, and cli/ combines them.
  */
 
 import type { Handle } from '../api/call.ts';
@@ -65,106 +65,111 @@ import { Peers } from './upkeep/peers/peers.ts';
 export interface ServerOptions {
   readonly store: Store;
   readonly kinds: Iterable<Kind>;
-  /** What the kinds' subresources are; by default all that the server has. */
+  /** The implementations of subresources; default: all that the server has. */
   readonly subresources?: readonly Subresource[];
   readonly clock: Clock;
   readonly random?: Random;
   readonly log?: Logger;
-  /** Is told what runs. */
+  /** Receives notice of running work. */
   readonly monitor?: WorkMonitor | undefined;
-  /** Namespaces that exist from the start, and are created again; default: those of a cluster. */
+  /** Namespaces that are created at startup and restored; default: those of a cluster. */
   readonly namespaces?: readonly string[];
-  /** One CIDR range, or two of different IP families, separated by a comma. */
+  /** A CIDR range, or two of different IP families, separated by a comma. */
   readonly serviceClusterIpRange?: string;
   readonly serviceNodePortRange?: string;
-  /** How far back watches and exact lists can start. */
+  /** History limits, which determine how far back watches and exact lists can start. */
   readonly historyMilliseconds?: number;
   readonly historyBytes?: number;
-  /** The admission plugins, in their order; default: NamespaceLifecycle. */
+  /** The admission plugins in order; default: NamespaceLifecycle. */
   readonly admission?: readonly AdmissionPlugin[];
-  /** The authorizers, in their order; default: everybody may do everything. */
+  /** The authorizers in order; default: everything is allowed. */
   readonly authorization?: readonly AuthorizationMode[];
-  /** Sends access reviews for the mode `Webhook`. */
+  /** Sends access reviews, for the mode `Webhook`. */
   readonly postReview?: PostReview | undefined;
-  /** Whether the default roles and bindings are created and kept in order. */
+  /** True to create the default roles and bindings and reconcile them. */
   readonly defaultRoles?: boolean;
   /** Limits on concurrent requests; default: none. */
   readonly flowControl?: FlowControlSettings | undefined;
-  /** How long watches without `timeoutSeconds` run: at least this long, and up to twice as long; default: 30 minutes. */
+  /** Minimum duration of watches without `timeoutSeconds`, which run up to twice as long; default: 30 minutes. */
   readonly minWatchMs?: number | undefined;
-  /** How long after a change watches that asked for bookmarks get one; default: a minute. */
+  /** Delay after a change before watches that requested bookmarks get one; default: a minute. */
   readonly bookmarkDelayMs?: number | undefined;
-  /** Whether a garbage collector runs beside the server. */
+  /** True when a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
-  /** Wraps what performs calls, those from the network included: for tests. */
+  /** Wraps the handler of all calls, including those from the network, for tests. */
   readonly intercept?: ((handle: Handle) => Handle) | undefined;
-  /** Whether calls and the objects that are handed out are frozen, so that a test finds code that changes one. */
+  /** True to freeze calls and returned objects, so that a test detects code that changes one. */
   readonly freeze?: boolean;
-  /** Identifies this build, where no other program writes to the store at the same time. */
+  /** Identifies this build, if no other program writes to the store at the same time. */
   readonly release?: string | undefined;
-  /** The revision up to which this very program wrote everything in the store. */
+  /** The revision up to which this same build wrote everything in the store. */
   readonly ownUntil?: number | undefined;
-  /** Issues tokens of service accounts; absent: the subresource `token` is not served. */
+  /** Issues tokens of service accounts; when absent, the subresource `token` is not served. */
   readonly tokenIssuer?: TokenIssuer | undefined;
-  /** Whether other API servers can be aggregated, and APIServices are kept for what this one serves. */
+  /** True when other API servers can be aggregated, and APIServices are kept for the groups that this server serves. */
   readonly aggregation?: boolean;
-  /** Checks the addresses that objects lead to; default: loopback, link-local and the like are not dialled. */
+  /** Checks addresses that come from objects; default: loopback, link-local and similar addresses are rejected. */
   readonly dialGuard?: DialGuard | undefined;
   /** The address of this server for the endpoints of the service `kubernetes`. */
   readonly advertise?: ServerAddress;
-  /** The name of this machine, when other servers use the same store: then they keep the endpoints together. */
+  /**
+   * The name of this machine, when other servers use the same store: the servers then maintain the endpoints together.
+   */
   readonly sharedFrom?: string | undefined;
 }
 
 export interface Server {
-  /** For the HTTP front end, which authorizes a request before it reads its body. Everything else calls `direct`. */
+  /**
+   * The handler for the HTTP front end, which authorizes a request before it reads its body. Everything else calls
+   * `direct`.
+   */
   readonly handle: Handle;
-  /** Calls within the process, as a user and with that user's rights. */
+  /** Performs calls within the process, as a user and with that user's rights. */
   readonly direct: (user: User) => DirectHandle;
-  /** Requests within the process for what other servers serve, as a user and with that user's rights. */
+  /** Forwards requests within the process to aggregated API servers, as a user and with that user's rights. */
   readonly forward: (user: User) => Forward;
   readonly registry: Registry;
-  /** What serves each group and version: the kinds of the registry, and whatever else is added. */
+  /** The backend of each group and version: the kinds of the registry, and any added ones. */
   readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
-  /** Decides when a request from the network is served. */
+  /** Decides when a request from the network is served; undefined for no limits. */
   readonly flowControl: FlowControl | undefined;
   /** Looks an object up in the cache, synchronously and without authorization. */
   readonly find: Find;
-  /** The number of objects of a kind. */
+  /** Returns the number of objects of a kind. */
   readonly count: (kind: Pick<Kind, 'group' | 'plural'>) => number;
-  /** Where the agent of a node listens; undefined if its status does not say. */
+  /** Returns the address of a node's agent; undefined if the node's status does not have one. */
   readonly agentAddress: (node: string) => AgentAddress | undefined;
-  /** Sets how bearer tokens are authenticated for token reviews; until then no token is valid. */
+  /** Sets the authentication of bearer tokens for token reviews; until then no token is valid. */
   identifyBy(identify: Access['identify']): void;
-  /** Sets what explains the scheduling of pods; until then nothing does. */
+  /** Sets the function that explains the scheduling of pods; until then there are no explanations. */
   explainPodsBy(explainPod: Scheduling['explainPod']): void;
   /**
-   * Sets how this server identifies itself to those that it passes requests on to, at first and when its certificate is
-   * renewed. Resolves when they can read it.
+   * Sets the identity of this server towards the servers that it forwards requests to, initially and when its
+   * certificate is renewed. Resolves when those can read it.
    */
   identifyAs(frontProxy: FrontProxy): Promise<void>;
-  /** Sets how the agents of nodes are reached; until then none is. */
+  /** Sets the connection to the agents of nodes; until then they are unreachable. */
   reachNodesBy(connection: NodeConnection): void;
   /**
-   * Adds this server to the endpoints of the service `kubernetes`, where several servers keep them together; resolves with
-   * what removes it again. For one that listens.
+   * Adds this server to the endpoints of the service `kubernetes`, where several servers maintain them together.
+   * Resolves with a function that removes it. Only for a server that listens.
    */
   join(): Promise<() => Promise<void>>;
-  /** Whether this server is in order, for its health endpoints. */
+  /** Checks of this server's health, for its health endpoints. */
   readonly checks: readonly HealthCheck[];
-  /** When which revision was reached, as far as history goes. */
+  /** The times of revisions, as far back as history goes. */
   history(): HistoryDocument;
   /** Ends watches cleanly and stops using the store, which stays open. */
   close(): void;
 }
 
-/** Of the history in memory. What is older is read from the store, which keeps as much as its own limit allows. */
+/** Limit for the history in memory. Older history is read from the store, which has its own limit. */
 const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
 
 /**
- * How long writes may block one turn of the event loop, apart from the stage that exceeds it. Small writes pause rarely: this is
- * time for a hundred.
+ * Time for which writes may block one turn of the event loop, apart from the stage that exceeds it. Enough for a
+ * hundred small writes, so that these rarely pause.
  */
 const MAX_STAGES_MS = 25;
 
@@ -312,7 +317,7 @@ async function marksOf({ store, kinds, release, ownUntil }: ServerOptions): Prom
   return ownUntil === undefined ? undefined : ownImage(ownUntil, kinds);
 }
 
-/** Freezes calls, so that a test finds code that writes into one. Bodies are the server's to change. */
+/** Freezes calls, so that a test detects code that modifies one. Bodies may be modified by the server. */
 const freezing =
   (handle: Handle): Handle =>
   (call, notes) =>

@@ -1,7 +1,7 @@
 /**
- * What a kind of store tells the rest of the program about itself. `drivers.ts` lists them all; `qd up`, snapshots,
- * encryption, the bench and the crash tests ask the driver and never compare names. A driver loads its implementation when
- * it is used, so that describing a store costs nothing.
+ * Describes a type of store. `drivers.ts` lists all of them; `qd up`, snapshots, encryption, the bench and the crash
+ * tests ask the driver and never compare names. A driver loads its implementation on use, so describing a store costs
+ * nothing.
  */
 import type { Flag, ValuesOf } from '../base/flag.ts';
 import type { HistoryOptions } from './history-options.ts';
@@ -10,36 +10,38 @@ import type { Store } from './store.ts';
 export interface StoreDriver<Name extends string, Flags extends readonly Flag[], Settings = ValuesOf<Flags>> {
   /** The value of `--store`. */
   readonly name: Name;
-  /** Where objects are, as in "objects are kept in …". */
+  /** Location of the objects, as in "objects are kept in …". */
   readonly location: string;
-  /** Whether committed writes outlive the process. */
+  /** True when committed writes outlive the process. */
   readonly durable: boolean;
-  /** Whether several servers may use the store at the same time and see each other's writes. */
+  /** True when several servers may use the store at the same time and see each other's writes. */
   readonly shared: boolean;
-  /** Whether only one process at a time can write to the store. */
+  /** True when only one process at a time can write to the store. */
   readonly exclusive: boolean;
-  /** The flags that only this store uses. */
+  /** The flags specific to this store. */
   readonly flags: Flags;
-  /** Throws a FlagError when the settings do not go together. Called before anything is created or opened. */
+  /**
+   * Checks the settings. Throws a FlagError when they do not go together. Called before anything is created or opened.
+   */
   check(settings: Settings): void;
   open(settings: Settings, context: StoreContext): Promise<Store>;
-  /** Opens what is stored for reading, also while a server uses it; absent: nobody but the server can read it. */
+  /** Opens the stored values for reading, also while a server uses them. Absent when only the server can read them. */
   inspect?(settings: Settings, context: StoreContext): Promise<StoredValues>;
-  /** How snapshots are taken, or what to use in their stead. */
+  /** The implementation of snapshots, or advice on what to use instead. */
   readonly snapshots: FileSnapshots | { readonly instead: string };
 }
 
-/** What every store is opened with. */
+/** Options that every store is opened with. */
 export interface StoreContext extends HistoryOptions {
   /** The data directory of the cluster. */
   readonly directory: string;
 }
 
-/** The values in a store, as they are at rest. */
+/** The stored values in their encoding at rest. */
 interface StoredValues {
-  /** Calls `visit` with every value, in one state of the store: also with those in history, where they can be read. */
+  /** Calls `visit` with every value in one state of the store, including history when it is readable. */
   visit(visit: (stored: StoredValue) => void): Promise<void>;
-  /** Forgets history that `visit` could not read. */
+  /** Discards history that `visit` could not read. */
   forgetUnreadableHistory(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,33 +49,35 @@ interface StoredValues {
 export interface StoredValue {
   readonly key: string;
   readonly value: Buffer;
-  /** Whether it is the key's present value; otherwise it is history. */
+  /** True for the current value of the key; false for history. */
   readonly isNewest: boolean;
 }
 
-/** What a check of a store has found. */
+/** The result of checking a store. */
 export interface StoreReport {
   readonly revision: number;
   readonly keys: number;
-  /** Values that cannot be read; those without a key were replaced since. */
+  /** Values that cannot be read; those without a key have been replaced since. */
   readonly damaged: readonly { readonly key: string | undefined; readonly revision: number }[];
 }
 
-/** Snapshots of a store that lives in one file of the data directory. */
+/** Snapshots of a store in a single file of the data directory. */
 export interface FileSnapshots {
-  /** The folder of the store in a data directory. */
+  /** Returns the folder of the store in a data directory. */
   pathIn(directory: string): string;
-  /** Copies the store at one revision into the folder `target`, which must not exist. `file` holds all of its data. */
+  /**
+   * Copies the store at one revision into the folder `target`, which must not exist. `file` holds all data of the copy.
+   */
   copy(path: string, target: string): Promise<{ readonly revision: number; readonly file: string }>;
-  /** Checks everything in the store, also while a server uses it. Rejects with StoreDamaged when nothing is usable. */
+  /** Checks the whole store, also while a server uses it. Rejects with StoreDamaged when nothing is usable. */
   check(path: string): Promise<StoreReport>;
-  /** Checks the same data in a file, from byte `start` on. */
+  /** Checks the data of a store in a file, from byte `start` on. */
   checkFile(file: string, start: number): Promise<StoreReport>;
-  /** Deletes the keys whose values cannot be read, and returns them. Nobody else may use the store. */
+  /** Deletes the keys whose values cannot be read, and returns them. The store must not be in use. */
   deleteDamaged(path: string): Promise<readonly string[]>;
-  /** Creates the folder of a store, and returns the file that its data is to be written to. */
+  /** Creates the folder of a store, and returns the path for its data file. */
   create(path: string): Promise<string>;
-  /** Prepares a store whose data was restored: returns the revision it continues at. */
+  /** Prepares a store whose data was restored. Returns the revision at which it continues. */
   resume(path: string): Promise<{ readonly revision: number }>;
 }
 

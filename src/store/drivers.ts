@@ -1,11 +1,11 @@
-/** All kinds of stores. To add one, write its driver and list it here. */
+/** All store drivers. To add one, write its driver and list it here. */
 import type { Flag, ValuesOf } from '../base/flag.ts';
 import type { StoreDriver } from './driver.ts';
 import { embeddedDriver } from './embedded/driver.ts';
 import { etcdDriver } from './etcd/driver.ts';
 import { memoryDriver } from './memory/driver.ts';
 
-/** The first is the default. */
+/** The first driver is the default. */
 const drivers = [embeddedDriver, etcdDriver, memoryDriver] as const;
 
 export type StoreName = (typeof drivers)[number]['name'];
@@ -13,7 +13,7 @@ export type StoreName = (typeof drivers)[number]['name'];
 /** Settings of all drivers; a driver reads its own. */
 export type StoreSettings = ValuesOf<(typeof drivers)[number]['flags']>;
 
-/** A driver whose settings are among those of all drivers. */
+/** A driver that can be used with the settings of all drivers. */
 export type AnyStoreDriver = StoreDriver<StoreName, readonly Flag[], StoreSettings>;
 
 export const storeDrivers: readonly AnyStoreDriver[] = drivers;

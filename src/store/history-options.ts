@@ -1,10 +1,10 @@
 import type { Logger } from '../base/log.ts';
 import type { Clock } from '../base/time/clock.ts';
 
-/** How much history a store keeps. It is trimmed along with commits: an idle store has no timer. */
+/** Limits of a store's history. It is trimmed along with commits: an idle store has no timer. */
 export interface HistoryOptions {
   readonly clock: Clock;
-  /** Changes older than this are discarded; default: five minutes. */
+  /** Maximum age of changes; default: five minutes. */
   readonly historyMilliseconds?: number;
   /** Maximum size of replaced and deleted values, above which the oldest changes are discarded; default: 64 MiB. */
   readonly historyBytes?: number;

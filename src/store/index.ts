@@ -1,7 +1,7 @@
 /**
- * The store: ordered keys, bytes and revisions. It knows no kind. store.ts is the contract, driver.ts and drivers.ts say
- * which stores there are. An implementation is loaded when it is used, so that a test on the memory store loads neither
- * LMDB nor gRPC.
+ * The store: ordered keys, bytes and revisions, independent of kinds. store.ts is the contract; driver.ts and
+ * drivers.ts describe the available stores. Implementations are loaded on use, so a test on the memory store loads
+ * neither LMDB nor gRPC.
  */
 import type { EmbeddedStore } from './embedded/embedded-store.ts';
 import type { EmbeddedStoreOptions } from './embedded/open.ts';

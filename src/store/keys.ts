@@ -1,8 +1,8 @@
 import type { Write } from './store.ts';
 
 /**
- * The order of keys: that of their UTF-8 bytes. JavaScript compares UTF-16 units, which differs only where a surrogate
- * pair (U+10000 and above) meets U+E000..U+FFFF.
+ * Compares keys by their UTF-8 bytes. JavaScript compares UTF-16 units, which differs only where a surrogate pair
+ * (U+10000 and above) meets U+E000..U+FFFF.
  */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
@@ -19,7 +19,7 @@ function rank(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** The first key, as bytes, after all keys that start with the prefix; undefined when there is none. */
+/** Returns the first key, as bytes, after all keys that start with the prefix; undefined when there is none. */
 export function prefixEnd(prefix: string): Buffer | undefined {
   const end = Buffer.from(prefix);
   for (let last = end.length - 1; last >= 0; last--) {

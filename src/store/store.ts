@@ -45,10 +45,13 @@ export interface Row {
 export interface ListOptions {
   /** The state as of this revision; default: the newest. Rejects with StoreCompacted when it was discarded. */
   readonly revision?: number;
-  /** Start after this key. */
+  /** Starts after this key. */
   readonly after?: string;
   readonly limit?: number;
-  /** Called for each row whose value cannot be read, in its stead; default: the list rejects with the first error. */
+  /**
+   * Called for each row whose value cannot be read, in place of the row; default: the list rejects with the first
+   * error.
+   */
   damaged?(row: DamagedRow): void;
 }
 
@@ -63,26 +66,26 @@ export interface Rows {
   readonly rows: readonly Row[];
   /** The revision of the list. */
   readonly revision: number;
-  /** Whether `limit` was reached and there are more rows. */
+  /** True when `limit` was reached and there are more rows. */
   readonly more: boolean;
 }
 
 export interface Write {
   readonly key: string;
   /**
-   * null deletes. The store takes ownership of the bytes: the caller must not change them any more. A watcher in the same
-   * process gets the same buffer, unless the store is on a network.
+   * The new value; null deletes. The store takes ownership of the bytes: the caller must not change them afterwards. A
+   * watcher in the same process gets the same buffer, unless the store is on a network.
    */
   readonly value: Buffer | null;
   /** The revision that the key must have; 0: it must not exist; absent: any. */
   readonly expect?: number;
-  /** The value at the expected revision, from a caller that has it, so that the store need not read it. */
+  /** The value at the expected revision, if the caller has it, so that the store need not read it. */
   readonly replaces?: Buffer | undefined;
-  /** Writes over a value that cannot be read; otherwise the commit rejects with StoreDamaged. */
+  /** Allows overwriting a value that cannot be read; otherwise the commit rejects with StoreDamaged. */
   readonly evenIfDamaged?: boolean;
 }
 
-/** A key that a commit does not write, and that must have this revision; 0: it must not exist. */
+/** A key that a commit does not write, but that must have this revision; 0: it must not exist. */
 export interface Condition {
   readonly key: string;
   readonly revision: number;
@@ -91,22 +94,24 @@ export interface Condition {
 export interface Change {
   readonly key: string;
   readonly revision: number;
-  /** null: deleted. */
+  /** The new value; null for a deletion. */
   readonly value: Buffer | null;
-  /** The row before the change; undefined: the key was created. */
+  /** The row before the change; undefined when the change created the key. */
   readonly previous: Row | undefined;
 }
 
 export interface Watcher {
-  /** Only changes of keys that start with this are delivered; default: all. */
+  /** Limits the watch to keys with this prefix; default: all keys. */
   readonly prefix?: string;
-  /** A batch has all changes of its revisions. */
+  /** Called with a batch, which has all changes of its revisions. */
   changes(batch: readonly Change[]): void;
-  /** All changes up to this revision were delivered; revisions since the last change belong to others. */
+  /**
+   * Called when all changes up to this revision were delivered; revisions since the last change belong to other keys.
+   */
   progress?(revision: number): void;
   /**
-   * The watch has ended: with StoreCompacted, StoreUnavailable, StoreDamaged, or undefined after close(). Not called after
-   * stop().
+   * Called when the watch has ended: with StoreCompacted, StoreUnavailable, StoreDamaged, or undefined after close().
+   * Not called after stop().
    */
   closed(error: Error | undefined): void;
 }
@@ -115,7 +120,7 @@ export interface Subscription {
   stop(): void;
 }
 
-/** A compare-and-set failed. `revision` is the actual one of the key, 0 when it does not exist. */
+/** A failed compare-and-set. `revision` is the actual revision of the key, 0 when it does not exist. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
   constructor(
@@ -126,7 +131,7 @@ export class StoreConflict extends Error {
   }
 }
 
-/** The requested history was discarded. `oldest` is the oldest revision that a watch or a list can still start from. */
+/** A request for discarded history. `oldest` is the oldest revision that a watch or a list can still start from. */
 export class StoreCompacted extends Error {
   override readonly name = 'StoreCompacted';
   constructor(readonly oldest: number) {
@@ -134,7 +139,7 @@ export class StoreCompacted extends Error {
   }
 }
 
-/** The requested revision does not exist yet. */
+/** A request for a revision that does not exist yet. */
 export class StoreAhead extends Error {
   override readonly name = 'StoreAhead';
   constructor(readonly revision: number) {
@@ -142,17 +147,17 @@ export class StoreAhead extends Error {
   }
 }
 
-/** The store cannot be reached, or is closed. The request may be retried. */
+/** A store that cannot be reached, or is closed. The request may be retried. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** There is no space for the write. Nothing was written; reads still work. */
+/** A store without space for the write. Nothing was written; reads still work. */
 export class StoreFull extends Error {
   override readonly name = 'StoreFull';
 }
 
-/** What is stored is damaged, or cannot be decrypted. `key` is set when that concerns the value of one key only. */
+/** Stored data that is damaged, or cannot be decrypted. `key` is set when only the value of that key is affected. */
 export class StoreDamaged extends Error {
   override readonly name: string = 'StoreDamaged';
   readonly key: string | undefined;

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import { type Change, StoreUnavailable, type Subscription, type Watcher } from './store.ts';
 
-/** Where a watch reads the changes before it began. */
+/** The source of past changes for a watch. */
 export interface History {
   /**
    * Returns the changes after a revision, oldest first: complete revisions, about `limit` changes at most. Throws
@@ -14,23 +14,23 @@ export interface HistoryPage {
   readonly changes: readonly Change[];
   /** All changes up to and including this revision are in the page, or before it. */
   readonly through: number;
-  /** Whether there are more changes. */
+  /** True when there are more changes. */
   readonly more: boolean;
 }
 
-/** Changes delivered in one turn of the event loop, so that a long history does not block it. */
+/** Limit for the changes delivered in one turn of the event loop, so that a long history does not block it. */
 const PAGE_CHANGES = 500;
 
 interface Subscriber {
   readonly watcher: Watcher;
-  /** The newest revision that was delivered. */
+  /** The newest revision delivered so far. */
   position: number;
-  /** Has read all of history, and gets changes from publish(). */
+  /** True when the watch has read all of history, and gets changes from publish(). */
   live: boolean;
   over: boolean;
 }
 
-/** The watches of a store in this process: changes come from its history first, then as they are published. */
+/** The watches of a store in this process, which read history first, then published changes. */
 export class Watchers {
   readonly #history: History;
   readonly #log: Logger;
@@ -86,7 +86,7 @@ export class Watchers {
       return;
     }
     subscriber.position = page.through;
-    // What is published from here on is newer than the page, so no change is missed.
+    // Changes published from here on are newer than the page, so none is missed.
     subscriber.live = !page.more;
     if (page.changes.length > 0) this.#deliver(subscriber, page.changes);
     if (page.more) setImmediate(() => this.#catchUp(subscriber));

@@ -1,4 +1,4 @@
-/** Opens a SPDY session with a server that serves commands or ports: a container runtime's, or an agent's. */
+/** Opens a SPDY session with a server for exec, attach or port-forward: a container runtime or an agent. */
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { SpdySession } from '../../protocols/spdy/session.ts';
@@ -8,11 +8,11 @@ export interface RemoteTarget {
   readonly url: URL;
   /** An open connection to the server; by default a new one is opened to the host of the URL, without TLS. */
   readonly connection?: Duplex | undefined;
-  /** Ends connecting, and the connection. */
+  /** Aborts connecting, or closes the connection. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of a response that refuses the upgrade. */
+/** Limit for the body of a response that refuses the upgrade. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Rejects with the Status that the server sent, as an ApiError, or with a RefusedUpgrade. */
@@ -51,13 +51,13 @@ function upgraded({ url, connection, signal }: RemoteTarget, protocols: readonly
   });
 }
 
-/** A server that does not switch protocols. The message is what it answered. */
+/** A server that does not switch protocols. The message is the body of its response. */
 export class RefusedUpgrade extends Error {
   override readonly name = 'RefusedUpgrade';
 
   constructor(
     message: string,
-    /** Of the response. */
+    /** Status code of the response. */
     readonly code: number,
   ) {
     super(message);

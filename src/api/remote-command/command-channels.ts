@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '../../base/programs/process-streams.ts';
 import type { CommandStatus } from './command-status.ts';
 
-/** Which streams of a process a client wants. */
+/** The streams of a process that a client asked for. */
 export interface CommandStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -18,9 +18,9 @@ export interface CommandChannels {
   onResize(listener: (size: TerminalSize) => void): void;
   /** Sends how the command ended; the connection ends after it. */
   finish(status: CommandStatus): void;
-  /** Drops the client. */
+  /** Closes the connection to the client. */
   destroy(): void;
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   readonly closed: Promise<unknown>;
 }
 
@@ -46,7 +46,7 @@ export class ResizeReader {
       this.#resize(this.#text.slice(0, end + 1));
       this.#text = this.#text.slice(end + 1);
     }
-    // Sizes are short; something else is not kept.
+    // A size is short; longer input is discarded.
     if (this.#text.length > MAX_SIZE_LENGTH) this.#text = '';
   }
 

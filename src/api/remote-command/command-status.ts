@@ -1,4 +1,4 @@
-/** How a command ended, as clients are told on the error channel, in the words of Kubernetes. */
+/** The exit status of a command, as sent on the error channel in the format of Kubernetes. */
 import type { ProcessExit } from '../../base/programs/process-streams.ts';
 
 export interface CommandStatus {
@@ -34,7 +34,7 @@ export function failureStatus(message: string): CommandStatus {
   };
 }
 
-/** Reads what a server sent on the error channel. Throws when the command did not end by itself. */
+/** Parses the status from the error channel. Throws when the command did not exit by itself. */
 export function exitOf(status: string): ProcessExit {
   if (status === '') return { exitCode: 0 };
   let parsed: Partial<CommandStatus>;
@@ -47,7 +47,7 @@ export function exitOf(status: string): ProcessExit {
   const cause =
     parsed.reason === 'NonZeroExitCode' && parsed.details?.causes.find(({ reason }) => reason === 'ExitCode');
   const exitCode = cause ? Number(cause.message) : Number.NaN;
-  // The cause is what failed, without the words that the status puts before it.
+  // The cause holds the error itself, without the prefix of the status message.
   if (!Number.isInteger(exitCode)) throw new Error(parsed.details?.causes[0]?.message ?? parsed.message ?? status);
   return { exitCode };
 }

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** More than any message has. */
+/** Longer than any error message. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** What a server says on an error stream, as far as it is of use: one that says more is not listened to. */
+/** Reads the message of an error stream, up to the limit, and closes the stream. */
 export async function errorText(stream: Readable): Promise<string> {
   const parts: Buffer[] = [];
   let length = 0;

@@ -2,8 +2,8 @@ import { type Duplex, finished } from 'node:stream';
 import { makeMovable } from '../../base/bytes/shared-buffer.ts';
 
 /**
- * Connects two streams in both directions until both have ended, each as fast as the other reads. When one is lost, so is the
- * other. Rejects with the error of `far`, whose bytes nobody else may use.
+ * Connects two streams in both directions until both have ended, with back-pressure. When one is lost, the other is
+ * destroyed. Rejects with the error of `far`, whose bytes must have no other user.
  */
 export function joined(near: Duplex, far: Duplex): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ export function joined(near: Duplex, far: Duplex): Promise<void> {
   });
 }
 
-/** A client is usually connected to another thread. */
+/** Lets the bytes be moved, not copied: a client is usually connected to another thread. */
 function giveAway(bytes: Buffer): void {
   makeMovable(bytes);
 }

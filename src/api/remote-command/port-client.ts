@@ -5,7 +5,7 @@ import { openSession, type RemoteTarget } from './client.ts';
 import { errorText } from './error-text.ts';
 import { PORT_PROTOCOL } from './spdy-ports.ts';
 
-/** Bytes that wait in each direction. */
+/** Limit for the bytes buffered in each direction. */
 const BUFFERED_BYTES = 256 * 1024;
 
 /** Connects to one port through a server that forwards ports. Rejects when the server refuses. */
@@ -20,9 +20,9 @@ export async function openPort(target: RemoteTarget, port: number): Promise<Dupl
 }
 
 /**
- * A connection through a port. Servers end the data of a connection that they could not make, and say why before that or, like
- * containerd, only then: the end is handed on when the server has said that there was no failure, which it does as soon as a
- * connection is over.
+ * A connection through a forwarded port. Servers close the data stream of a connection that failed, and report the
+ * error before that or, like containerd, only afterwards. The end is therefore held back until the error stream has
+ * ended without a message, which happens as soon as a connection is over.
  */
 class PortConnection extends Duplex {
   readonly #session: SpdySession;

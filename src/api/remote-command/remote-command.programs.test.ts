@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A process of this machine as an agent would hand it on. */
+/** A local process with the streams that an agent would provide. */
 function run(
   command: string,
   streams: CommandStreams,
@@ -92,7 +92,7 @@ async function serveShell(command: string, streams = ALL, clock: Clock = systemC
   return { port, resized, children };
 }
 
-/** What a WebSocket client receives, by channel, until the server closes. */
+/** Collects the messages that a WebSocket client receives, by channel, until the server closes. */
 async function overWebSocket(port: number, protocol: string | undefined, send: (socket: WebSocket) => void = () => {}) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, protocol ? [protocol] : []);
   const received: Buffer[][] = [];

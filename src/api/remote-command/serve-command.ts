@@ -4,11 +4,11 @@ import type { CommandChannels } from './command-channels.ts';
 import { exitStatus, failureStatus } from './command-status.ts';
 
 export interface ServeCommandOptions {
-  /** What failed when the process has no exit code: `error executing command in container`. */
+  /** Prefix of the message when the process has no exit code: `error executing command in container`. */
   readonly failure: string;
 }
 
-/** Connects a process with its client until the process has ended or the client has gone. Never rejects. */
+/** Connects a process with its client until the process has ended or the client has disconnected. Never rejects. */
 export async function serveCommand(
   process: ProcessStreams,
   channels: CommandChannels,
@@ -23,7 +23,7 @@ export async function serveCommand(
     process.close();
   });
   const ended = process.exit.then(exitStatus, ({ message }: Error) =>
-    // Another server on the way, the agent's or the runtime's, may have said so already.
+    // The agent or the runtime may have added the prefix already.
     failureStatus(message.startsWith(`${failure}: `) ? message : `${failure}: ${message}`),
   );
   const status = await Promise.race([ended, gone]);
@@ -50,7 +50,7 @@ function connectInput(from: Readable | undefined, to: Writable | undefined): voi
   from.pipe(to);
 }
 
-/** Copies until the source has ended and everything was handed on. */
+/** Copies until the source has ended and everything was written. */
 function pumped(from: Readable | undefined, to: Writable | undefined): Promise<void> {
   if (!from) return Promise.resolve();
   if (!to) {

@@ -1,4 +1,4 @@
-/** The channels of a command over SPDY: a stream each, which the client opens and names in its headers. */
+/** The channels of a command over SPDY: one stream per channel, opened by the client and named in its headers. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/time/clock.ts';
 import { ResetCode } from '../../protocols/spdy/frames.ts';
@@ -17,10 +17,10 @@ export const SPDY_COMMAND_PROTOCOLS = [
 
 type SpdyCommandProtocol = (typeof SPDY_COMMAND_PROTOCOLS)[number];
 
-/** How long the client may take to open its streams. */
+/** Timeout for the client to open its streams. */
 const STREAM_CREATION_TIMEOUT_MS = 30_000;
 
-/** How long a client may take to close the connection after its command has ended. */
+/** Timeout for the client to close the connection after its command has ended. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
 const STREAM_TYPES = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const;
@@ -32,7 +32,7 @@ interface SpdyChannelsOptions {
   readonly clock: Clock;
 }
 
-/** Resolves when the client has opened all streams. Rejects when it does not, or goes. */
+/** Resolves when the client has opened all streams. Rejects when it does not, or disconnects. */
 export async function spdyChannels(
   socket: Duplex,
   { protocol, streams, clock }: SpdyChannelsOptions,
@@ -52,9 +52,9 @@ export async function spdyChannels(
   const resize = new ResizeReader();
   opened.get('resize')?.on('data', (bytes: Buffer) => resize.push(bytes));
   const errors = opened.get('error')!;
-  // Clients send nothing on these, but end them.
+  // Clients send no data on these streams, but end them.
   for (const type of ['error', 'stdout', 'stderr'] as const) opened.get(type)?.resume();
-  // The clients of the first version wait for its end.
+  // Clients of the first protocol version wait for the end of stdin.
   if (protocol === 'channel.k8s.io') opened.get('stdin')?.end();
   return {
     stdin: opened.get('stdin'),
@@ -67,7 +67,8 @@ export async function spdyChannels(
       for (const type of ['stdout', 'stderr'] as const) opened.get(type)?.end();
       if (report) errors.write(report);
       errors.end();
-      // The client closes: when the server does, Kubernetes' clients discard what they have received and not yet read.
+      // Leaves closing to the client: when the server closes, Kubernetes' clients discard data that they have not read
+      // yet.
       const closing = clock.timer(CLOSE_TIMEOUT_MS, () => session.close());
       void session.closed.then(() => closing.cancel());
     },

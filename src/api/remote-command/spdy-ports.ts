@@ -1,4 +1,4 @@
-/** Forwarded ports over SPDY: for each connection of the client a stream for data and one for an error. */
+/** Forwarded ports over SPDY: a data stream and an error stream for each connection of the client. */
 import type { Duplex } from 'node:stream';
 import { ResetCode } from '../../protocols/spdy/frames.ts';
 import { SpdySession } from '../../protocols/spdy/session.ts';
@@ -7,19 +7,19 @@ import { joined } from './joined.ts';
 
 export const PORT_PROTOCOL = 'portforward.k8s.io';
 
-/** Connections and halves of them that a client may have open. */
+/** Limit for the streams that one client has open. */
 const MAX_PORT_STREAMS = 2000;
 
-/** Opens the ports of a pod. */
+/** Opens connections to the ports of a pod. */
 export interface PortForwarder {
   connect(port: number): Promise<Duplex>;
-  /** What clients are told when a port cannot be reached. */
+  /** Formats the error for the client when a port cannot be reached. */
   describe(port: number, error: Error): string;
 }
 
-/** Serves a client until it has gone. Never rejects. */
+/** Serves a client until it disconnects. Never rejects. */
 export async function serveSpdyPorts(socket: Duplex, forwarder: PortForwarder): Promise<void> {
-  /** Streams whose counterpart has not been opened yet, by their request. */
+  /** Streams whose counterpart has not been opened yet, by request id. */
   const halves = new Map<string, SpdyStream>();
   const session = new SpdySession(socket, {
     role: 'server',
@@ -53,7 +53,10 @@ export async function serveSpdyPorts(socket: Duplex, forwarder: PortForwarder): 
   await session.closed;
 }
 
-/** Clients before release 1.3 name no request: then the streams of one connection have consecutive ids. */
+/**
+ * The request that a stream belongs to. Clients before release 1.3 name none: the streams of one connection have
+ * consecutive ids instead.
+ */
 function requestOf({ id, headers }: SpdyStream): string {
   return headers.requestid ?? `stream ${headers.streamtype === 'error' ? id : id - 2}`;
 }
@@ -64,11 +67,12 @@ async function forward(
   forwarder: PortForwarder,
 ): Promise<void> {
   error.resume();
-  // Clients close their connection when they have the end of both: from then on, the port has nothing to say.
+  // Clients close their connection when both streams have ended: from then on, the port has nothing to send.
   data.once('finish', () => error.end());
   try {
     const target = await forwarder.connect(port);
-    // A client that resets a stream reads no more of it: the port gets what was sent, and is not waited for.
+    // A client that resets a stream reads no more of it: the port still gets the data sent before, and nothing waits
+    // for it.
     data.once('end', () => {
       if (data.resetCode !== undefined) target.end(() => target.destroy());
     });

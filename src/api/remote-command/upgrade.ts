@@ -1,4 +1,4 @@
-/** Which protocol a request asks for, and how it is answered. */
+/** Negotiates the protocol of a request that upgrades its connection. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Writable } from 'node:stream';
 import type { Clock } from '../../base/time/clock.ts';
@@ -18,21 +18,21 @@ export interface UpgradeRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An agreed protocol. */
+/** A negotiated protocol. */
 export interface Upgrade<T> {
-  /** Of the response with code 101: names and values. */
+  /** Headers of the response with code 101: names and values. */
   readonly headers: readonly string[];
   /** Speaks the protocol on the connection, after the response. */
   start(socket: Duplex): T;
 }
 
-/** A channel has one byte for its number, and a port two channels. All of the ports are connected to at once. */
+/** A channel number is one byte, and a port takes two channels. All ports are connected at once. */
 const MAX_WEBSOCKET_PORTS = 128;
 const TUNNEL_PROTOCOL = `SPDY/3.1+${PORT_PROTOCOL}`;
 /** A browser cannot set an Authorization header, and sends its token as a subprotocol. */
 const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
 
-/** Agrees on the protocol of exec and attach. Throws an ApiError when the request asks for none that is known. */
+/** Negotiates the protocol of exec and attach. Throws an ApiError when the request offers no known protocol. */
 export function commandUpgrade(
   request: UpgradeRequest,
   streams: CommandStreams,
@@ -52,8 +52,8 @@ export function commandUpgrade(
 }
 
 /**
- * Agrees on the protocol of port-forward. `ports` are those that the query names: with a WebSocket they are required, unless
- * SPDY is tunnelled through it. What is started resolves when the client has gone.
+ * Negotiates the protocol of port-forward. `ports` are the ports of the query, required with a WebSocket unless it
+ * tunnels SPDY. The started session resolves when the client has disconnected.
  */
 export function portUpgrade(
   request: UpgradeRequest,
@@ -74,7 +74,9 @@ export function portUpgrade(
   return { headers: spdyHeaders(protocol), start: (socket) => serveSpdyPorts(socket, forwarder) };
 }
 
-/** Agrees on the protocol of a text that is sent as messages. What is started sends what is written to it. */
+/**
+ * Negotiates the protocol of a text stream, such as a log. What is written to the started stream is sent as messages.
+ */
 export function textUpgrade({ headers }: UpgradeRequest): Upgrade<Writable> {
   const name = websocketProtocol(headers, WEBSOCKET_TEXT_PROTOCOLS);
   const isBase64 = name?.includes('base64') ?? false;
@@ -86,7 +88,7 @@ function asks({ headers }: UpgradeRequest, protocol: string): boolean {
   return connection.includes('upgrade') && headers.upgrade?.toLowerCase() === protocol;
 }
 
-/** The first protocol of the client that is known; undefined if it names none. */
+/** The first protocol of the client that the server supports; undefined if the client offers none. */
 function websocketProtocol(headers: IncomingHttpHeaders, known: readonly string[]): string | undefined {
   const offered = offeredProtocols(headers).filter((protocol) => !protocol.startsWith(BEARER_PREFIX));
   const chosen = offered.find((protocol) => known.includes(protocol));

@@ -5,14 +5,14 @@ import { type DataPiece, WebSocketConnection } from '../../protocols/websocket/c
 import { type CommandChannels, type CommandStreams, ResizeReader } from './command-channels.ts';
 import type { CommandStatus } from './command-status.ts';
 
-/** What distinguishes the versions of the protocol. */
+/** The properties in which the versions of the protocol differ. */
 export interface WebSocketProtocol {
   readonly name: string | undefined;
   /** Messages are text: the channel as a digit, then base64. */
   readonly isBase64: boolean;
-  /** Whether the end of a command is reported as a Status, and not as text. */
+  /** True when the exit status is sent as a Status instead of text. */
   readonly hasStatus: boolean;
-  /** Whether the client can close a channel: with a message on channel 255 that names it. */
+  /** True when the client can close a channel, with a message on channel 255 that names it. */
   readonly hasClose: boolean;
 }
 
@@ -33,8 +33,8 @@ export const UNNAMED_PROTOCOL: WebSocketProtocol = {
 };
 
 /**
- * How long after the handshake the first output is held back. kubectl before 1.34 starts to read before it knows its own
- * channels, and discards what arrives for them: a command that ends at once would print nothing.
+ * Time after the handshake during which output is held back. kubectl before 1.34 starts to read before its channels are
+ * set up, and discards data that arrives for them: a command that ends at once would print nothing.
  */
 const FIRST_OUTPUT_DELAY_MS = 20;
 
@@ -110,12 +110,12 @@ export function written(stream: Writable, bytes: Buffer): Promise<void> | undefi
 
 type OnBytes = (channel: number, bytes: Buffer) => Promise<void> | undefined;
 
-/** Divides messages, which arrive in pieces, by their channels. */
+/** Reads messages, which arrive in pieces, and divides them by channel. */
 export class ChannelReader {
   readonly #isBase64: boolean;
   readonly #onBytes: OnBytes;
   #channel: number | undefined;
-  /** Characters of base64 that do not make whole bytes yet. */
+  /** Base64 characters that do not make whole bytes yet. */
   #rest = '';
 
   constructor(isBase64: boolean, onBytes: OnBytes) {

@@ -1,4 +1,4 @@
-/** Forwarded ports over a WebSocket: for each port a channel for data and one for an error, both opened at once. */
+/** Forwarded ports over a WebSocket: a data channel and an error channel for each port, both opened at once. */
 import { Duplex } from 'node:stream';
 import { WebSocketConnection } from '../../protocols/websocket/connection.ts';
 import { joined } from './joined.ts';
@@ -11,7 +11,7 @@ export const WEBSOCKET_PORT_PROTOCOLS = [
   'portforward.k8s.io',
 ] as const;
 
-/** Bytes that wait in each direction of a port, and of all ports together. */
+/** Limit for the bytes buffered in each direction of a port, and of all ports together. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 const MAX_ALL_BUFFERED_BYTES = 4 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ interface WebSocketPortsOptions {
   readonly forwarder: PortForwarder;
 }
 
-/** Serves a client until it has gone. Never rejects. */
+/** Serves a client until it disconnects. Never rejects. */
 export async function serveWebSocketPorts(
   socket: Duplex,
   { isBase64, ports, forwarder }: WebSocketPortsOptions,
@@ -56,7 +56,7 @@ export async function serveWebSocketPorts(
   await connection.closed;
 }
 
-/** One port of a client. It ends with the connection only: the protocol cannot close a channel. */
+/** A forwarded port of a client. It ends only with the connection: the protocol cannot close a channel. */
 class PortChannel extends Duplex {
   #wake: (() => void) | undefined;
 

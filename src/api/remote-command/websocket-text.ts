@@ -4,8 +4,8 @@ import { WebSocketConnection } from '../../protocols/websocket/connection.ts';
 export const WEBSOCKET_TEXT_PROTOCOLS = ['binary.k8s.io', 'base64.binary.k8s.io'];
 
 /**
- * Sends what is written as the messages of a WebSocket, as fast as the client reads them. The first message is empty: with
- * it, the client learns that the connection is open before there is any text. What the client sends is ignored.
+ * Sends the written text as WebSocket messages, as fast as the client reads them. The first message is empty: it shows
+ * the client that the connection is open before there is any text. Messages from the client are ignored.
  */
 export function websocketText(socket: Duplex, { isBase64 }: { readonly isBase64: boolean }): Writable {
   const connection = new WebSocketConnection(socket, { onData: () => undefined });
@@ -21,7 +21,7 @@ export function websocketText(socket: Duplex, { isBase64 }: { readonly isBase64:
       connection.destroy();
       done(error);
     },
-    // Not before the client has closed the connection, too: what was sent would be lost.
+    // Destroying the socket before the client has closed the connection would lose data.
     autoDestroy: false,
   });
   connection.send([], { isText: isBase64 });

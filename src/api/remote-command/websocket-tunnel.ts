@@ -2,10 +2,10 @@ import { Duplex, PassThrough } from 'node:stream';
 import { WebSocketConnection } from '../../protocols/websocket/connection.ts';
 import { written } from './websocket-channels.ts';
 
-/** Bytes that wait in each direction. */
+/** Limit for the bytes buffered in each direction. */
 const BUFFERED_BYTES = 256 * 1024;
 
-/** Bytes over the binary messages of a WebSocket, whose boundaries mean nothing. */
+/** A byte stream over the binary messages of a WebSocket, whose boundaries mean nothing. */
 export function websocketTunnel(socket: Duplex): Duplex {
   const incoming = new PassThrough({ highWaterMark: BUFFERED_BYTES });
   const connection = new WebSocketConnection(socket, { onData: ({ bytes }) => written(incoming, bytes) });

@@ -1,13 +1,16 @@
 import { MAX_SHARE } from '../collections/bounded-map.ts';
 
 export interface ByteBudgetOptions {
-  /** Limit for everything in the cache together. */
+  /** Limit for the total size of the cache. */
   readonly maxBytes: number;
   /** Empties the cache. Called before an entry would exceed the limit. */
   readonly onFull: () => void;
 }
 
-/** Limits a cache that consists of several maps, such as maps of maps, in bytes: it is emptied when it is full. */
+/**
+ * Limits a cache that consists of several maps, such as nested maps, in bytes: the whole cache is emptied when it is
+ * full.
+ */
 export class ByteBudget {
   readonly #options: ByteBudgetOptions;
   #used = 0;
@@ -20,7 +23,7 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Whether an entry of this size may be added; it is counted then. Entries that take too large a share may not. */
+  /** Reserves space for an entry, and returns whether it may be added. Entries larger than `MAX_SHARE` may not. */
   admit(bytes: number): boolean {
     const { maxBytes, onFull } = this.#options;
     if (bytes > maxBytes * MAX_SHARE) return false;
@@ -32,7 +35,7 @@ export class ByteBudget {
     return true;
   }
 
-  /** To be called when the cache was emptied for another reason. */
+  /** Must be called when the cache was emptied for another reason. */
   reset(): void {
     this.#used = 0;
   }

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 
-/** Two connected streams: what is written to one is read from the other, no faster than it is read. */
+/** Two connected streams with back-pressure: data written to one is read from the other. */
 export function duplexPair(): readonly [Duplex, Duplex] {
   const [a, b] = [new Side(), new Side()];
   a.other = b;
@@ -14,7 +14,7 @@ class Side extends Duplex {
 
   constructor() {
     super();
-    // The other side learns of it by `close`.
+    // The other side is notified by `close`.
     this.on('error', () => undefined);
   }
 
@@ -37,7 +37,7 @@ class Side extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#taken();
     const { other } = this;
-    // What was written before the end can still be read; but nobody reads what the other side writes.
+    // Data written before the end can still be read, but data from the other side has no reader any more.
     if (this.writableFinished && !other.readableEnded) other.once('end', () => other.destroy());
     else other.destroy();
     done(error);

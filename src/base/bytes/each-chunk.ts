@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Calls the listener for each chunk of a stream as it arrives, one after the other, and holds the stream back while the promise
- * that it returns is not settled. Unlike an iterator it neither joins chunks nor waits for a turn between them. Resolves when
- * the stream has ended, with its error, or when the listener threw or rejected, with that. A stream that is closed before its end
- * is not waited for: a listener that holds it back, until somebody else reads, might never be done.
+ * Calls the listener for each chunk of a stream in order, and pauses the stream until the promise that the listener
+ * returned is settled. Unlike an iterator it neither joins chunks nor waits for a turn between them. Resolves when the
+ * stream has ended; rejects with its error, or with the error of the listener. When a stream is closed early, a pending
+ * listener is not awaited: it may wait for a reader that never comes.
  */
 export function eachChunk(
   stream: Readable,
@@ -28,7 +28,7 @@ export function eachChunk(
       if (ending) stop(ending.error);
       else stream.resume();
     };
-    /** Whether the next chunk can be handled now. */
+    /** Handles a chunk, and returns whether the next one can be handled at once. */
     const handle = (chunk: Buffer): boolean => {
       try {
         const settled = listener(chunk);
@@ -62,7 +62,7 @@ export function eachChunk(
   });
 }
 
-/** Calls the listener for each item, the next one when the promise that it returns is settled. Undefined when none was returned. */
+/** Calls the listener for each item, one at a time. Returns undefined when the listener never returned a promise. */
 export function eachInTurn<T>(
   items: Iterator<T>,
   listener: (item: T) => Promise<void> | undefined,

@@ -7,7 +7,7 @@ it('gives every caller bytes of its own', () => {
     expect(buffer.length).toBe(index * 97);
     expect(buffer.every((byte) => byte === index)).toBe(true);
   });
-  // They share memory, which is what they are for.
+  // Small buffers share slabs.
   expect(new Set(buffers.map(({ buffer }) => buffer)).size).toBeLessThan(buffers.length / 5);
 });
 

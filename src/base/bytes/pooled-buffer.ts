@@ -1,7 +1,7 @@
 /**
- * Memory for bytes that are served: an object with its managers has more than the 4 KB up to which Node's pool has room, and
- * memory of its own costs as much as encoding the object, and V8 a collection more often. What was allocated together is
- * about as old, so that it is freed together.
+ * Slabs for response bytes. An object with managed fields is larger than the 4 KB that fit Node's pool, and memory of
+ * its own costs as much as encoding the object, and makes V8 collect more often. Buffers allocated together have about
+ * the same age, so a slab is freed as a whole.
  */
 const SLAB_BYTES = 64 * 1024;
 const MAX_POOLED_BYTES = SLAB_BYTES / 4;

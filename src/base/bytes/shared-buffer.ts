@@ -1,13 +1,16 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { allocatePooled } from './pooled-buffer.ts';
 
-/** From this size on, copying bytes to the thread that sends them would cost more than sending them. */
+/**
+ * Minimum size for shared memory: above it, copying bytes to the thread that sends them would cost more than sending
+ * them.
+ */
 const MIN_SHARED_BYTES = 128 * 1024;
-/** From this size on, giving memory to another thread costs less than a copy. */
+/** Minimum size for moving memory to another thread: below it, a copy is cheaper. */
 const MIN_MOVABLE_BYTES = 16 * 1024;
-/** Of shared memory in this thread, in use or not. */
+/** Limit for shared memory allocated by this thread and not collected yet. */
 const MAX_UNCOLLECTED_BYTES = 40 * 1024 * 1024;
-/** The number of the memory, before its content. */
+/** A header with the number of the memory, before its content. */
 const HEADER_BYTES = 8;
 
 let allocations = 0;
@@ -19,8 +22,8 @@ const collected = new FinalizationRegistry<number>((bytes) => {
 });
 
 /**
- * Returns how much shared memory this thread has let go since the last call. It is freed when the threads that it was sent to
- * have collected their references to it as well, which V8 sees no reason to do.
+ * Returns how much shared memory this thread has released since the last call. The memory is freed only when the
+ * receiving threads have collected their references as well, which V8 sees no reason to do.
  */
 export function takeReleasedBytes(): number {
   const bytes = releasedBytes;
@@ -28,7 +31,10 @@ export function takeReleasedBytes(): number {
   return bytes;
 }
 
-/** Allocates an uninitialized buffer that is sent once. A large one has memory of its own, which `makeMovable` lets go. */
+/**
+ * Allocates an uninitialized buffer that is sent once. A large one has memory of its own, which `makeMovable` allows to
+ * transfer.
+ */
 export function allocateForSending(length: number): Buffer {
   return length < MIN_MOVABLE_BYTES ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(length);
 }
@@ -44,12 +50,12 @@ export function joinSharable(parts: readonly Uint8Array[]): Buffer {
   return out;
 }
 
-/** Buffers that have one reader left, which sends them. A part of one is not among them. */
+/** Buffers with one remaining reader, which sends them. Slices of these buffers are not included. */
 const movable = new WeakSet<Uint8Array>();
 
 /**
- * Declares that nobody reads the buffer after it was sent: its memory may then be given to another thread. A part of some
- * memory stays where it is, unless the caller says that the rest is not in use.
+ * Declares that nobody reads the buffer after it is sent, so that its memory may be transferred to another thread. A
+ * slice is not transferred, unless the caller declares that the rest of the memory is unused.
  */
 export function makeMovable(
   bytes: Buffer,
@@ -59,14 +65,14 @@ export function makeMovable(
   return bytes;
 }
 
-/** Whether the memory may be given to another thread instead of being copied. */
+/** Reports whether the memory may be transferred to another thread instead of being copied. */
 export function isMovable(bytes: Uint8Array): boolean {
   return movable.has(bytes);
 }
 
-/** Frees the memory of a buffer that only its caller still refers to, if it may be moved. V8 would wait for a collection. */
+/** Frees the memory of a movable buffer that only its caller still refers to. V8 would wait for a collection. */
 export function free(bytes: Uint8Array): void {
-  // What is transferred to a closed port is dropped.
+  // Memory transferred to a closed port is freed.
   if (isMovable(bytes)) nowhere().postMessage(undefined, [bytes.buffer as ArrayBuffer]);
 }
 
@@ -80,23 +86,23 @@ function nowhere(): MessagePort {
   return closedPort;
 }
 
-/** Whether other threads can read the buffer in place. */
+/** Reports whether other threads can read the buffer in place. */
 export function isShared({ buffer }: Uint8Array): boolean {
   return buffer instanceof SharedArrayBuffer;
 }
 
 /**
- * The number of the shared memory that a buffer of `allocateSharable` is in. Every message with the buffer makes another
- * object for the same memory in the thread that receives it, so that objects do not tell which ones share it.
+ * Identifies the shared memory that a buffer of `allocateSharable` is in. Each message creates another object for the
+ * same memory in the receiving thread, so object identity does not tell.
  */
 export function sharedMemoryNumber({ buffer }: Uint8Array): number {
   return new Uint32Array(buffer, 0, 1)[0]!;
 }
 
 /**
- * Allocates an uninitialized buffer. A large one is in shared memory, so that other threads can read it in place. V8 does not
- * count shared memory when it decides whether to collect garbage, so that unused buffers could add up without limit: while
- * too much of it has not been collected, buffers are in ordinary memory, which V8 counts.
+ * Allocates an uninitialized buffer. A large one is in shared memory, so that other threads can read it in place. V8
+ * does not count shared memory when it decides whether to collect garbage, so unused buffers could add up without
+ * limit: while too much shared memory is uncollected, ordinary memory is used, which V8 counts.
  */
 export function allocateSharable(length: number): Buffer {
   if (length < MIN_SHARED_BYTES) return allocatePooled(length);

@@ -1,7 +1,7 @@
 /** Memory that an entry takes in addition to its key and value: the slot in the map and the entry itself. */
 const ENTRY_BYTES = 100;
 
-/** One entry may take this share of a cache; larger ones are not kept, because they would displace too many others. */
+/** Maximum share of a cache that one entry may take; a larger one would displace too many others. */
 export const MAX_SHARE = 1 / 16;
 
 export interface BoundedMapOptions<V> {
@@ -17,9 +17,8 @@ interface Entry<V> {
 }
 
 /**
- * A map by text that is limited in bytes, for everything that is remembered under keys that clients choose: they decide
- * how many keys there are, and how long. The entry that was set first is dropped first. Nothing may rely on an entry
- * being kept.
+ * A map with text keys and a limit in bytes, for caches whose keys clients choose: clients control the number and
+ * length of the keys. Evicts the oldest entry first. Callers must not rely on an entry being kept.
  */
 export class BoundedMap<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -49,7 +48,7 @@ export class BoundedMap<V> {
     return this.#entries.get(key)?.value;
   }
 
-  /** Keeps the value, unless it is too large, as the newest entry. Returns whether it is kept. */
+  /** Adds the value as the newest entry, unless it is too large. Returns whether it was added. */
   set(key: string, value: V): boolean {
     this.delete(key);
     const bytes = ENTRY_BYTES + textBytes(key) + this.#bytesOf(value);
@@ -81,26 +80,26 @@ export class BoundedMap<V> {
   }
 }
 
-/** Estimates the memory of a string: two bytes per character, which V8 needs beyond Latin-1. */
+/** Estimates the memory of a string: two bytes per character, as V8 uses for text beyond Latin-1. */
 export function textBytes(text: string): number {
   return text.length * 2;
 }
 
 /**
- * Copies a string. V8 represents a substring as a reference to the whole string, so that a short key can keep the body or
- * header alive that it was cut from.
+ * Copies a string. V8 represents a substring as a reference to the whole string, so that a short key can keep alive the
+ * body or header that it was cut from.
  */
 export function detached(text: string): string {
   return ` ${text}`.slice(1);
 }
 
-/** Remembers the results of a function of a text. A function that throws is called again. */
+/** Memoizes a function of a text. A function that throws is called again. */
 export function memoized<V>(compute: (text: string) => V, options: BoundedMapOptions<V>): (text: string) => V {
   const known = new BoundedMap<V>(options);
   return (text) => {
     const found = known.get(text);
     if (found !== undefined) return found;
-    // Results may contain parts of the text.
+    // Results may reference parts of the text.
     const own = detached(text);
     const value = compute(own);
     known.set(own, value);

@@ -1,4 +1,4 @@
-/** The items of a list by a key, each group in the order of the list. */
+/** Groups items by a key, each group in the order of the list. */
 export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

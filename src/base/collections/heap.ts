@@ -15,7 +15,7 @@ export class Heap<T> {
     return this.#items[0];
   }
 
-  /** Removes the items that the test refuses. */
+  /** Keeps only the items that pass the test. */
   retain(isKept: (item: T) => boolean): void {
     const kept = this.#items.filter(isKept);
     this.clear();

@@ -1,7 +1,4 @@
-/**
- * Remembers what a function of two objects returned, as long as both of them live: for objects that never change, and that
- * are compared again and again.
- */
+/** Memoizes a function of two objects as long as both are alive, for immutable objects that are compared repeatedly. */
 export function memoizedPair<A extends object, B extends object, R>(compute: (a: A, b: B) => R): (a: A, b: B) => R {
   const known = new WeakMap<A, WeakMap<B, { readonly result: R }>>();
   return (a, b) => {

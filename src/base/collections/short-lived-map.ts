@@ -1,7 +1,7 @@
 /**
- * A Map for entries that are added and removed quickly. V8's Map moves to a new table again and again while entries come and
- * go, and each table references the next one: once one of them is in the old generation, everything in the later ones is
- * kept alive until the next major collection. This one starts a new Map after a while, so that old tables are dropped.
+ * A Map for short-lived entries. V8's Map moves to a new table repeatedly while entries come and go, and each table
+ * references the next one: once one of them is in the old generation, the contents of all later ones stay alive until
+ * the next major collection. This class starts a new Map periodically, so that old tables are dropped.
  */
 export class ShortLivedMap<K, V> {
   #young = new Map<K, V>();
@@ -23,7 +23,7 @@ export class ShortLivedMap<K, V> {
     if (--this.#insertionsLeft > 0) return;
     const left = this.#old;
     this.#old = this.#young;
-    // Long-lived entries are copied: the more there are, the less often.
+    // Copies long-lived entries: the more there are, the less often.
     this.#young = new Map(left);
     this.#insertionsLeft = Math.max(MIN_INSERTIONS, left.size);
   }

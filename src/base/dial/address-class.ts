@@ -1,4 +1,4 @@
-/** Tells addresses of the public or cluster network from those that have another meaning on every machine. Pure. */
+/** Tells addresses of the public or cluster network from special ones, whose meaning depends on the machine. Pure. */
 import { BlockList, isIP } from 'node:net';
 
 /** `unicast`: an ordinary address. Everything else means this machine, its link, or more than one machine. */
@@ -9,7 +9,7 @@ interface Range {
   readonly bits: number;
 }
 
-/** In the order in which they are compared: `::1` is also in the range of IPv4-compatible addresses of `0.0.0.0/8`. */
+/** Ranges in the order of matching: `::1` is also in the range of IPv4-compatible addresses of `0.0.0.0/8`. */
 const RANGES: readonly (readonly [AddressClass, readonly Range[]])[] = [
   ['loopback', [range('127.0.0.0', 8), range('::1', 128)]],
   ['unspecified', [range('0.0.0.0', 8), range('::', 128)]],
@@ -19,7 +19,10 @@ const RANGES: readonly (readonly [AddressClass, readonly Range[]])[] = [
 
 const LISTS = RANGES.map(([name, ranges]) => [name, listOf(ranges)] as const);
 
-/** Classifies an IP address. IPv6 spellings of an IPv4 address have the class of that. Undefined: it is no address. */
+/**
+ * Classifies an IP address. An IPv6 spelling of an IPv4 address has the class of the IPv4 address. Returns undefined
+ * for text that is not an address.
+ */
 export function classOf(address: string): AddressClass | undefined {
   const plain = withoutZone(address);
   if (isIP(plain) === 0) return undefined;
@@ -36,7 +39,7 @@ export function addressList(texts: Iterable<string>): BlockList {
   return listOf(ranges);
 }
 
-/** False for what is no address. */
+/** Reports whether the list contains an address; false for text that is not an address. */
 export function contains(list: BlockList, address: string): boolean {
   const plain = withoutZone(address);
   const family = isIP(plain);
@@ -57,7 +60,7 @@ function listOf(ranges: readonly Range[]): BlockList {
   return list;
 }
 
-/** The other ways in which an IPv6 address leads to an IPv4 address. */
+/** The other IPv6 ranges that map to an IPv4 range. */
 function ipv6Spellings(ipv4: string, bits: number): readonly Range[] {
   const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
   const groups = `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
@@ -74,7 +77,7 @@ function range(address: string, bits: number): Range {
   return { address, bits };
 }
 
-/** `fe80::1%eth0` names an interface as well. */
+/** Strips the zone: `fe80::1%eth0` names an interface as well. */
 function withoutZone(address: string): string {
   const zone = address.indexOf('%');
   return zone < 0 ? address : address.slice(0, zone);

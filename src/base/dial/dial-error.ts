@@ -1,4 +1,4 @@
-/** Failures of connections in the words of Kubernetes, which are those of Go. */
+/** Connection errors in the format of Go, which Kubernetes passes on. */
 import { isIPv6 } from 'node:net';
 
 export const joinHost = (host: string, port: number | string) =>

@@ -16,7 +16,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Counts how often a name is resolved; each time to the next list of addresses. */
+/** Resolves a name to the next list of addresses each time, and counts the lookups. */
 function resolving(...answers: readonly (readonly string[])[]) {
   const asked: string[] = [];
   const resolve: DialGuardOptions['resolve'] = (hostname, done) => {
@@ -87,7 +87,7 @@ describe('a connection', () => {
     await expect(guard({ resolve }).connect({ host: 'mixed.example', port })).rejects.toThrow(
       'address not allowed: 127.0.0.1 is a loopback address',
     );
-    // As the system resolves them.
+    // Host names as the system resolves them.
     for (const host of ['localhost', '127.1', '2130706433']) {
       await expect(guard().connect({ host, port })).rejects.toThrow(/address not allowed|ENOTFOUND|EAI_AGAIN/);
     }
@@ -101,7 +101,7 @@ describe('a connection', () => {
     const socket = await guard({ resolve, allowedRanges: ['127.0.0.2'] })
       .connect({ host: 'rebinding.example', port })
       .catch((error: NodeJS.ErrnoException) => error);
-    // Nothing listens there: what matters is where it went.
+    // Nothing listens there: the test checks only the destination.
     expect(socket).toMatchObject({ code: 'ECONNREFUSED', address: '127.0.0.2' });
     expect(asked).toEqual(['rebinding.example']);
   });

@@ -1,13 +1,13 @@
 /**
- * Checks every address that is dialled on somebody's behalf: because an API object, a registry or a redirect names it. Names are
- * resolved once, the addresses are checked, and the connection goes to a checked address.
+ * Checks every address that is dialled on behalf of an API object, a registry or a redirect. Names are resolved once,
+ * the addresses are checked, and the connection goes to a checked address.
  */
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { once } from 'node:events';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type AddressClass, addressList, classOf, contains } from './address-class.ts';
 
-/** Special addresses that an object may name. */
+/** Special addresses that an object is allowed to name. */
 export interface DialAllowance {
   /** Loopback addresses. */
   readonly loopback?: boolean;
@@ -16,11 +16,11 @@ export interface DialAllowance {
 }
 
 export interface DialGuardOptions {
-  /** The addresses of this machine and of the API server, as they are at the moment. Loopback addresses need not be there. */
+  /** Current addresses of this machine and of the API server. Loopback addresses may be left out. */
   ownAddresses(): Iterable<string>;
-  /** Ranges, or single addresses, that may be dialled whatever they are. */
+  /** Ranges or single addresses that may always be dialled. */
   readonly allowedRanges: readonly string[];
-  /** Resolves names; by default, as the system does. */
+  /** Resolves names; defaults to the system resolver. */
   readonly resolve?: Resolve;
 }
 
@@ -35,7 +35,7 @@ interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** In the words of Kubernetes. */
+/** An address that must not be dialled, with the message of Kubernetes. */
 export class AddressNotAllowedError extends Error {
   override readonly name = 'AddressNotAllowedError';
   readonly code = 'ERR_ADDRESS_NOT_ALLOWED';
@@ -67,7 +67,7 @@ export class DialGuard {
     this.#resolve = options.resolve ?? ((hostname, done) => systemLookup(hostname, { all: true }, done));
   }
 
-  /** Why an IP address must not be dialled; undefined if it may be. */
+  /** Returns an error for an IP address that must not be dialled; undefined if it may be. */
   refusalOf(address: string, allowance: DialAllowance = NOTHING): AddressNotAllowedError | undefined {
     const kind = classOf(address);
     if (kind === undefined) return new AddressNotAllowedError(address, 'not an IP address');
@@ -78,14 +78,14 @@ export class DialGuard {
   }
 
   /**
-   * For the option `lookup` of Node's sockets. They do not look up hosts that are IP addresses: `checkHost` has to be called as
-   * well.
+   * A function for the option `lookup` of Node's sockets. They do not look up hosts that are IP addresses: callers must
+   * use `checkHost` as well.
    */
   lookup(allowance: DialAllowance = NOTHING): LookupFunction {
     return (hostname, { all, family }, done) => {
       this.#resolve(hostname, (error, found) => {
         if (error) return done(error, []);
-        // One address of several that is not allowed is no accident.
+        // A single disallowed address among several is no accident: reject them all.
         const refusal = found.map(({ address }) => this.refusalOf(address, allowance)).find(Boolean);
         if (refusal) return done(refusal, []);
         const usable = found.filter((each) => !family || each.family === family);
@@ -96,7 +96,7 @@ export class DialGuard {
     };
   }
 
-  /** Throws for a host that is an IP address which must not be dialled. Brackets around an IPv6 address are as in a URL. */
+  /** Throws for a host that is a disallowed IP address. IPv6 addresses may be in brackets, as in a URL. */
   checkHost(host: string, allowance: DialAllowance = NOTHING): void {
     const address = host.startsWith('[') ? host.slice(1, -1) : host;
     const refusal = isIP(address) === 0 ? undefined : this.refusalOf(address, allowance);
@@ -113,11 +113,13 @@ export class DialGuard {
   }
 }
 
-/** Tells whether a host name always means this machine. */
+/** Reports whether a host name always means this machine. */
 export function namesLoopback(host: string): boolean {
   const name = (host.startsWith('[') ? host.slice(1, -1) : host).toLowerCase();
   return name === 'localhost' || classOf(name) === 'loopback';
 }
 
-/** Rejects loopback, link-local, multicast and unspecified addresses. For callers that do not know their own addresses. */
+/**
+ * Rejects loopback, link-local, multicast and unspecified addresses, for callers that do not know their own addresses.
+ */
 export const STRICT_GUARD = new DialGuard({ ownAddresses: () => [], allowedRanges: [] });

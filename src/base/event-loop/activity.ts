@@ -1,32 +1,32 @@
-/** Counts the calls to a server, to find out when everything that happens now has happened. */
+/** Counts the calls to a server to find out when the cluster is idle. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, sleep } from '../time/clock.ts';
 
 /**
- * How many turns of the event loop without a call mean that nothing happens until a timer fires. Components collect work
- * over a few turns: a watch its events, an informer its changes, the scheduler and the nodes their writes.
+ * Turns of the event loop without a call after which nothing happens until a timer fires. Components collect work over
+ * a few turns: a watch its events, an informer its changes, the scheduler and the nodes their writes.
  */
 const QUIET_TURNS = 6;
-/** How long to wait for calls that are in progress without anything happening: they may be waiting for another program. */
+/** Timeout for calls in progress without other activity: they may be waiting for another program. */
 const MAX_STALL_MS = 50;
-/** How long no request may have arrived from the network after a change before the cluster counts as idle. */
+/** Time without a network request after a change before the cluster counts as idle. */
 const NETWORK_QUIET_MS = 25;
 const POLL_MS = 2;
 
 export class Activity {
-  /** The clock of the machine, for what comes from outside the process. */
+  /** Clock of the machine, for activity from outside the process. */
   readonly #machine: Clock;
   #count = 0;
   #inProgress = 0;
   #seenChanges = 0;
-  /** Grows with every change that clients may react to over the network; undefined: there are none. */
+  /** Counts the changes that clients may react to over the network; undefined when there are no such clients. */
   changes: (() => number) | undefined;
 
   constructor(machine: Clock) {
     this.#machine = machine;
   }
 
-  /** Returns the function with its calls counted. */
+  /** Wraps a function so that its calls are counted. */
   counted<Arguments extends unknown[], Result>(
     work: (...parameters: Arguments) => Promise<Result>,
   ): (...parameters: Arguments) => Promise<Result> {
@@ -42,7 +42,7 @@ export class Activity {
     };
   }
 
-  /** Resolves when nothing happens any more until a timer fires or somebody calls. */
+  /** Resolves when the cluster is idle: nothing happens until a timer fires or a call arrives. */
   async idle(): Promise<void> {
     let stalledMs = 0;
     for (;;) {
@@ -59,7 +59,7 @@ export class Activity {
     }
   }
 
-  /** Resolves after some turns without a call; with whether there were calls before. */
+  /** Resolves after some turns without a call. The result tells whether there were calls before. */
   async #quietTurns(): Promise<boolean> {
     const start = this.#count;
     let seen = start;

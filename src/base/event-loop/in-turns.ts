@@ -1,6 +1,6 @@
 import type { TurnBudget } from './turn-budget.ts';
 
-/** Work that yields when it has used up its turn of the event loop, and goes on in another one. */
+/** Work that yields when it has used up its turn of the event loop, and continues in another turn. */
 export type DividedWork<T> = Generator<void, T>;
 
 /** Tells work when it should yield. */
@@ -8,12 +8,12 @@ export type Pace = Pick<TurnBudget, 'isSpent'>;
 
 type Turns = Pick<TurnBudget, 'nextTurn'>;
 
-/** Who waits for work. The signal is asked for only when the work takes long: there is none before. */
+/** The caller that waits for the work. `signal` is read only when the work yields, since it is created on demand. */
 interface Waiting {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Performs work: at once, unless it yields. Rejects when nobody waits for it any more. */
+/** Performs work, synchronously unless it yields. Rejects when the caller stops waiting. */
 export function inTurns<T>(turns: Turns, work: DividedWork<T>, waiting?: Waiting): T | Promise<T> {
   const { done, value } = work.next();
   return done ? value : rest(turns, work, waiting?.signal);

@@ -66,7 +66,7 @@ describe('the budget of a turn', () => {
   it('is renewed after what has come in was read', async () => {
     let now = 0;
     const budget = new TurnBudget({ monotonic: () => now }, 5);
-    // The event loop looks at ports in this order.
+    // The event loop reads ports in this order.
     const [second, first] = [new MessageChannel(), new MessageChannel()];
     const read: string[] = [];
     second.port2.on('message', (text) => read.push(text));

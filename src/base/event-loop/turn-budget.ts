@@ -1,13 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MonitoredClock, WorkMonitor } from './watchdog.ts';
 
-/** How long work that shares a budget may block one turn of the event loop. */
+/** Time that work sharing a budget may block one turn of the event loop. */
 const DEFAULT_BUDGET_MS = 10;
 
-/** The time since other programs were heard last. All budgets of a clock share it: the work of one leaves less to the others. */
+/**
+ * Time since the event loop last polled for I/O. All budgets of a clock share it: work of one leaves less time to the
+ * others.
+ */
 class Turn {
   readonly #clock: MonitoredClock;
-  /** When the first step of this turn began. */
+  /** Start of the first step in this turn. */
   #startedAt: number | undefined;
 
   constructor(clock: MonitoredClock) {
@@ -18,7 +21,7 @@ class Turn {
     const now = this.#clock.monotonic?.() ?? 0;
     if (this.#startedAt === undefined) {
       this.#startedAt = now;
-      // The first of them may run before the event loop has looked at sockets again; the second does not.
+      // The first callback may run before the event loop has polled sockets again; the second does not.
       setImmediate(() => setImmediate(() => (this.#startedAt = undefined)));
     }
     return now - this.#startedAt;
@@ -37,7 +40,7 @@ function turnOf(clock: MonitoredClock): Turn {
 }
 
 /**
- * Divides long work into turns of the event loop, so that requests are answered in between. All work that shares a clock
+ * Divides long work into turns of the event loop, so that requests are answered in between. All work on one clock
  * together uses no more than its budget in one turn, apart from the step that exceeds it.
  */
 export class TurnBudget {
@@ -51,17 +54,20 @@ export class TurnBudget {
     this.#budgetMs = budgetMs;
   }
 
-  /** Whether the next step must wait: `if (budget.isSpent()) await budget.nextTurn();` costs nothing while it need not. */
+  /**
+   * Reports whether the next step must wait: `if (budget.isSpent()) await budget.nextTurn();` is free while it need
+   * not.
+   */
   isSpent(): boolean {
     return this.#turn.elapsed() >= this.#budgetMs;
   }
 
-  /** Waits for another turn if this one is used up; undefined: there is nothing to wait for. */
+  /** Waits for another turn if this one is used up; undefined when there is no need to wait. */
   pause(): Promise<void> | undefined {
     return this.isSpent() ? this.nextTurn() : undefined;
   }
 
-  /** Resolves in a turn that has something left of its budget. The monitor is told that the same work goes on. */
+  /** Resolves in a turn that has budget left. Tells the monitor that the same work continues. */
   async nextTurn(): Promise<void> {
     const work = this.#monitor?.current;
     do await nextTurn();

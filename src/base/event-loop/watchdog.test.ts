@@ -6,7 +6,7 @@ import { monitoredClock, Watchdog, type Work } from './watchdog.ts';
 const work = (name: string): Work => ({ work: name, describe: () => ({ name }) });
 const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A clock that work advances, and what was reported. */
+/** A clock that work advances, and the reports of the watchdog. */
 function watched() {
   let time = 0;
   const reports: [string, number][] = [];

@@ -1,21 +1,21 @@
-/** Finds out what blocks the event loop: nothing else runs meanwhile, and every client waits. */
+/** Detects work that blocks the event loop and with it every client. */
 
 import type { LogFields } from '../log.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 
 /** Work that runs in one turn of the event loop, or in several parts. */
 export interface Work {
-  /** What kind of work it is; one of a few. */
+  /** The type of work; one of a few. */
   readonly work: string;
-  /** What it is about. Called only if it blocked the event loop. */
+  /** Details for the log. Called only if the work blocked the event loop. */
   describe(): LogFields;
 }
 
-/** Is told what begins to run. */
+/** Receives notice of work that begins. */
 export interface WorkMonitor {
-  /** What runs now, as far as it was said. */
+  /** The running work, if it was announced. */
   readonly current?: Work | undefined;
-  /** This work runs from now on, until other work begins or the turn of the event loop ends. */
+  /** Announces work that runs from now on, until other work begins or the turn of the event loop ends. */
   begin(work: Work): void;
 }
 
@@ -25,13 +25,13 @@ const MAX_BLOCKED_MS = 200;
 
 export interface WatchdogOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** Work took longer than `MAX_BLOCKED_MS` in one turn. */
+  /** Called when work took longer than `MAX_BLOCKED_MS` in one turn. */
   readonly onBlocked: (work: Work, milliseconds: number) => void;
 }
 
 /**
- * Notes what runs and for how long. It needs no timer, so that it wakes no idle process: the first work of a turn schedules a
- * look at the clock for the end of the turn. What begins without a notice counts as part of the work before it.
+ * Records which work runs and for how long. It needs no timer, so it does not wake an idle process: the first work of a
+ * turn schedules a check for the end of the turn. Unannounced work counts as part of the work before it.
  */
 export class Watchdog implements WorkMonitor {
   readonly #now: () => number;
@@ -69,10 +69,10 @@ export class Watchdog implements WorkMonitor {
 
 const TIMER: Work = { work: 'timer', describe: () => ({}) };
 
-/** A clock by which work is measured, and who is told what runs. */
+/** A clock that measures work, with an optional monitor of that work. */
 export type MonitoredClock = Pick<Clock, 'monotonic'> & { readonly monitor?: WorkMonitor };
 
-/** The same clock, whose timers are monitored. */
+/** The same clock with monitored timers. */
 export function monitoredClock(clock: Clock, monitor: WorkMonitor): Clock & MonitoredClock {
   return {
     monitor,

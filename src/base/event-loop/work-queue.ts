@@ -1,13 +1,14 @@
 /**
- * A queue of keys. A key is queued once, however often it is added, and processed by one worker at a time: a key that is
- * added while it is processed is processed again afterwards. So a worker can decide from the newest state alone.
+ * A queue of keys. A key is queued once, however often it is added, and processed by one worker at a time: a key that
+ * is added while it is processed is processed again afterwards. A worker can therefore decide from the newest state
+ * alone.
  */
 
 import type { Random } from '../random.ts';
 import { type BackoffOptions, backoffDelay } from '../time/backoff.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 
-/** Is told what happens to keys, to measure it. */
+/** Receives the events of keys, for metrics. */
 export interface WorkQueueObserver {
   /** The key waits for a worker from now on. */
   added(key: string): void;
@@ -26,7 +27,7 @@ export interface WorkQueueOptions {
 }
 
 export interface RunOptions {
-  /** How many keys are processed at the same time. Default: 1. */
+  /** Number of keys that are processed concurrently. Default: 1. */
   readonly workers?: number;
   /** Closes the queue. */
   readonly signal?: AbortSignal;
@@ -64,9 +65,9 @@ export class WorkQueue {
     else this.#makeReady(key);
   }
 
-  /** Adds the key `delay` milliseconds from now. Of several delays, the earliest counts. */
+  /** Adds the key `delay` milliseconds from now. If a delay is pending, the earlier one wins. */
   addAfter(key: string, delay: number): void {
-    // As a timer, it would fire at once and forever; it is an error of the caller, which backs off.
+    // A timer with NaN would fire at once, forever; it is a bug in the backoff of the caller.
     if (Number.isNaN(delay)) throw new RangeError(`the delay of ${key} is not a number`);
     if (this.#state !== 'open') return;
     if (delay <= 0) {
@@ -88,7 +89,7 @@ export class WorkQueue {
     this.addAfter(key, backoffDelay(failures, this.#backoff, this.#random));
   }
 
-  /** The key succeeded: its next failure starts from the first delay. */
+  /** Resets the backoff of a key that succeeded. */
   forget(key: string): void {
     this.#failures.delete(key);
   }

@@ -1,4 +1,4 @@
-/** Changes owners and modes of everything in a tree that others may change at the same time. */
+/** Changes owners and modes of everything in a tree that others may modify concurrently. */
 import type { Stats } from 'node:fs';
 import { chmod, chown, type FileHandle } from 'node:fs/promises';
 import { descriptorPath } from './descriptors.ts';
@@ -6,22 +6,23 @@ import { TreeTooDeepError } from './errors.ts';
 import { refuseKernelFiles } from './kernel-files.ts';
 import { OpenDirectory } from './open-directory.ts';
 
-/** Each level keeps two files open. */
+/** Limit for the depth of a tree: each level keeps two files open. */
 const MAX_DEPTH = 500;
 
 interface FileChange {
   readonly uid: number;
   readonly gid: number;
-  /** Undefined: it stays. Links have none. */
+  /** The new mode; undefined leaves it unchanged. Symbolic links have none. */
   readonly mode?: number | undefined;
 }
 
-/** Decides the change of a file; undefined: none. */
+/** Decides the change of a file; undefined for no change. */
 export type ChangeOf = (found: Stats) => FileChange | undefined;
 
 /**
- * Applies a change to everything in a directory, and to the directory last, so that it tells when all of it was done. What may not be
- * changed stays as it is. Links are changed themselves; file systems of the kernel are not entered. Rejects with a TreeTooDeepError.
+ * Applies a change to everything in a directory, and to the directory last, which marks completion. Files that may not
+ * be changed are skipped. Links are changed themselves; kernel file systems are not entered. Rejects with a
+ * TreeTooDeepError.
  */
 export async function changeTree(path: string, changeOf: ChangeOf): Promise<void> {
   const root = await OpenDirectory.open(path);

@@ -1,18 +1,21 @@
-/** Open files as paths: what is open stays the same file whatever becomes of its name. */
+/** Paths of open files: they stay valid when the file is renamed or replaced. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Opens a file as a mere reference to it, which needs no right to read and never blocks. Node does not export it. */
+/**
+ * The flag O_PATH: opens a file as a reference, which needs no permission to read and never blocks. Node does not
+ * export it.
+ */
 const O_PATH = 0o10000000;
 
-/** Flags of a reference to what has a name, also when that is a link. */
+/** Flags to open a reference to a directory entry, or to a symbolic link itself. */
 export const REFERENCE = O_PATH | constants.O_NOFOLLOW;
 export const DIRECTORY = REFERENCE | constants.O_DIRECTORY;
 
-/** The path of an open file. It is valid for programs that this process starts, too. */
+/** The path of an open file, also valid for programs that this process starts. */
 export const descriptorPath = (handle: FileHandle): string => `/proc/${process.pid}/fd/${handle.fd}`;
 
-/** Opens the directory that is the root of what others control. Its own path is ours, so that links in it are followed. */
+/** Opens a directory as the root of files that others control. Its own path is trusted, so links in it are followed. */
 export const openRoot = (path: string): Promise<FileHandle> => open(path, O_PATH | constants.O_DIRECTORY);
 
 export function codeOf(error: unknown): string | undefined {

@@ -1,14 +1,14 @@
-/** A path leads out of its root, through too many links, or into a file system of the kernel. */
+/** A path that leads out of its root, through too many links, or into a kernel file system. */
 export class PathInsideError extends Error {
   override readonly name = 'PathInsideError';
 }
 
-/** A file has more bytes than its reader accepts. */
+/** A file that exceeds the size limit of its reader. */
 export class FileTooLargeError extends Error {
   override readonly name = 'FileTooLargeError';
 }
 
-/** Directories are nested deeper than a walk goes. */
+/** Directories nested deeper than the limit of a walk. */
 export class TreeTooDeepError extends Error {
   override readonly name = 'TreeTooDeepError';
 }

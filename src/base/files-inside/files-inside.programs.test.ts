@@ -1,4 +1,4 @@
-/** Paths of images and volumes, as a hostile one makes them. */
+/** Opening paths in images and volumes that hostile users made. */
 import { execFileSync } from 'node:child_process';
 import {
   lstat,
@@ -197,7 +197,7 @@ describe('contents', () => {
 });
 
 describe('a tree', () => {
-  /** Runs a program on each of 600 levels: no path could say what is at the end. */
+  /** Runs a program on each of 600 levels: a path of that depth would be too long. */
   const nest = (each: string, last = '') => {
     const script = `for (let i = 0; i < 600; i++) { ${each} } ${last}`;
     execFileSync(process.execPath, ['-e', script], { cwd: root });

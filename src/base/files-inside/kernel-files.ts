@@ -1,10 +1,10 @@
-/** File systems that are views of the kernel: what is opened there acts on the node, and not on a tree of files. */
+/** File systems that are views of the kernel: opening files there acts on the node instead of a tree of files. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, statfs } from 'node:fs/promises';
 import { descriptorPath } from './descriptors.ts';
 import { PathInsideError } from './errors.ts';
 
-/** The magic numbers of statfs(2). */
+/** The magic numbers of these file systems, as statfs(2) reports them. */
 const KERNEL_FILE_SYSTEMS = new Set([
   0x9fa0, // proc
   0x62656572, // sysfs
@@ -16,7 +16,7 @@ const KERNEL_FILE_SYSTEMS = new Set([
   0xcafe4a11, // bpf
 ]);
 
-/** Rejects a step from one file system into another that is the kernel's. */
+/** Rejects a step across devices into a kernel file system. */
 export async function refuseKernelFiles(handle: FileHandle, found: Stats, device: number): Promise<void> {
   if (found.dev === device || found.isSymbolicLink()) return;
   const { type } = await statfs(descriptorPath(handle));

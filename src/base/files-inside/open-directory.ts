@@ -1,4 +1,4 @@
-/** A directory that is open: names in it are reached through its descriptor. Nothing here follows a link. */
+/** An open directory whose entries are reached through its descriptor. Nothing here follows a link. */
 import { constants, type Dir, type Stats } from 'node:fs';
 import {
   chmod,
@@ -28,17 +28,17 @@ interface Owner {
 export class OpenDirectory {
   readonly #handle: FileHandle;
 
-  /** Takes over a handle of a directory. */
+  /** Takes ownership of a directory's handle. */
   constructor(handle: FileHandle) {
     this.#handle = handle;
   }
 
-  /** Opens a directory of ours. */
+  /** Opens a directory by a trusted path. */
   static async open(path: string): Promise<OpenDirectory> {
     return new OpenDirectory(await openRoot(path));
   }
 
-  /** Path of the directory itself, while it is open. */
+  /** Path of the directory itself, valid while it is open. */
   get path(): string {
     return descriptorPath(this.#handle);
   }
@@ -59,17 +59,17 @@ export class OpenDirectory {
     return opendir(this.path);
   }
 
-  /** Undefined when there is nothing of that name. */
+  /** Returns the stats of an entry; undefined when there is none. */
   async find(name: string): Promise<Stats | undefined> {
     return lstat(this.#at(name)).catch(ifMissing);
   }
 
-  /** Opens a reference to what has the name, also when that is a link. Undefined when there is nothing. */
+  /** Opens a reference to an entry, or to a symbolic link itself. Returns undefined when there is none. */
   async reference(name: string): Promise<FileHandle | undefined> {
     return open(this.#at(name), REFERENCE).catch(ifMissing);
   }
 
-  /** Undefined when there is no directory of that name. */
+  /** Opens a subdirectory. Returns undefined when there is none. */
   async directory(name: string): Promise<OpenDirectory | undefined> {
     try {
       return new OpenDirectory(await open(this.#at(name), DIRECTORY));
@@ -86,7 +86,7 @@ export class OpenDirectory {
     return made;
   }
 
-  /** Creates a file that only its owner may use; the caller closes it. Rejects with EEXIST when there is something. */
+  /** Creates a file that only its owner may use; the caller closes it. Rejects with EEXIST when the name is taken. */
   createFile(name: string): Promise<FileHandle> {
     return open(
       this.#at(name),
@@ -103,7 +103,7 @@ export class OpenDirectory {
     return readlink(this.#at(name));
   }
 
-  /** Gives a file of another directory a second name. A link gets one itself, and not what it leads to. */
+  /** Creates a hard link to a file of another directory. A symbolic link is linked itself, not its target. */
   async link(from: OpenDirectory, fromName: string, name: string): Promise<void> {
     await link(from.#at(fromName), this.#at(name));
   }
@@ -112,7 +112,7 @@ export class OpenDirectory {
     await rename(this.#at(name), to.#at(newName));
   }
 
-  /** Changes the owner of what has the name; of a link itself. */
+  /** Changes the owner of an entry; for a symbolic link, of the link itself. */
   async setOwnerOf(name: string, { uid, gid }: Owner): Promise<void> {
     await lchown(this.#at(name), uid, gid);
   }
@@ -121,7 +121,7 @@ export class OpenDirectory {
     await lutimes(this.#at(name), accessed, modified);
   }
 
-  /** Succeeds when there is nothing. */
+  /** Removes an entry; succeeds when there is none. */
   async unlink(name: string): Promise<void> {
     await unlink(this.#at(name)).catch(ifMissing);
   }

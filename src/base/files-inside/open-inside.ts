@@ -1,4 +1,4 @@
-/** Opens what a path leads to inside a root, step by step. */
+/** Resolves and opens paths inside a root, step by step. */
 import type { Stats } from 'node:fs';
 import { chmod, chown, type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
 import { codeOf, descriptorPath, openRoot, REFERENCE } from './descriptors.ts';
@@ -6,31 +6,31 @@ import { PathInsideError } from './errors.ts';
 import { refuseKernelFiles } from './kernel-files.ts';
 
 /**
- * How links are resolved. `chroot`: as for a process whose root this is, so that none leads out. `beneath`: relative links, and
- * absolute ones to something below the root, as long as they stay inside; others are an error. `refuse`: every link is an error.
+ * The policy for symbolic links. `chroot`: resolved as if the root were `/`, so none leads out. `beneath`: links may
+ * lead to paths below the root; others are an error. `refuse`: every link is an error.
  */
 export type Links = 'chroot' | 'beneath' | 'refuse';
 
 export interface InsideOptions {
   readonly links: Links;
-  /** Creates directories that are missing. */
+  /** Creates missing directories. */
   readonly create?: NewDirectory;
 }
 
 interface NewDirectory {
-  /** Set whatever the umask is. */
+  /** Applied regardless of the umask. */
   readonly mode: number;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
-/** Each one is kept open until the end of the path is found. */
+/** Limit for the depth of a path: each level is kept open until the path is resolved. */
 const MAX_DEPTH = 500;
 
 /**
- * Opens a reference to what `path` leads to; the caller closes it. Rejects with ENOENT or ENOTDIR when there is nothing, and with
- * a PathInsideError when the path is not allowed.
+ * Opens a reference to the target of `path`; the caller closes it. Rejects with ENOENT or ENOTDIR when it does not
+ * exist, and with a PathInsideError when the path is not allowed.
  */
 export async function openInside(root: string, path: string, options: InsideOptions): Promise<FileHandle> {
   if (path.includes('\0')) throw new PathInsideError(`"${path.replaceAll('\0', '\\0')}" contains a zero byte`);
@@ -38,7 +38,10 @@ export async function openInside(root: string, path: string, options: InsideOpti
   return resolve(opened, path, options);
 }
 
-/** Where a path leads, without links. Only for roots that nobody else writes to: others may change it at any time. */
+/**
+ * Returns the path with all links resolved. Use it only for roots that nobody else writes to: others could change it at
+ * any time.
+ */
 export async function pathInside(root: string, path: string, options: InsideOptions): Promise<string> {
   const handle = await openInside(root, path, options);
   try {
@@ -53,7 +56,7 @@ interface Step {
   readonly stats: Stats;
 }
 
-/** Takes over the handle of the root. */
+/** Takes ownership of the handle of the root. */
 async function resolve(root: FileHandle, path: string, options: InsideOptions): Promise<FileHandle> {
   const trail: Step[] = [];
   try {
@@ -101,7 +104,7 @@ async function openStep(parent: Step, name: string, { create }: InsideOptions): 
   });
   try {
     const stats = await handle.stat();
-    // What was made may have been exchanged since: then it is not ours to change.
+    // The new directory may have been replaced since: then it is not ours to change.
     if (create && isNew && stats.isDirectory()) {
       if (create.owner) await chown(descriptorPath(handle), create.owner.uid, create.owner.gid);
       await chmod(descriptorPath(handle), create.mode);
@@ -114,7 +117,7 @@ async function openStep(parent: Step, name: string, { create }: InsideOptions): 
   }
 }
 
-/** The steps of an absolute link. Forgets the trail up to the root. */
+/** Returns the steps of an absolute link, and resets the trail to the root. */
 async function absoluteSteps(
   target: string,
   trail: Step[],

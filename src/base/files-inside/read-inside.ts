@@ -8,7 +8,7 @@ export interface ReadOptions {
   readonly maxBytes: number;
 }
 
-/** Reads a regular file inside a root. Undefined when the path leads to none. Rejects with a FileTooLargeError. */
+/** Reads a regular file inside a root. Returns undefined when there is none. Rejects with a FileTooLargeError. */
 export async function readInside(root: string, path: string, options: ReadOptions): Promise<Buffer | undefined> {
   const reference = await openInside(root, path, options).catch(ifNone);
   if (!reference) return undefined;

@@ -1,14 +1,20 @@
-/** Contents of regular files. */
+/** Reading regular files. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf, descriptorPath } from './descriptors.ts';
 import { FileTooLargeError } from './errors.ts';
 
-/** A link could lead to any file of the node, and opening a pipe would wait for a writer, in one of the few threads for files. */
+/**
+ * Flags for opening untrusted files: a link could lead to any file of the node, and opening a pipe would wait for a
+ * writer, in one of the few threads for files.
+ */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const CHUNK_BYTES = 64 * 1024;
 
-/** Opens a file in a directory of ours that others may write to. Undefined when there is none, or when it is no regular file. */
+/**
+ * Opens a file in a trusted directory whose entries others may write. Returns undefined when there is none, or when it
+ * is not a regular file.
+ */
 export async function openRegularFile(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
@@ -22,13 +28,13 @@ export async function openRegularFile(path: string): Promise<FileHandle | undefi
   return undefined;
 }
 
-/** Opens what a reference refers to, if it is a regular file. The reference stays open. */
+/** Opens the target of a reference, if it is a regular file. The reference stays open. */
 export async function openReferredFile(reference: FileHandle): Promise<FileHandle | undefined> {
   if (!(await reference.stat()).isFile()) return undefined;
   return open(descriptorPath(reference), READ);
 }
 
-/** Reads to the end. Rejects with a FileTooLargeError, also when the file grows meanwhile. */
+/** Reads to the end. Rejects with a FileTooLargeError, also when the file grows while being read. */
 export async function readWhole(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (let bytes = 0; ; ) {

@@ -53,7 +53,7 @@ it('leaves the event loop to others between the files', async () => {
 
 it('removes trees that are nested deeper than a path can say', async () => {
   const tree = join(directory, 'tree');
-  // 6,000 bytes of path, with two directories on each level.
+  // Builds a path of 6,000 bytes, with two directories on each level.
   await mkdir(tree);
   const script = `for (let i = 0; i < 600; i++) { fs.mkdirSync('aaaaaaaaa'); fs.mkdirSync('b'); process.chdir('aaaaaaaaa'); }`;
   execFileSync(process.execPath, ['-e', script], { cwd: tree });

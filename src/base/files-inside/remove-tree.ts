@@ -3,20 +3,20 @@ import { basename, dirname } from 'node:path';
 import { codeOf } from './descriptors.ts';
 import { OpenDirectory } from './open-directory.ts';
 
-/** Subdirectories that are noted of one directory before they are removed. */
+/** Limit for the subdirectories collected from one directory before they are removed. */
 const MAX_NOTED = 1_000;
-/** Of a directory that is not empty after its files were removed, because others are still made. */
+/** Attempts to remove a directory that stays non-empty because others keep creating files in it. */
 const MAX_ATTEMPTS = 3;
-/** Each level is kept open. What is nested deeper is moved up first. */
+/** Limit for open levels. Deeper directories are moved up first. */
 const MAX_DEPTH = 100;
 
 /**
- * Removes a file, or a directory with everything in it, one entry after the other; nothing happens if there is none. Node's `rm`
- * begins with all entries of a directory at once, and resolves paths anew: a program that makes 200,000 files would block the event
- * loop for seconds, and one that exchanges a directory for a link meanwhile would choose what is removed.
+ * Removes a file, or a directory with everything in it, one entry after the other; does nothing if there is none.
+ * Node's `rm` processes all entries of a directory at once, and resolves paths again: a program that creates 200,000
+ * files would block the event loop for seconds, and one that swaps a directory for a link could choose what is removed.
  */
 export async function removeTree(path: string): Promise<void> {
-  // Elsewhere, there are no paths of descriptors, and no containers.
+  // Other systems have neither descriptor paths nor containers.
   if (process.platform !== 'linux') return rm(path, { recursive: true, force: true });
   const parent = await OpenDirectory.open(dirname(path)).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
@@ -33,12 +33,12 @@ export async function removeTree(path: string): Promise<void> {
 interface Level {
   readonly name: string;
   readonly directory: OpenDirectory;
-  /** Subdirectories that are left. */
+  /** Subdirectories still to be removed. */
   readonly noted: string[];
   attempts: number;
 }
 
-/** Removes what has the name in an open directory. */
+/** Removes an entry of an open directory. */
 export async function removeFrom(parent: OpenDirectory, name: string): Promise<void> {
   const levels: Level[] = [];
   let moved = 0;
@@ -76,7 +76,7 @@ async function leave(levels: Level[], parent: OpenDirectory): Promise<void> {
     await outer.rmdir(level.name);
   } catch (error) {
     if (codeOf(error) === 'ENOTEMPTY' && ++level.attempts < MAX_ATTEMPTS) return;
-    // It was exchanged for something else, which was not emptied.
+    // The directory was replaced by a file, which is left alone.
     if (codeOf(error) !== 'ENOTDIR') throw error;
     await outer.unlink(level.name);
   }
@@ -84,7 +84,7 @@ async function leave(levels: Level[], parent: OpenDirectory): Promise<void> {
   await level.directory.close();
 }
 
-/** Removes what is no directory, and notes the directories. */
+/** Removes all files, and collects the subdirectories. */
 async function removeFiles({ directory, noted }: Level): Promise<void> {
   for await (const entry of await directory.entries()) {
     if (!entry.isDirectory()) await directory.unlink(entry.name);

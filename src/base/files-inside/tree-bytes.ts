@@ -1,13 +1,13 @@
-/** Measures what a tree takes on disk. */
+/** Measures the disk usage of a tree. */
 import { lstat } from 'node:fs/promises';
 import { codeOf } from './descriptors.ts';
 import { TreeTooDeepError } from './errors.ts';
 import { OpenDirectory } from './open-directory.ts';
 
 const BLOCK_BYTES = 512;
-/** Files with several names that are remembered: those beyond it count once for each name. */
+/** Limit for remembered hard-linked files: further ones count once for each name. */
 const MAX_LINKED = 100_000;
-/** Directories that are open at a time, because they have others beside the one that is looked at. */
+/** Limit for open directories, which are those with siblings left to visit. */
 const MAX_OPEN = 500;
 
 interface Level {
@@ -32,7 +32,7 @@ export async function treeBytes(path: string): Promise<number> {
     for (let level = levels.at(-1); level; level = levels.at(-1)) {
       const name = level.left.pop();
       const next = name === undefined ? undefined : await level.directory.directory(name);
-      // Closed before it goes deeper, so that a chain of directories may be as long as it likes.
+      // Closes the level before going deeper, so that the depth of a chain of directories is unlimited.
       if (level.left.length === 0) {
         levels.pop();
         await level.directory.close();
@@ -64,7 +64,7 @@ class Measurement {
     this.bytes += blocks * BLOCK_BYTES;
     const inner: string[] = [];
     const entries = await directory.entries().catch(ifGone);
-    // Not all at once: a container may have made millions.
+    // Iterates instead of reading all entries at once: a container may have created millions.
     for await (const entry of entries ?? []) {
       if (entry.isDirectory()) inner.push(entry.name);
       else await this.#addFile(directory, entry.name);

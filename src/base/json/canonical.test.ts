@@ -8,7 +8,7 @@ it('sorts keys at every depth, and leaves out what is undefined', () => {
   expect(canonicalJson(undefined)).toBe('null');
 });
 
-/** The same with the keys of all objects in the opposite order. */
+/** Reverses the key order of all objects. */
 function backwards(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(backwards);

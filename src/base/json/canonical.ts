@@ -1,6 +1,6 @@
-/** JSON with sorted keys: the same text for equal values, whatever the order of their fields. */
+/** JSON with sorted keys: equal values give the same text, whatever the order of their fields. */
 export function canonicalJson(value: unknown): string {
-  // The engine writes megabytes in a tenth of the time.
+  // JSON.stringify is ten times as fast for megabytes.
   if (isInOrder(value)) return JSON.stringify(value) ?? 'null';
   let text = '';
   if (Array.isArray(value)) {
@@ -15,7 +15,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Whether the keys of a value and of everything in it are sorted. */
+/** Reports whether all keys in a value, nested ones included, are sorted. */
 function isInOrder(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {

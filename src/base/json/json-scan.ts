@@ -1,4 +1,4 @@
-/** Finds parts of JSON in its bytes, so that what is not needed does not have to be parsed. */
+/** Locates parts of JSON in its bytes, so that unneeded parts are not parsed. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,19 +7,19 @@ const CLOSING_BRACE = 0x7d;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
-/** For the search of quotes in four bytes at once. */
+/** Four quote bytes, to search a word for quotes at once. */
 const QUOTES = 0x22222222;
 const LOWEST_BITS = 0x01010101;
 const HIGHEST_BITS = 0x80808080;
 
 /**
- * JSON as bytes, and the same memory as words of four bytes. Nearly all of a schema is strings, and searching their ends word
- * by word takes half the time of searching byte by byte (bench/README.md).
+ * JSON as bytes, and the same memory as words of four bytes. Nearly all of a schema is strings, and finding their ends
+ * word by word takes half the time of byte by byte (bench/README.md).
  */
 interface Json {
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
-  /** How many bytes of the first word are before the JSON. */
+  /** Number of bytes in the first word that precede the JSON. */
   readonly before: number;
 }
 
@@ -35,7 +35,8 @@ function nextQuote({ bytes, words, before }: Json, start: number): number {
   for (; at < bytes.length && ((at + before) & 3) !== 0; at++) if (bytes[at] === QUOTE) return at;
   let index = (at + before) >> 2;
   for (; index < words.length; index++) {
-    // A byte of it is zero where there is a quote; then, and only then, the lowest such byte borrows from its highest bit.
+    // A byte of the result is zero where there is a quote; then, and only then, the lowest such byte borrows from its
+    // highest bit.
     const word = words[index]! ^ QUOTES;
     if (((word - LOWEST_BITS) & ~word & HIGHEST_BITS) !== 0) break;
   }
@@ -81,13 +82,16 @@ function structureEnd(json: Json, start: number): number {
   return bytes.length;
 }
 
-/** A field whose value is an object or a list, at a depth of objects and lists; the fields of the root are at depth 1. */
+/** A field whose value is an object or a list, by the depth of nesting; the fields of the root are at depth 1. */
 export interface SkippedField {
   readonly name: string;
   readonly depth: number;
 }
 
-/** Parses JSON as `JSON.stringify` writes it, without fields that can be large. Where it is written otherwise, they stay. */
+/**
+ * Parses JSON as `JSON.stringify` writes it, without fields that can be large. In JSON with other formatting, the
+ * fields stay.
+ */
 export function parseWithout(bytes: Buffer, fields: readonly SkippedField[]): unknown {
   const json = jsonIn(bytes);
   const skipped = fields.map(({ name, depth }) => ({ depth, key: Buffer.from(`${JSON.stringify(name)}:`) }));

@@ -1,4 +1,4 @@
-/** Roughly how much memory parsed JSON takes. Every value and every name of a field counts, so that many small ones are not free. */
+/** Estimates the memory of parsed JSON. Every value and field name counts, so that many small ones are not free. */
 
 const VALUE_BYTES = 16;
 const CONTAINER_BYTES = 48;

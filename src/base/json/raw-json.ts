@@ -1,15 +1,15 @@
-/** JSON in the bytes that Go programs write, for data whose bytes other programs compare. */
+/** JSON encoded byte for byte as Go does, for data whose bytes other programs compare. */
 import { put, type Tree } from './tree.ts';
 
 /**
- * A value as JSON with the characters of HTML escaped. Keys keep their order. JavaScript puts those that are numbers first;
- * where the others are sorted, these are sorted among them.
+ * Encodes a value as JSON with the characters of HTML escaped. Keys keep their order. JavaScript puts numeric keys
+ * first; where the other keys are sorted, numeric ones are sorted among them.
  */
 export function rawJson(value: unknown): string {
   return hasIndexes(value) ? slowJson(value) : escaped(JSON.stringify(value) ?? 'null');
 }
 
-/** Whether JavaScript may have reordered the keys of an object. Data of megabytes rarely has any. */
+/** Reports whether JavaScript may have reordered the keys of an object. Large data rarely has such keys. */
 function hasIndexes(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasIndexes);
@@ -31,7 +31,7 @@ function slowJson(value: unknown): string {
   return `{${fields.join(',')}}`;
 }
 
-/** A copy with all keys sorted, as Go writes maps. */
+/** Returns a copy with all keys sorted, as Go writes maps. */
 export function withSortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedKeys);
   if (typeof value !== 'object' || value === null) return value;
@@ -48,12 +48,12 @@ function keysOf(object: Tree): string[] {
   return areSorted ? keys.sort(byBytes) : keys;
 }
 
-/** Whether JavaScript puts a key before those that are not numbers. */
+/** Reports whether a key is an array index, which JavaScript puts before other keys. */
 function isIndex(key: string | undefined): boolean {
   return key !== undefined && /^(0|[1-9]\d{0,9})$/.test(key) && Number(key) < 2 ** 32 - 1;
 }
 
-/** The order of code points, which is that of code units but for surrogates. */
+/** Compares by code points, which matches UTF-16 order except for surrogates. */
 function byBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -67,7 +67,7 @@ function byBytes(a: string, b: string): number {
 
 const FIRST_SURROGATE = 0xd800;
 
-/** They occur in strings only. */
+/** These characters occur in strings only. */
 function escaped(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

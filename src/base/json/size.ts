@@ -1,15 +1,20 @@
-/** How large JSON is, found without building its values: parsing what is nested without end, or has no end of parts, blocks the event loop. */
+/**
+ * Measures JSON without building its values: parsing deeply nested JSON, or JSON with very many parts, blocks the event
+ * loop.
+ */
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d];
 
 interface Limits {
   readonly maxDepth: number;
-  /** Of fields, list items, objects and lists together. */
+  /** Limit for fields, list items, objects and lists together. */
   readonly maxParts: number;
 }
 
-/** Which limit a text exceeds first; undefined: none. For text that is no JSON, the answer means nothing. */
+/**
+ * Returns the limit that a text exceeds first; undefined if none. The result means nothing for text that is not JSON.
+ */
 export function exceeded(text: string, { maxDepth, maxParts }: Limits): 'depth' | 'parts' | undefined {
   let depth = 0;
   let parts = 0;
@@ -26,7 +31,10 @@ export function exceeded(text: string, { maxDepth, maxParts }: Limits): 'depth' 
   return undefined;
 }
 
-/** Where the string ends that begins at `start`. Most of JSON is strings: they are searched by the engine, and not in a loop. */
+/**
+ * Returns the end of the string that begins at `start`. Most of JSON is strings, so the engine's search is used instead
+ * of a loop.
+ */
 function endOfString(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);
@@ -39,19 +47,19 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Whether nothing is nested deeper. */
+/** Reports whether no part is nested deeper than the limit. */
 export function isShallow(text: string, maxDepth: number): boolean {
   return exceeded(text, { maxDepth, maxParts: Number.POSITIVE_INFINITY }) === undefined;
 }
 
-/** Whether bytes of JSON have more fields, list items, objects and lists together. */
+/** Reports whether a JSON document has more fields, list items, objects and lists than the limit. */
 export function hasMoreParts(json: Buffer, maxParts: number): boolean {
   return countParts(json, maxParts) > maxParts;
 }
 
-/** How many fields, list items, objects and lists bytes of JSON have together, counted up to one more than the maximum. */
+/** Counts the fields, list items, objects and lists of a JSON document, up to one more than the maximum. */
 export function countParts(json: Buffer, maxParts: number): number {
-  // No byte of a longer character is one of those that count.
+  // Bytes of multi-byte characters are never counted as syntax, so decoding as Latin-1 is safe.
   const text = json.toString('latin1');
   let parts = 0;
   for (let i = 0; i < text.length && parts <= maxParts; i++) {

@@ -14,7 +14,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
 
 export type Tree = Record<string, unknown>;
 
-/** A key whose value is undefined counts as missing. */
+/** Compares objects. A key whose value is undefined counts as missing. */
 function equalObjects(a: Tree, b: Tree): boolean {
   let balance = 0;
   for (const key in a) {
@@ -27,7 +27,7 @@ function equalObjects(a: Tree, b: Tree): boolean {
   return balance === 0;
 }
 
-/** Freezes the tree in place and returns it. A part that is frozen is assumed to be frozen throughout. */
+/** Freezes the tree in place and returns it. A frozen part is assumed to be deeply frozen. */
 export function deepFreeze<T>(tree: T): T {
   if (typeof tree !== 'object' || tree === null || Object.isFrozen(tree)) return tree;
   Object.freeze(tree);
@@ -47,7 +47,7 @@ export function clone<T>(tree: T): T {
   for (const key in tree) {
     const value: unknown = tree[key];
     const copy = typeof value === 'object' ? clone(value) : value;
-    // The common case is kept fast: templates are copied for each object that is created from them.
+    // Keeps the common case fast: templates are copied for each object that is created from them.
     if (key === '__proto__') put(out, key, copy);
     else out[key] = copy;
   }
@@ -55,8 +55,8 @@ export function clone<T>(tree: T): T {
 }
 
 /**
- * The object with other or further fields. `{ ...object, field }` does the same, but in Node 20 each result has a shape of its
- * own where the field is new, and code that reads many of them is slow.
+ * Returns the object with changed or added fields. `{ ...object, field }` does the same, but in Node 20 each result has
+ * its own shape when the field is new, which slows down code that reads many of them.
  */
 export function extended<T extends object, U extends object>(object: T, fields: U): T & U {
   return Object.assign({}, object, fields);
@@ -95,7 +95,7 @@ function setAt(tree: unknown, [key, ...rest]: readonly string[], value: unknown)
   return out;
 }
 
-/** An object, as opposed to a list or a scalar. */
+/** Reports whether a value is an object, not a list or a scalar. */
 export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

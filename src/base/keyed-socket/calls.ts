@@ -1,4 +1,4 @@
-/** Calls over a connection, one JSON object a line: requests with a number, answers with the same number, and events. */
+/** RPC over a connection, one JSON object per line: numbered requests, responses with the same number, and events. */
 import type { Socket } from 'node:net';
 import { onLines } from './lines.ts';
 
@@ -27,14 +27,14 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The end that calls. */
+/** The calling end of a connection. */
 export class Caller<T extends CallTable<T>> {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, Waiting>();
   #count = 0;
   #isOpen = true;
 
-  /** `onClose` is called when the connection is lost, not when it was closed here. */
+  /** `onClose` is called when the connection is lost, not when it is closed by this end. */
   constructor(socket: Socket, onEvent: (event: unknown) => void, onClose: () => void) {
     this.#socket = socket;
     onLines(socket, (value) => {
@@ -63,7 +63,7 @@ export class Caller<T extends CallTable<T>> {
     });
   }
 
-  /** Rejects the calls that wait. */
+  /** Rejects the pending calls. */
   close(): void {
     this.#isOpen = false;
     this.#socket.destroy();
@@ -77,7 +77,7 @@ export class Caller<T extends CallTable<T>> {
   }
 }
 
-/** The end that is called. Calls begin in their order. Returns a function that sends an event. */
+/** Serves the calls of the other end, started in order of arrival. Returns a function that sends an event. */
 export function answerCalls<T extends CallTable<T>>(socket: Socket, calls: T): (event: unknown) => void {
   const send = (message: Message) => {
     if (!socket.destroyed) socket.write(`${JSON.stringify(message)}\n`);

@@ -1,4 +1,7 @@
-/** A Unix socket for those who can read the key beside it. Each connection begins with a line of JSON that has the key. */
+/**
+ * A Unix socket for users who can read the key beside it. Each connection begins with a line of JSON that contains the
+ * key.
+ */
 import { timingSafeEqual } from 'node:crypto';
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -17,7 +20,7 @@ export interface KeyedSocketNames {
 
 const KEY_BYTES = 32;
 
-/** Makes a new key, with which all earlier ones are worth nothing. */
+/** Creates a new key, which invalidates all earlier ones. */
 export function makeKey({ directory, key }: KeyedSocketNames, random: Random): string {
   const value = random.bytes(KEY_BYTES).toString('hex');
   const next = join(directory, `${key}.next`);
@@ -27,12 +30,12 @@ export function makeKey({ directory, key }: KeyedSocketNames, random: Random): s
   return value;
 }
 
-/** The key that somebody else has made. */
+/** Reads the key that another process created. */
 export function readKey({ directory, key }: KeyedSocketNames): string {
   return readFileSync(join(directory, key), 'utf8');
 }
 
-/** Listens in place of what another process has left or has there: at every moment, somebody listens at the path. */
+/** Listens at a path that another process may have used or still uses: there is a listener at every moment. */
 export function listenAt(server: Server, { directory, socket }: Omit<KeyedSocketNames, 'key'>): Promise<void> {
   const draft = `${socket}.${process.pid}`;
   return new Promise((resolve, reject) => {
@@ -49,7 +52,7 @@ export function listenAt(server: Server, { directory, socket }: Omit<KeyedSocket
   });
 }
 
-/** Calls back when the connection has shown the key; closes it otherwise. */
+/** Calls the listener once the connection has sent the key; closes the connection otherwise. */
 export function onOpening<T extends object>(socket: Socket, key: string, listener: (opening: T) => void): void {
   firstLine(socket, (value) => {
     if (isKey((value as { key?: unknown }).key, key)) listener(value as T);
@@ -57,7 +60,7 @@ export function onOpening<T extends object>(socket: Socket, key: string, listene
   });
 }
 
-/** Connects, and shows the key. Rejects where the socket belongs to another user, who would see it. */
+/** Connects and sends the key. Rejects when the socket belongs to another user, who would see the key. */
 export async function connectWithKey(names: KeyedSocketNames, opening: object): Promise<Socket> {
   const key = await readFile(join(names.directory, names.key), 'utf8');
   const { uid } = lstatSync(join(names.directory, names.socket));
@@ -66,7 +69,7 @@ export async function connectWithKey(names: KeyedSocketNames, opening: object): 
     const socket = withSocketPath(names.directory, names.socket, (path) => connect({ path, allowHalfOpen: true }));
     socket.once('error', reject);
     socket.once('connect', () => {
-      // From now on, an error is followed by the close, which the user of the socket awaits.
+      // From here on, an error is followed by `close`, which the user of the socket awaits.
       socket.on('error', () => undefined);
       socket.off('error', reject);
       socket.write(`${JSON.stringify({ ...opening, key })}\n`);

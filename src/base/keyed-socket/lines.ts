@@ -1,7 +1,7 @@
-/** Splits what comes over a connection into lines of JSON. A connection with a line that is not JSON is closed. */
+/** Splits a connection's data into lines of JSON. A connection that sends a line that is not JSON is closed. */
 import type { Socket } from 'node:net';
 
-/** Before somebody has shown a key. */
+/** Limit before the peer has shown a key. */
 const MAX_FIRST_LINE_BYTES = 64 * 1024;
 
 /** Calls the listener with each line. */
@@ -25,7 +25,7 @@ export function onLines(socket: Socket, listener: (value: unknown) => void): voi
   });
 }
 
-/** Reads the first line, and leaves what follows in the socket. */
+/** Reads the first line, and leaves the rest in the socket. */
 export function firstLine(socket: Socket, listener: (value: unknown) => void): void {
   let head = Buffer.alloc(0);
   const onReadable = () => {
@@ -51,7 +51,7 @@ export function firstLine(socket: Socket, listener: (value: unknown) => void): v
   socket.on('readable', onReadable);
 }
 
-/** Undefined for what is no object. */
+/** Returns undefined for text that is not a JSON object. */
 function parse(line: string): object | undefined {
   try {
     const value: unknown = JSON.parse(line);

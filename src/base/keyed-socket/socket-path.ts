@@ -1,4 +1,4 @@
-/** The address of a socket in a directory, however long the directory's path is. */
+/** Socket addresses in directories whose paths may exceed the limit for socket paths. */
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 

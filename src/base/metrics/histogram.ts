@@ -16,7 +16,7 @@ export class Histogram {
     this.#sum += seconds;
   }
 
-  /** The text format of Prometheus. `labels` is like `verb="GET"`, or empty. */
+  /** Formats the histogram for Prometheus. `labels` is like `verb="GET"`, or empty. */
   *lines(name: string, labels: string): Generator<string> {
     const before = labels && `${labels},`;
     let total = 0;

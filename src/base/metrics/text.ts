@@ -10,7 +10,7 @@ export function labelsOf(values: Readonly<Record<string, string | number>>): str
     .join(',');
 }
 
-/** The same as they stand behind the name of a metric: nothing where there are none. */
+/** Formats labels in braces, as they follow the name of a metric; empty when there are none. */
 export function inBraces(values: Readonly<Record<string, string>> = {}): string {
   const labels = labelsOf(values);
   return labels && `{${labels}}`;

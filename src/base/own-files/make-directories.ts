@@ -1,13 +1,13 @@
 /**
- * Creates directories with those around them that are missing. Node's own recursive mkdir tries forever in file systems such as
- * /proc, where a directory cannot be created although the one around it exists.
+ * Creates directories and their missing parents. Node's own recursive mkdir tries forever in file systems such as
+ * /proc, where a directory cannot be created although its parent exists.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 const DEFAULT_MODE = 0o777;
 
-/** Returns the topmost directory that was created; undefined when all were there. */
+/** Returns the topmost directory that was created; undefined when all existed. */
 export function makeDirectoriesSync(path: string, mode = DEFAULT_MODE): string | undefined {
   const target = resolve(path);
   const missing = [target];
@@ -17,21 +17,24 @@ export function makeDirectoriesSync(path: string, mode = DEFAULT_MODE): string |
   return first;
 }
 
-/** The same with failures as rejections, for callers that wait anyway. */
+/** The asynchronous form, with failures as rejections. */
 export async function makeDirectories(path: string, mode = DEFAULT_MODE): Promise<string | undefined> {
   return makeDirectoriesSync(path, mode);
 }
 
 const found = (path: string) => statSync(path, { throwIfNoEntry: false });
 
-/** Returns whether it was created: it may be there, or another process may create it at the same time. */
+/**
+ * Creates one directory, and returns whether it is new: it may exist, or another process may create it at the same
+ * time.
+ */
 function makeOne(path: string, mode: number): boolean {
   try {
     mkdirSync(path, mode);
     return true;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // Where nothing can be written, what is there already is enough.
+    // On a read-only file system, an existing directory is enough.
     if (code !== 'ENOENT' && found(path)?.isDirectory()) return false;
     if (code !== 'ENOENT') throw cause;
     throw new Error(`${path} cannot be created: ${dirname(path)} takes no directories`, { cause });

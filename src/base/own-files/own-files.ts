@@ -1,4 +1,4 @@
-/** The file system, for paths that nobody but this program controls. */
+/** File operations on paths that only this program controls. */
 
 import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -36,7 +36,7 @@ export {
   writeFile,
 } from 'node:fs/promises';
 
-/** Creates a directory with those around it that are missing, whatever the umask. Returns whether it is new. */
+/** Creates a directory and its missing parents, regardless of the umask. Returns whether it is new. */
 export async function makeDirectory(path: string, mode: number): Promise<boolean> {
   const first = await makeDirectories(path, mode);
   if (first === undefined) return false;

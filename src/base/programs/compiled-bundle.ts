@@ -4,18 +4,20 @@ import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 import { keep, readKept } from './compiled-cache.ts';
 
-/** Where the code is that V8 compiled of a bundle during the build. */
+/** The file with the code that V8 compiled from a bundle during the build. */
 export const compiledFile = (bundle: string) => `${bundle}.code`;
 
 /**
- * The name of a bundle in stack traces. Compiled code keeps the name that the bundle had when it was compiled, so it is the
- * same on every machine, and names no directory of the one that made the package. `scripts/compile-testing.mjs` has it, too.
+ * The name of a bundle in stack traces. Compiled code keeps the name that the bundle had when it was compiled, so the
+ * name is the same on every machine and reveals no directory of the build machine. `scripts/compile-testing.mjs` uses
+ * the same name.
  */
 const nameInTraces = (bundle: string) => `quarterdeck/dist/${basename(bundle)}`;
 
 /**
- * Reads a CommonJS bundle, with code that V8 has compiled before, because compilation takes a third of a start: what an earlier
- * process kept, or else what the build made. V8 rejects code of another Node release, and compiles as usual.
+ * Reads a CommonJS bundle together with code that V8 compiled before, because compilation takes a third of a start. The
+ * code comes from an earlier process, or else from the build. V8 rejects code of another Node release, and compiles as
+ * usual.
  *
  * The file is a function of `require`, `module`, `exports`, `__filename` and `__dirname`. V8 would copy a text that is put
  * together here.
@@ -49,7 +51,7 @@ export function runBundle(
   return module.exports;
 }
 
-/** Returns a `require` that loads some modules only when one of their exports is used. */
+/** Returns a `require` that loads the named modules only when one of their exports is used. */
 export function requireLater(require: NodeJS.Require, names: readonly string[]): NodeJS.Require {
   const load = (name: string) => (names.includes(name) ? loadedLater(() => require(name)) : require(name));
   return Object.assign(load, require);

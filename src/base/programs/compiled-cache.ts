@@ -1,6 +1,6 @@
 /**
- * Compiled code of bundles in the user's cache folder: for a Node release, flags or a processor that the code of the build is
- * not for. V8 rejects such code, and a start would take twice as long every time.
+ * Compiled code of bundles in the user's cache directory, for a Node release, flags or a processor that the code of the
+ * build does not fit. V8 rejects such code, and every start would take twice as long.
  */
 
 import {
@@ -18,19 +18,28 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { makeDirectoriesSync } from '../own-files/make-directories.ts';
 
-/** Code that was written longer ago is removed when other code is written. A release that is still used writes it again. */
+/**
+ * Retention of compiled code. Older files are removed when a new one is written; a release in use writes its code
+ * again.
+ */
 const KEPT_DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** The newest files that stay, of 3 to 5 MB each: a flag may be another one in every process, such as the port of a debugger. */
+/**
+ * Limit for the number of files, of 3 to 5 MB each: a flag, such as the port of a debugger, may differ in every
+ * process.
+ */
 const MAX_FILES = 20;
 const WRITABLE_BY_OTHERS = 0o022;
-/** A name of a file has 255 bytes at most. Where this cuts flags, two sets of them may share a file, and replace each other's code. */
+/**
+ * Limit for flags in a file name, which has 255 bytes at most. Two truncated sets of flags may share a file, and
+ * replace each other's code.
+ */
 const MAX_FLAGS_LENGTH = 120;
 const SUFFIX = '.code';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The code that an earlier process kept, unless somebody else could have written it: V8 runs it as it is. */
+/** Reads the code that an earlier process saved, unless somebody else could have written it: V8 runs it unchecked. */
 export function readKept(bundle: string, env: Environment): Buffer | undefined {
   if (isOff(env)) return undefined;
   try {
@@ -46,7 +55,7 @@ export function readKept(bundle: string, env: Environment): Buffer | undefined {
   }
 }
 
-/** Keeps code for the next process. It is only a matter of speed: where it cannot be written, nothing is said. */
+/** Saves code for the next process. It only affects speed, so write errors are ignored. */
 export function keep(bundle: string, code: Buffer, env: Environment): void {
   if (isOff(env)) return;
   try {
@@ -59,7 +68,7 @@ export function keep(bundle: string, code: Buffer, env: Environment): void {
   } catch {}
 }
 
-/** Removes what is much older than a file that was just written, and what is too much. */
+/** Removes files much older than one that was just written, and files over the limit. */
 function removeOld(written: string): void {
   const folder = dirname(written);
   const files = readdirSync(folder)
@@ -76,15 +85,15 @@ function fileOf(bundle: string, env: Environment): string {
 }
 
 /**
- * The flags of this process, as a part of a file's name. V8 takes code only from a process with the same flags as its own:
- * without them in the name, a process with others would hide the code of the build from all that follow.
+ * The flags of this process as a part of a file name. V8 accepts code only from a process with the same flags: without
+ * them in the name, a process with other flags would hide the code of the build from all later ones.
  */
 function flagsOf({ NODE_OPTIONS = '' }: Environment): string {
   const flags = [NODE_OPTIONS, ...process.execArgv].join(' ').trim();
   return flags.replaceAll(/[^\w.=-]+/g, '_').slice(0, MAX_FLAGS_LENGTH);
 }
 
-/** By Node's own variable for it, and where files have no owner that could be checked. */
+/** Reports whether the cache is disabled: by Node's own variable for it, or because files have no owner to check. */
 function isOff({ NODE_DISABLE_COMPILE_CACHE }: Environment): boolean {
   return NODE_DISABLE_COMPILE_CACHE === '1' || !process.geteuid;
 }

@@ -27,7 +27,7 @@ test.each(ways)('for %s, a zombie has ended', async (_, startOf) => {
   try {
     const pid = Number(String((await once(parent.stdout!, 'data'))[0]));
     expect(await startOf(pid)).not.toBe('');
-    // A stopped shell does not take the exit code of its child, which ends when its input does.
+    // A stopped shell does not reap its child, which exits when its input ends.
     parent.kill('SIGSTOP');
     (parent.stdio[3] as NodeJS.WritableStream).end();
     await expect.poll(() => startOf(pid)).toBe('');

@@ -1,6 +1,6 @@
 /**
- * Tells processes apart, although their ids are reused: by the boot of the machine and the start time of the process.
- * Linux has both in /proc. Elsewhere `ps` knows the start time, to the second.
+ * Identifies processes by the boot of the machine and their start time, because process ids are reused. Linux has both
+ * in /proc. Elsewhere `ps` knows the start time, to the second.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Identifies the boot of the machine; empty where that is not known. */
+  /** Identifies the boot of the machine; empty when unknown. */
   readonly boot: string;
-  /** When the process started; empty when there is none with this id, or when it has ended and is a zombie. */
+  /** Start time of the process; empty when there is no such process, or when it is a zombie. */
   readonly started: string;
 }
 
@@ -24,7 +24,7 @@ export async function processIdentity(pid: number): Promise<ProcessIdentity> {
   return { pid, boot, started: gone ? '' : (fields[19] ?? '') };
 }
 
-/** Returns an empty text when the process does not exist, or is a zombie. */
+/** Returns an empty string when the process does not exist, or is a zombie. */
 export async function startAccordingToPs(pid: number): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)('/bin/ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
@@ -33,7 +33,7 @@ export async function startAccordingToPs(pid: number): Promise<string> {
     const [, state = '', started = ''] = /^\s*(\S+)\s+(.*?)\s*$/.exec(stdout) ?? [];
     return /^[ZX]/.test(state) ? '' : started;
   } catch (error) {
-    // ps ends with 1 when there is no such process. Without ps, all that is known is whether the process exists.
+    // ps exits with 1 when there is no such process. Without ps, only the existence of the process is known.
     return (error as { code?: unknown }).code === 1 || !exists(pid) ? '' : 'unknown';
   }
 }

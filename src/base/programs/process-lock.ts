@@ -1,14 +1,15 @@
 /**
- * A lock that is released when its process ends. Node has no file locks, so the lock is a file that names its holder: the
- * process, when it started (process ids are reused), and what it locked (a copy of that is not locked). The file exists
- * until a clean release. One whose process has ended is ignored, so that a start after SIGKILL or a power cut succeeds.
+ * A lock that is released when its process ends. Node has no file locks, so the lock is a file that names its holder:
+ * the process, its start time (process ids are reused), and the locked subject (a copy of that is not locked). The file
+ * exists until a clean release. One whose process has ended is ignored, so that a start after SIGKILL or a power cut
+ * succeeds.
  */
 import { createHash } from 'node:crypto';
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 interface Holder extends ProcessIdentity {
-  /** Identifies what was locked; its copies have another identity. */
+  /** Identifies the locked file or directory; its copies have another identity. */
   readonly subject: string;
   readonly purpose?: string;
 }
@@ -22,9 +23,9 @@ export interface ProcessLockOptions {
   readonly path: string;
   /** The file or directory that is locked. */
   readonly subject: string;
-  /** What the process does with it, for others that find the lock held. */
+  /** The purpose of the lock, shown to processes that find it held. */
   readonly purpose?: string;
-  /** Called when the lock file is of another subject: then this is a copy that includes the lock. */
+  /** Called when the lock file names another subject: the directory is a copy that includes the lock. */
   readonly onCopy?: () => Promise<void>;
 }
 
@@ -44,7 +45,7 @@ export class LockHeld extends Error {
 export interface LockHolder {
   readonly pid: number;
   readonly purpose: string | undefined;
-  /** Whether this very process still runs: false when another one has its id now. */
+  /** Reports whether this very process still runs: false when its id was reused. */
   isAlive(): Promise<boolean>;
 }
 
@@ -62,10 +63,10 @@ function holderOf(holder: Holder): LockHolder {
   return { pid: holder.pid, purpose: holder.purpose, isAlive: () => isAlive(holder) };
 }
 
-/** Makes the names of temporary files unique within the process. */
+/** Counter that makes the names of temporary files unique within the process. */
 let attempts = 0;
 
-/** Rejects with LockHeld. */
+/** Takes the lock. Rejects with LockHeld. */
 export async function takeProcessLock({ path, subject, purpose, onCopy }: ProcessLockOptions): Promise<ProcessLock> {
   const identity = { ...(await processIdentity(process.pid)), subject: await fileIdentity(subject) };
   const mine: Holder = purpose === undefined ? identity : { ...identity, purpose };
@@ -92,8 +93,8 @@ export async function takeProcessLock({ path, subject, purpose, onCopy }: Proces
 }
 
 /**
- * Removes a stale lock. Only the process with the claim to this lock does: so nobody can put a valid lock in its place
- * between the check and the removal.
+ * Removes a stale lock. Only the process that claimed this lock does, so no valid lock can replace it between the check
+ * and the removal.
  */
 async function removeStale(path: string, text: string, draft: string): Promise<void> {
   const claim = `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
@@ -106,7 +107,7 @@ async function removeStale(path: string, text: string, draft: string): Promise<v
   if (claimant && !(await isAlive(claimant))) await rm(claim, { force: true });
 }
 
-/** Returns whether the file was created. A link appears with its content, or not at all. */
+/** Links the lock file, and returns whether it was created. A link appears with its content, or not at all. */
 async function tryLink(draft: string, path: string): Promise<boolean> {
   try {
     await link(draft, path);
@@ -133,7 +134,7 @@ async function isAlive(holder: Holder): Promise<boolean> {
   return started !== '' && boot === holder.boot && started === holder.started;
 }
 
-/** The inode, and its birth time where the file system has it: no copy has both. */
+/** Identifies a file by its inode, and its birth time where the file system has it: no copy has both. */
 async function fileIdentity(path: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(path, { bigint: true });
   return `${ino}.${birthtimeNs}`;

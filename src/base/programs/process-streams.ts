@@ -1,6 +1,6 @@
 /**
- * The streams of a process that runs elsewhere: what exec and attach connect. The server, the connection to an agent, the
- * agent and the runtimes all hand on this form, so that back-pressure reaches from the client's socket to the container.
+ * The streams of a remote process, which exec and attach connect. The server, the connection to an agent, the agent and
+ * the runtimes all pass on this form, so that back-pressure reaches from the client's socket to the container.
  */
 import type { Readable, Writable } from 'node:stream';
 
@@ -9,22 +9,25 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** How a process ended. A process that could not be started, or whose end is unknown, rejects `exit` instead. */
+/** The exit status of a process. If it could not be started, or its status is unknown, `exit` rejects instead. */
 export interface ProcessExit {
   readonly exitCode: number;
 }
 
 export interface ProcessStreams {
-  /** Absent unless asked for. Ending it closes the process's standard input. */
+  /** Undefined unless requested. Ending it closes the standard input of the process. */
   readonly stdin: Writable | undefined;
-  /** Keeps its bytes until they are read, also when the process has ended before anybody began to read. */
+  /** Buffers its bytes until they are read, even if the process ends before that. */
   readonly stdout: Readable | undefined;
-  /** Absent with a terminal, whose output is all on `stdout`. */
+  /** Undefined with a terminal, whose output is all on `stdout`. */
   readonly stderr: Readable | undefined;
-  /** Resolves after the process has ended and its output was read to the end. For attach: when the container has ended, with 0. */
+  /**
+   * Resolves after the process has ended and its output was read to the end. For attach, resolves with 0 when the
+   * container has ended.
+   */
   readonly exit: Promise<ProcessExit>;
-  /** Without a terminal it does nothing. */
+  /** Resizes the terminal; does nothing without one. */
   resize(size: TerminalSize): void;
-  /** Ends the streams; a process that exec started ends with them. May be called at any time, and again. */
+  /** Closes the streams and ends a process that exec started. May be called at any time, repeatedly. */
   close(): void;
 }

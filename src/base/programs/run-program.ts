@@ -6,11 +6,11 @@ const MAX_MESSAGE_CHARACTERS = 2_000;
 
 export interface RunProgramOptions {
   readonly input?: string;
-  /** Where it is looked for, and what it starts; not needed by a program that is named by its path. */
+  /** The PATH for the program and its children; not needed by a program that is named by its path. */
   readonly path?: string;
 }
 
-/** Resolves with what it printed. Rejects with what it said when it fails. */
+/** Resolves with the standard output. Rejects with the error output when the program fails. */
 export async function runProgram(
   command: readonly string[],
   { input = '', path = '' }: RunProgramOptions = {},
@@ -23,7 +23,7 @@ export async function runProgram(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     if (message.length < MAX_MESSAGE_CHARACTERS) message += chunk;
   });
-  // It may end before it has read everything.
+  // The program may exit before it has read its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [code] = (await once(child, 'close')) as [number | null];

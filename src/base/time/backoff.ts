@@ -12,7 +12,7 @@ export interface BackoffOptions {
   readonly jitter?: number;
 }
 
-/** The delay before the attempt that follows `failures` failed ones (1 or more). */
+/** Returns the delay before the next attempt, after `failures` failed ones (1 or more). */
 export function backoffDelay(failures: number, options: BackoffOptions, random: Random): number {
   const { base, max, factor = 2, jitter = 0.5 } = options;
   const full = Math.min(max, base * factor ** Math.max(0, failures - 1));

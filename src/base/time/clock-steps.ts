@@ -1,11 +1,11 @@
-/** Moves a controlled clock from timer to timer, and lets everything that follows from one happen before the next. */
+/** Moves a controlled clock from timer to timer, and waits for all consequences of one before the next. */
 import type { ControlledClock } from './clock.ts';
 
-/** Fires the timers that are due next, at most until `target`; resolves with whether there were any. */
+/** Fires the timers that are due next, but not after `target`. Resolves with true if there were any. */
 export async function stepClock(clock: ControlledClock, target: number, idle: () => Promise<void>): Promise<boolean> {
   const { nextAt } = clock;
   if (nextAt === undefined || !clock.runNext(target)) return false;
-  // What is due at the same time happens at the same time.
+  // Timers due at the same time fire together.
   while (clock.runNext(nextAt));
   await idle();
   return true;

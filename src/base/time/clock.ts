@@ -1,15 +1,15 @@
 import { Heap } from '../collections/heap.ts';
 
 /**
- * The one source of time. Everything that waits takes it from a Clock, so that a test can
- * advance a ControlledClock and the whole cluster moves.
+ * The one source of time. All waits go through a Clock, so that a test can advance a ControlledClock and the whole
+ * cluster moves.
  */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Runs `task` once, `delay` milliseconds from now. */
   timer(delay: number, task: () => void): Timer;
-  /** Milliseconds from some point in time, of a clock that nobody sets: for measuring work. Absent where work takes no time. */
+  /** Monotonic milliseconds, for measuring work. Undefined when work takes no time, as in tests. */
   monotonic?(): number;
 }
 
@@ -59,7 +59,7 @@ interface ControlledTimer {
   task: (() => void) | undefined;
 }
 
-/** How many cancelled timers may be kept besides as many as there are pending ones. */
+/** Number of cancelled timers kept beyond the number of pending ones. */
 const MAX_CANCELLED_TIMERS = 1000;
 
 /** A clock for tests: time advances only when the test says so. */
@@ -102,13 +102,13 @@ export class ControlledClock implements Clock {
     await nextTurn();
   }
 
-  /** Sets the time to that of the earliest timer and runs it, if it is due by `target`; returns whether one was. */
+  /** Advances to the earliest timer and runs it, if it is due by `target`. Returns whether there was one. */
   runNext(target: number): boolean {
     const { nextAt } = this;
     if (nextAt === undefined || nextAt > target) return false;
     const entry = this.#timers.pop()!;
     const { task } = entry;
-    // A timer that has run can be cancelled without effect.
+    // Cancelling a timer that has run has no effect.
     entry.task = undefined;
     this.#pending--;
     this.#now = Math.max(this.#now, nextAt);

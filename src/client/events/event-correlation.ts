@@ -24,11 +24,15 @@ export interface EventRecord {
   name: string | undefined;
 }
 
-/** Cache sizes: of objects, groups of similar events, and events; and how many characters their keys and messages have. */
+/**
+ * Sizes of the caches of objects, of groups of similar events, and of events, and the limit for the characters of their
+ * keys and messages.
+ */
 const MAX_CACHED = 4096;
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 /**
- * Events of one reason are combined when so many have different messages, each within this time of the previous one.
+ * Limits for similar events: those of one reason are combined when so many have different messages, each within this
+ * time of the previous one.
  */
 const MAX_SIMILAR_MESSAGES = 10;
 const SIMILAR_WINDOW_MS = 600_000;
@@ -56,7 +60,10 @@ export class EventCorrelation {
     this.#clock = clock;
   }
 
-  /** Counts the event and returns its record; undefined when it must not be written. `object` identifies the object. */
+  /**
+   * Counts the event and returns its record; undefined when the event must not be written. `object` identifies the
+   * object.
+   */
   record(object: string, content: EventContent): EventRecord | undefined {
     const { key, message } = this.#aggregate(object, content);
     const record = this.#count(key, message);
@@ -105,7 +112,7 @@ function lengthOf(messages: ReadonlySet<string>): number {
   return sum;
 }
 
-/** A map that drops the least recently used entries. */
+/** A map that evicts the least recently used entries. */
 class RecentlyUsed<T> {
   readonly #entries = new Map<string, { readonly value: T; readonly characters: number }>();
   #characters = 0;
@@ -114,7 +121,7 @@ class RecentlyUsed<T> {
     return this.#entries.get(key)?.value;
   }
 
-  /** `characters`: how many the value holds. */
+  /** `characters`: the length of the text in the value. */
   set(key: string, value: T, characters = 0): void {
     this.#drop(key);
     this.#entries.set(key, { value, characters: key.length + characters });

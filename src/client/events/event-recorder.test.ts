@@ -155,7 +155,7 @@ describe('the event recorder', () => {
     for (let i = 0; i < 15; i++) full.event(object(`web-${i}`, 'x'), 'Normal', 'Scheduled', 'there');
     full.event(object('web-14', 'x'), 'Normal', 'Scheduled', 'there');
     await full.flushed();
-    // The first was on its way already.
+    // The first event was being sent already.
     expect(events()).toHaveLength(11);
     expect(said).toEqual([['events were dropped: too many at once', { count: 5 }]]);
   });

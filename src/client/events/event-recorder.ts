@@ -20,16 +20,16 @@ export interface EventRecorderOptions {
   readonly random: Random;
   /** The reporting component, such as `replicaset-controller`. */
   readonly component: string;
-  /** The reporting host, where that matters. */
+  /** The reporting host, where relevant. */
   readonly host?: string;
   readonly log?: Logger;
   /** Stops recording; events that were not sent by then are lost. */
   readonly signal?: AbortSignal;
-  /** How many events may wait to be written; more are dropped. Default: 100,000. */
+  /** Limit for events waiting to be written; more are dropped. Default: 100,000. */
   readonly maxQueued?: number;
 }
 
-/** What an event is about: an object, or enough of it for a reference. */
+/** The object of an event, or enough of it for a reference. */
 export type EventSubject = DeepReadonly<Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>> & {
   /** Part of the object: `spec.containers{main}`. */
   readonly fieldPath?: string;
@@ -43,13 +43,13 @@ export interface EventRecorder {
 }
 
 /**
- * A burst leaves a long queue that is written when there is time: what correlation let through is not to be lost. A full
- * queue takes some tens of megabytes.
+ * A burst leaves a long queue that is written when there is time: events that passed correlation should not be lost. A
+ * full queue takes some tens of megabytes.
  */
 const MAX_QUEUED_EVENTS = 100_000;
 const MAX_TRIES = 12;
 
-/** The limit of the API for notes. A message may quote an error, which quotes what a client wrote. */
+/** The limit of the API for notes. A message may quote an error, which quotes client input. */
 const MAX_MESSAGE_LENGTH = 1024;
 
 const shortened = (message: string) =>
@@ -82,7 +82,7 @@ class Recorder implements EventRecorder {
   readonly #log: Logger;
   readonly #correlation: EventCorrelation;
   readonly #maxQueued: number;
-  /** An event that is counted again while it waits is written once. */
+  /** Queued events by record: an event that is counted again while it waits is written once. */
   readonly #waiting = new Map<EventRecord, Pending>();
   #sending: Promise<void> | undefined;
   #lost = 0;
@@ -113,7 +113,7 @@ class Recorder implements EventRecorder {
     while (this.#sending) await this.#sending;
   }
 
-  /** Sends one event at a time, so that the events of an object stay in order, until none is left. */
+  /** Sends one event at a time, to keep the events of an object in order, until the queue is empty. */
   async #send(): Promise<void> {
     for (const [record, next] of this.#waiting) {
       this.#waiting.delete(record);
@@ -137,7 +137,7 @@ class Recorder implements EventRecorder {
           return;
         }
         if (!isApiError(error) || !error.retryable || tries >= MAX_TRIES) {
-          // A namespace that is terminating is expected.
+          // Failures because the namespace is terminating are expected.
           const say = isApiError(error, 'AlreadyExists', 'Forbidden', 'NotFound') ? 'debug' : 'warn';
           this.#log[say]('an event is lost', { reason: pending.reason, error: String(error) });
           return;
@@ -187,8 +187,8 @@ class Recorder implements EventRecorder {
   }
 
   /**
-   * Returns the time in nanoseconds, whose last digits are random. It grows with every event, since lists are sorted by name
-   * and people read the order of events from them.
+   * Returns the time in nanoseconds with random last digits. It grows with every event, since lists are sorted by name
+   * and readers infer the order of events from it.
    */
   #hex(time: number): string {
     const { random } = this.#options;

@@ -9,7 +9,7 @@ const MAX_BYTES = 10_000;
 const object = (name: string, bytes: number) => ({ metadata: { name }, data: 'a'.repeat(bytes) }) as never;
 const listOf = (...items: never[]) => ({ metadata: { resourceVersion: '1' }, items });
 
-/** An informer that keeps what `change` says, and its limited source. */
+/** An informer that keeps the objects of `change`, and its limited source. */
 function follow(limit: CacheLimit, { pages = [] as never[][], signal = new AbortController().signal } = {}) {
   let change: (change: Change<KubeObject>) => void = () => {};
   const source: Source<KubeObject> = {
@@ -49,7 +49,7 @@ it('a watch ends when its changes exceed the limit, so that the informer lists a
   await expect(limited.watch({})).rejects.toThrow();
   await limited.listAll({});
   change({ type: 'delete', object: object('a', 0) });
-  // Whoever asks once in a while learns of it.
+  // The flag stays set until it is taken.
   expect([limit.takeExceeded(), limit.takeExceeded()]).toEqual([true, false]);
   await limited.watch({});
 });

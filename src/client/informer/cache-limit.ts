@@ -1,7 +1,7 @@
 /**
- * Limits what the informers of one server keep together, for a server that is not trusted. Informers know nothing of it: it follows
- * their changes, and stands between them and what they read. An informer that would exceed the limit cannot read, and lists
- * again with back-off until everything fits.
+ * Limits the total size of the informer caches of an untrusted server. Informers are unaware of it: it observes their
+ * changes, and wraps their sources. An informer that would exceed the limit fails to read, and lists again with backoff
+ * until everything fits.
  */
 import { ApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
@@ -11,16 +11,16 @@ import type { Informer } from './informer.ts';
 import { keyOf } from './object-cache.ts';
 import type { Source } from './reflector.ts';
 
-/** What one informer keeps. */
+/** The memory that one informer uses. */
 interface Account {
   readonly bytesByKey: Map<string, number>;
   keptBytes: number;
-  /** Of the list that is being read, or has not been applied yet. */
+  /** Size of the list that is being read, or has not been applied yet. */
   listedBytes: number;
   isRefused: boolean;
 }
 
-/** Keys, and the maps that objects are in. */
+/** Overhead of the keys and of the maps that hold the object. */
 const OVERHEAD_BYTES = 256;
 
 export class CacheLimit {
@@ -32,14 +32,14 @@ export class CacheLimit {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether an informer cannot read because of the limit, or could not at some time since the last call. */
+  /** Reports whether an informer cannot read because of the limit, or could not at some time since the last call. */
   takeExceeded(): boolean {
     const isExceeded = this.#wasExceeded || [...this.#accounts].some(({ isRefused }) => isRefused);
     this.#wasExceeded = false;
     return isExceeded;
   }
 
-  /** Returns what the informer may read instead of the source, until the signal is aborted. */
+  /** Wraps the source of an informer until the signal is aborted. */
   follow<T extends KubeObject>(
     informer: Pick<Informer<T>, 'onChange'>,
     source: Source<T>,
@@ -87,13 +87,13 @@ export class CacheLimit {
     }
   }
 
-  /** A list replaces what the informer keeps: what it has now does not count. */
+  /** A list replaces the objects that the informer keeps, so those do not count. */
   #checkList(account: Account): void {
     const others = [...this.#accounts].filter((each) => each !== account);
     if (total(others) + account.listedBytes > this.#maxBytes) throw this.#refusal(account, 'RequestEntityTooLarge');
   }
 
-  /** What follows a change that was not read cannot be applied: after it, the informer must list. */
+  /** Events after a dropped one cannot be applied: the informer must list again. */
   #checkWatch(account: Account): void {
     if (total(this.#accounts) > this.#maxBytes) throw this.#refusal(account, 'Expired');
   }
@@ -119,7 +119,7 @@ function keep(account: Account, key: string, bytes: number): void {
   else account.bytesByKey.delete(key);
 }
 
-/** A list that is applied takes the place of what was kept. */
+/** An applied list replaces the objects kept before. */
 function total(accounts: Iterable<Account>): number {
   let sum = 0;
   for (const { keptBytes, listedBytes } of accounts) sum += Math.max(keptBytes, listedBytes);

@@ -30,7 +30,7 @@ export interface InformerFactoryOptions {
    * Limits the duration of watches, in seconds, so that a dead network connection is noticed. Leave it out for direct calls.
    */
   readonly watchSeconds?: number;
-  /** Limits what all informers keep together. Default: no limit. */
+  /** Limits the total size of all informer caches. Default: no limit. */
   readonly limit?: CacheLimit;
 }
 
@@ -48,7 +48,7 @@ export class InformerFactory {
   constructor(options: InformerFactoryOptions) {
     this.#options = options;
     this.#budget = new TurnBudget(options.clock);
-    // The requests of others listen to it as well; Node warns about more than ten listeners.
+    // Requests of other callers listen to the signal as well; Node warns about more than ten listeners.
     setMaxListeners(0, options.signal);
     const stopAll = () => {
       for (const { stop } of this.#running.values()) stop();

@@ -34,7 +34,7 @@ const pod = (name: string, fields: object = {}) => ({
 
 const broken = new ApiError('ServiceUnavailable', 'connection reset');
 
-/** Keeps what handlers were told, and fails when a change does not follow from those before. */
+/** Tracks the changes that handlers receive, and fails when one does not follow from those before. */
 function recorder(informer: Informer<TestObject>) {
   const log: string[] = [];
   const state = new Map<string, TestObject>();

@@ -14,7 +14,7 @@ export type ChangeHandler<T> = (change: Change<T>) => void;
 interface Waiter {
   readonly isDone: () => boolean;
   readonly done: () => void;
-  /** A list that starts after the wait began shows all writes made before it. */
+  /** True when a list that starts after the wait began ends the wait, because it shows all earlier writes. */
   isSatisfiedByList: boolean;
   readonly byVersion: boolean;
 }
@@ -35,7 +35,7 @@ export class Informer<T extends KubeObject> {
     this.#markSynced = resolve;
   });
 
-  /** `budget`: what handlers of changes may use of a turn of the event loop, together with others that share it. */
+  /** `budget`: limits the time of change handlers in a turn of the event loop; may be shared. */
   constructor(log: Logger, budget: TurnBudget) {
     this.#log = log;
     this.#budget = budget;
@@ -55,7 +55,7 @@ export class Informer<T extends KubeObject> {
     return () => this.#handlers.delete(handler);
   }
 
-  /** Whether the cache shows the write with this version. */
+  /** Reports whether the cache shows the write with this version. */
   shows(version: number): boolean {
     return this.#version >= version;
   }
@@ -83,7 +83,10 @@ export class Informer<T extends KubeObject> {
     return reflect(source, sink, options);
   }
 
-  /** Long lists are handled over several turns of the event loop. The cache is complete when the version says so. */
+  /**
+   * Replaces the cache with a list, handling long ones over several turns of the event loop. The version is set when
+   * the cache is complete.
+   */
   async #replace({ items, metadata }: ObjectList<T>): Promise<void> {
     for (const change of this.#cache.replace(items)) {
       this.#notifyAll(change);

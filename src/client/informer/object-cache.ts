@@ -1,6 +1,6 @@
 /**
- * The objects of one kind that an informer knows, with indexes. It applies lists and events and returns the changes; repeated
- * events change nothing.
+ * The cached objects of an informer, with indexes. Applies lists and events and returns the changes; repeated events
+ * change nothing.
  */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
@@ -14,20 +14,20 @@ export type Change<T> =
 
 /** Reads the cache of an informer. Results are shared and must not be modified. */
 export interface Lister<T> {
-  /** Cluster-scoped objects have no namespace. */
+  /** Returns an object; cluster-scoped ones have no namespace. */
   get(name: string, namespace?: string): DeepReadonly<T> | undefined;
-  /** In one namespace, or in all. */
+  /** Lists objects in one namespace, or in all. */
   list(namespace?: string): readonly DeepReadonly<T>[];
-  /** Objects with this UID among their owners. */
+  /** Lists objects with this UID among their owners. */
   ownedBy(uid: string): readonly DeepReadonly<T>[];
-  /** Objects whose controlling owner has this UID. */
+  /** Lists objects whose controlling owner has this UID. */
   controlledBy(uid: string): readonly DeepReadonly<T>[];
-  /** Objects of the namespace without a controlling owner. */
+  /** Lists objects of the namespace without a controlling owner. */
   orphans(namespace: string): readonly DeepReadonly<T>[];
   /**
-   * Objects for which the index function returns the value. The function itself identifies the index: it is applied to all
-   * objects on first use and to every change after that. It must therefore be a module constant, never a closure made for one
-   * call.
+   * Lists objects for which the index function returns the value. The function itself identifies the index: it is
+   * applied to all objects on first use and to every change after that. It must therefore be a module constant, never a
+   * closure made for one call.
    */
   by(index: IndexFunction<T>, value: string): readonly DeepReadonly<T>[];
 }
@@ -120,7 +120,7 @@ export class ObjectCache<T extends KubeObject> implements Lister<T> {
     yield { type: 'delete', object: last ?? old };
   }
 
-  /** Replaces all objects; what was missed becomes changes. */
+  /** Replaces all objects. Yields missed events as changes. */
   *replace(objects: readonly DeepReadonly<T>[]): Iterable<Change<T>> {
     const present = new Set(objects.map(keyOf));
     for (const key of [...this.#objects.keys()]) if (!present.has(key)) yield* this.remove(key);

@@ -51,7 +51,7 @@ export async function reflect<T extends KubeObject>(
   const { clock, random, log, signal, watchSeconds } = options;
   const backoff = new Backoff(BACKOFF_MS, random);
   let version: string | undefined;
-  /** Whether there was progress since the last list; without it, the next attempt backs off. */
+  /** Tracks progress since the last list; without any, the next attempt backs off. */
   let progress = true;
 
   async function list(): Promise<string> {
@@ -111,8 +111,8 @@ export async function reflect<T extends KubeObject>(
 
 /**
  * Returns the version from which a watch misses nothing after the batch. Several changes can share a version, and the
- * connection can break between them: therefore the last event's version is requested again, and the cache ignores what it
- * has. A bookmark is complete.
+ * connection can break between them: therefore the last event's version is requested again, and the cache skips known
+ * events. A bookmark is complete.
  */
 function resumeFrom(batch: readonly WatchEvent<KubeObject>[]): string | undefined {
   const last = batch.at(-1);
@@ -123,7 +123,7 @@ function resumeFrom(batch: readonly WatchEvent<KubeObject>[]): string | undefine
   return before > 0 ? String(before) : version;
 }
 
-/** Whether the server cannot resume from our version, because it was compacted or never existed. */
+/** Reports whether the server cannot resume from our version, because it was compacted or never existed. */
 function isLost(error: unknown): boolean {
   if (isApiError(error, 'Expired', 'Gone')) return true;
   const causes = isApiError(error) ? error.details?.causes : undefined;

@@ -20,9 +20,9 @@ export interface ContextToWrite {
   readonly key?: string;
   readonly token?: string;
   readonly namespace?: string;
-  /** Also written, as the user `NAME-basic-auth`, which no context uses. */
+  /** Credentials that are also written, as the user `NAME-basic-auth`, which no context uses. */
   readonly basicAuth?: { readonly username: string; readonly password: string };
-  /** Whether to make it the current context. */
+  /** True to make it the current context. */
   readonly current?: boolean;
 }
 
@@ -52,13 +52,13 @@ export function writeContext(file: string, context: ContextToWrite, clock: Clock
 
 export interface RemovedContext {
   readonly wasCurrent: boolean;
-  /** Names of the contexts that are left. */
+  /** Names of the remaining contexts. */
   readonly others: readonly string[];
 }
 
 /**
- * Removes the context of this name, its cluster and its user, if `isWanted` accepts the certificate authority (PEM) of the
- * cluster. Resolves with undefined when it was not there. A missing file stays missing.
+ * Removes the context of this name, its cluster and its user, if `isWanted` accepts the certificate authority (PEM) of
+ * the cluster. Resolves with undefined when there is no such context. A missing file stays missing.
  */
 export async function removeContext(
   file: string,
@@ -93,7 +93,7 @@ function authorityOf(cluster: unknown): string | undefined {
 
 const SECTIONS = ['clusters', 'contexts', 'users'] as const;
 
-/** Returns whether the file must be written. */
+/** Edits the file, and returns whether it must be written. */
 type Edit = (config: Document, existed: boolean) => boolean;
 
 /** Reads, edits and replaces the file under a lock. */
@@ -101,7 +101,7 @@ async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
   await makeDirectories(dirname(file), 0o700).catch((error) => {
     throw new KubeconfigError(`cannot write ${file}: ${error.message}`, { cause: error });
   });
-  // A symbolic link is kept: its target is replaced.
+  // Keeps a symbolic link, and replaces its target.
   const target = await realpath(file).catch(() => file);
   const release = await lock(target, clock);
   try {

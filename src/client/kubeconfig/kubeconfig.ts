@@ -9,9 +9,9 @@ import { isHttpUrl } from '../../base/http-url.ts';
 export interface Connection {
   /** `https://127.0.0.1:6443`, with an optional path. */
   readonly server: string;
-  /** PEM. Absent: the certificate authorities of Node. */
+  /** Certificate authority as PEM. Default: the authorities of Node. */
   readonly ca?: string;
-  /** PEM of the client's certificate and key. */
+  /** Client certificate and key as PEM. */
   readonly cert?: string;
   readonly key?: string;
   readonly token?: string;
@@ -30,7 +30,7 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, Entry>;
 }
 
-/** The fields of the file, with absolute paths. */
+/** The fields of an entry, with absolute paths. */
 type Entry = Readonly<Record<string, unknown>>;
 
 interface ContextEntry {
@@ -39,7 +39,7 @@ interface ContextEntry {
   readonly namespace?: string;
 }
 
-/** An error in a kubeconfig, as one line for its owner. */
+/** An error in a kubeconfig, as one line for its user. */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
 }
@@ -60,7 +60,7 @@ export async function loadKubeconfig(files: readonly string[]): Promise<Kubeconf
   return mergeKubeconfigs(configs);
 }
 
-/** Relative paths are resolved against the directory of `file`. */
+/** Parses one file. Relative paths are resolved against the directory of `file`. */
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   let root: unknown;
   try {
@@ -99,7 +99,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** Returns how to connect to the cluster of a context (default: the current one). Reads the files that it refers to. */
+/** Returns the connection to the cluster of a context (default: the current one). Reads the files that it refers to. */
 export async function connectionOf(
   config: Kubeconfig,
   context: string | undefined = config.currentContext,
@@ -134,7 +134,7 @@ export async function connectionOf(
   });
 }
 
-/** Fields that change the user or the route: ignoring them would be wrong. */
+/** Fields that change the user or the route: connecting without them would be wrong. */
 const UNSUPPORTED_FIELDS = {
   user: ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'],
   cluster: ['proxy-url'],
@@ -175,7 +175,7 @@ function absolute(fields: Entry, directory: string): Entry {
   return out;
 }
 
-/** Embedded data takes precedence over the file that the field names. */
+/** Returns the PEM of a field. Embedded data takes precedence over a file. */
 async function pemOf(entry: Entry, field: string): Promise<string | undefined> {
   const data = textOf(entry, `${field}-data`);
   return data ? Buffer.from(data, 'base64').toString('utf8') : contentOf(entry, field);

@@ -18,7 +18,7 @@ function answering(reply: DirectReply) {
   return { calls, transport };
 }
 
-/** A watch that the test feeds. */
+/** A watch that the test pushes events to. */
 function watching() {
   const state = { stopped: 0, attached: undefined as Parameters<WatchReply['attach']>[0] | undefined };
   const reply: WatchReply = {

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import type { Answer, ListMeta, RawEvent, Request, Transport, WatchStream } from './transport.ts';
 import { WatchPipe } from './watch-pipe.ts';
 
-/** What the transport needs of the server's reply. */
+/** The parts of the server's reply that the transport uses. */
 export type DirectReply =
   | { readonly type: 'object'; readonly item: { readonly object: KubeObject } }
   | DirectList
@@ -17,7 +17,7 @@ interface DirectList {
   readonly type: 'list';
   readonly metadata: ListMeta;
   readonly items: readonly { readonly object: KubeObject; readonly metadata: KubeObject['metadata'] }[];
-  /** To be awaited before the objects are read. */
+  /** Must be awaited before the objects are read. */
   decode(): Promise<void> | undefined;
 }
 
@@ -27,15 +27,15 @@ interface DirectConsumer {
   end(): void;
 }
 
-/** How much a queued event counts towards the backlog: the objects themselves are shared with the server. */
+/** Bytes that a queued event counts in the backlog: the objects themselves are shared with the server. */
 const EVENT_COST_BYTES = 1024;
 
 const PARTIAL_KIND = 'PartialObjectMetadata';
 const META_VERSION = 'meta.k8s.io/v1';
 
 /**
- * Nothing of a page is encoded or sent, but each looks at all objects again. Of a list of thousands in one page, a watch
- * would begin long after its version while the server is busy.
+ * Page size of lists. Pages are neither encoded nor sent, but each one scans all objects again. With thousands of
+ * objects in small pages, a watch would begin long after the version of the list while the server is busy.
  */
 const PAGE_SIZE = 2_000;
 
@@ -115,7 +115,7 @@ function copy(value: unknown): unknown {
     const field = (value as Record<string, unknown>)[key];
     if (field === undefined) continue;
     const copied = typeof field === 'object' ? copy(field) : field;
-    // The common case is kept fast: every write of a component is copied.
+    // Keeps the common case fast: every write of a component is copied.
     if (key === '__proto__') put(out, key, copied);
     else out[key] = copied;
   }

@@ -1,4 +1,4 @@
-/** Metadata of objects as another server wrote them: nothing is certain about its types. */
+/** Checks the metadata of objects from another server, whose types are not guaranteed. */
 import { ApiError } from '../../api/errors.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListMeta } from './transport.ts';
@@ -16,14 +16,16 @@ const optional =
 const listOf = (isRight: Check) => optional((value) => Array.isArray(value) && value.every(isRight));
 const texts = optional((value) => isTree(value) && Object.values(value).every(isText));
 
-/** What controllers read. */
+/** The metadata fields that controllers read. */
 const FIELDS: Readonly<Record<string, Check>> = {
   ...{ name: optional(isText), namespace: optional(isText), uid: optional(isText) },
   ...{ resourceVersion: optional(isText), deletionTimestamp: optional(isText) },
   ...{ labels: texts, annotations: texts, finalizers: listOf(isText), ownerReferences: listOf(isReference) },
 };
 
-/** Throws an ApiError unless what controllers read of the metadata has the right types. Fields that are null are removed. */
+/**
+ * Throws an ApiError unless the metadata fields that controllers read have the right types. Null fields are removed.
+ */
 export function checkMetadata(object: unknown, peer: string): void {
   const field = malformedField(object);
   if (field) throw new ApiError('InternalError', `${peer} sent an object with malformed ${field}`);
@@ -37,7 +39,7 @@ function malformedField(object: unknown): string | undefined {
   return wrong && `metadata.${wrong[0]}`;
 }
 
-/** The metadata of a list, which some servers leave out. */
+/** Checks the metadata of a list, which some servers leave out. */
 export function checkVersion(metadata: unknown): ListMeta {
   const { resourceVersion, continue: next, remainingItemCount } = isTree(metadata) ? metadata : ({} as Tree);
   return {

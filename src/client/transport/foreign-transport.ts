@@ -1,4 +1,7 @@
-/** What other people's servers answer, checked: nothing is certain about the types of metadata, nor that a list or a message ends. */
+/**
+ * Checks the responses of untrusted servers: neither the types of metadata nor the size of a list or message is
+ * guaranteed.
+ */
 import { ApiError } from '../../api/errors.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { errorOfStatus } from '../status-error.ts';
@@ -8,11 +11,11 @@ import type { Answer, RawEvent, Request, Transport, WatchStream } from './transp
 interface ForeignOptions {
   /** The name of the server in messages. */
   readonly peer: string;
-  /** Of all pages of a list together. */
+  /** Limit for all pages of a list together. */
   readonly maxListBytes: number;
 }
 
-/** Messages of other servers end up in logs, events and conditions. */
+/** Limit for messages of other servers, which end up in logs, events and conditions. */
 const MAX_MESSAGE_LENGTH = 2_000;
 
 export function foreignTransport(transport: Transport, { peer, maxListBytes }: ForeignOptions): Transport {
@@ -36,7 +39,7 @@ function shortened(error: ApiError): ApiError {
   return new ApiError(error.reason, `${error.message.slice(0, MAX_MESSAGE_LENGTH)} ...`);
 }
 
-/** Verbs that are answered with objects; those of some subresources are answered with a Status. */
+/** Verbs whose responses are objects; some subresources respond with a Status. */
 const OBJECT_VERBS: ReadonlySet<Verb> = new Set(['get', 'list', 'create', 'update', 'patch']);
 
 function checkedAnswer(answer: Answer, request: Request, peer: string): Answer {

@@ -1,6 +1,6 @@
 /**
- * Reaches aggregated APIs through the server in the same process, which passes requests on as it does those from the network.
- * The servers behind them are other people's programs: their answers have limits, and metadata is checked.
+ * Reaches aggregated APIs through the server in the same process, which forwards requests as it does those from the
+ * network. The servers behind them are untrusted: their responses are limited in size, and metadata is checked.
  */
 import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -10,13 +10,13 @@ import { type HttpRequest, httpRequestOf } from './http-request.ts';
 import { httpTransport } from './http-transport.ts';
 import type { Transport } from './transport.ts';
 
-/** What the transport needs of the server: see `server.forward`. */
+/** The server's function that forwards requests: see `server.forward`. */
 export type Forward = (request: HttpRequest & { readonly signal: AbortSignal }) => Promise<HttpResponse>;
 
 const PEER = 'the aggregated API server';
 const TIMEOUT_MS = 60_000;
 const LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 100, maxParts: 2_000_000 };
-/** Of the metadata of all objects of a kind, which is what is asked for. */
+/** Limit for one metadata-only list, the only lists that are requested. */
 const MAX_LIST_BYTES = 256 * 1024 * 1024;
 
 /** `forward` sends requests as one user, who needs the rights for each. */
@@ -28,7 +28,7 @@ export function forwardedTransport(forward: Forward, { clock }: { readonly clock
   return foreignTransport(transport, { peer: PEER, maxListBytes: MAX_LIST_BYTES });
 }
 
-/** Only a Status says that something does not exist: any other 404 may be that of a program on the way. */
+/** Only a Status confirms that something does not exist: any other 404 may come from a proxy. */
 function foreignFailure(body: Body): ApiError {
   const failure = failureOf(body);
   if (failure.reason !== 'NotFound' || statusIn(body.text)) return failure;

@@ -1,4 +1,4 @@
-/** What the response to a request of the client means. */
+/** Interprets HTTP responses to the client's requests. */
 import type { Readable } from 'node:stream';
 import type { ApiError, Status } from '../../api/errors.ts';
 import { exceeded } from '../../base/json/size.ts';
@@ -7,16 +7,18 @@ import { errorOfCode, errorOfStatus } from '../status-error.ts';
 import type { Answer, ListMeta, RawEvent, Request } from './transport.ts';
 import type { UnparsedBytes } from './unparsed-bytes.ts';
 
-/** The head of a response, and its body as it arrives. */
+/** The head of a response, and a stream of its body. */
 export type HttpResponse = Readable & { readonly statusCode?: number | undefined };
 
-/** For JSON of a server that is not trusted. */
+/** Limits for JSON from an untrusted server. */
 export interface JsonLimits {
   readonly maxBytes: number;
   readonly maxDepth: number;
-  /** Of fields, list items, objects and lists together: many small ones take much more memory than their text. */
+  /**
+   * Limit for fields, list items, objects and lists together: many small ones take much more memory than their text.
+   */
   readonly maxParts: number;
-  /** Limits all responses of the server together. Default: each has its own limit. */
+  /** Limits all responses of the server together. Default: each response is limited on its own. */
   readonly unparsed?: UnparsedBytes;
 }
 
@@ -44,7 +46,7 @@ export async function bodyOf(response: HttpResponse, limits?: JsonLimits): Promi
   return { code: response.statusCode ?? 0, text };
 }
 
-/** One line of a watch. */
+/** Parses one line of a watch. */
 export function parseEvent(line: string, limits?: JsonLimits): RawEvent {
   checkShape(line, limits);
   return JSON.parse(line);
@@ -60,7 +62,7 @@ function checkShape(text: string, limits: JsonLimits | undefined): void {
   }
 }
 
-/** What a successful response says. */
+/** Parses a successful response. */
 export function answerOf(request: Request, body: Body): Answer {
   const value = parseObject(body.text);
   if (!value) throw errorOfCode(body.code, body.text);
@@ -70,7 +72,7 @@ export function answerOf(request: Request, body: Body): Answer {
   if (items === undefined ? !/List$/.test(String(value.kind)) : items !== null && !Array.isArray(items)) {
     throw errorOfCode(body.code, body.text, 'a list');
   }
-  // Some servers omit fields in items that the list has.
+  // Some servers send these fields only in the list, not in its items.
   const common = { apiVersion: request.apiVersion, kind: String(value.kind).replace(/List$/, '') };
   return {
     ...{ type: 'list', metadata, bytes: body.text.length },
@@ -83,7 +85,7 @@ export function failureOf({ code, text }: Body): ApiError {
   return status ? errorOfStatus({ code, ...status }) : errorOfCode(code, text);
 }
 
-/** A Status of the API; other programs on the way to a server answer in their own ways. */
+/** Parses a Status of the API; proxies respond in other formats. */
 export function statusIn(text: string): Partial<Status> | undefined {
   const value = parseObject(text);
   return value?.kind === 'Status' ? value : undefined;

@@ -1,11 +1,11 @@
-/** A request of the client as an HTTP request. */
+/** Converts the client's requests to HTTP requests. */
 
 import type { PatchType } from '../../api/call.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { pathOf } from './request-path.ts';
 import type { Request } from './transport.ts';
 
-/** A request, or the path of a document that is read. */
+/** A request, or the path of a document to read. */
 export type Sent = Request & { readonly path?: string; readonly accept?: string };
 
 export interface HttpRequest {
@@ -36,7 +36,7 @@ const PATCH_MEDIA: Record<PatchType, string> = {
 
 const JSON_MEDIA = 'application/json';
 
-/** A server that has no metadata by itself sends whole objects. */
+/** The media type for metadata; a server without metadata support sends whole objects. */
 const metadataMedia = (kind: string) => `${JSON_MEDIA};as=${kind};g=meta.k8s.io;v=v1,${JSON_MEDIA}`;
 
 const METADATA_OF_OBJECTS = metadataMedia('PartialObjectMetadata');

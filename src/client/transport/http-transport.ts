@@ -1,4 +1,4 @@
-/** The client's requests over something that sends HTTP requests: timeouts, and what responses and events mean. */
+/** A transport over any function that sends HTTP requests: adds timeouts, and interprets responses and events. */
 
 import { ApiError } from '../../api/errors.ts';
 import { connectionProblem } from '../../base/connection-problem.ts';
@@ -18,27 +18,27 @@ import { LineSplitter } from './line-splitter.ts';
 import type { Answer, Request, Transport, WatchStream } from './transport.ts';
 
 export interface HttpTransportOptions {
-  /** Resolves with the head of the response. The signal gives the request and its body up. */
+  /** Sends a request, and resolves with the head of the response. The signal aborts the request and its body. */
   readonly send: (request: Sent & { readonly signal: AbortSignal }) => Promise<HttpResponse>;
   /** The name of the server in messages. */
   readonly peer: string;
   readonly clock: Clock;
   /** Timeout of a call, and of the start of a watch. */
   readonly timeoutMs: number;
-  /** Timeout of a get or a list. Default: that of any call. */
+  /** Timeout of a get or a list. Default: `timeoutMs`. */
   readonly readTimeoutMs?: number;
-  /** Of bodies and events; what exceeds them is an error. Default: none. */
+  /** Limits for bodies and events; exceeding them is an error. Default: none. */
   readonly limits?: JsonLimits;
-  /** What a response that is no success means. */
+  /** Converts an unsuccessful response to an error. */
   readonly failureOf?: (body: Body) => ApiError;
 }
 
 export interface HttpTransport extends Transport {
-  /** Reads JSON that is no object of the API, such as discovery or a table. */
+  /** Reads JSON that is not an API object, such as discovery or a table. */
   read(path: string, accept?: string): Promise<Record<string, any>>;
 }
 
-/** How much longer than requested a watch may last before its connection counts as dead. */
+/** Time beyond the requested timeout after which the connection of a watch counts as dead. */
 const WATCH_GRACE_MS = 30_000;
 
 export function httpTransport(options: HttpTransportOptions): HttpTransport {
@@ -96,7 +96,7 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
       signal?.removeEventListener('abort', close);
     };
     response.once('close', release);
-    // The stream keeps errors until it is read.
+    // The stream keeps its error until it is read.
     response.on('error', () => {});
     signal?.addEventListener('abort', close, { once: true });
     if (signal?.aborted) close();

@@ -451,7 +451,7 @@ describe('watches', () => {
     let taken = 0;
     for await (const batch of stream) {
       taken += batch.length * filler.length;
-      // Whatever the kernel holds between the two, the writer is held up by the reader.
+      // The kernel may buffer some data, but back-pressure stops the writer.
       if (taken < total / 2) expect(finished).toBe(false);
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -13,32 +13,32 @@ export interface HttpsTransportOptions extends Connection {
   readonly userAgent?: string;
   /** Timeout of a call in milliseconds, and of the start of a watch. Default: one minute. */
   readonly timeout?: number;
-  /** Timeout of a get or a list. Default: that of any call. */
+  /** Timeout of a get or a list. Default: `timeout`. */
   readonly readTimeout?: number;
   readonly clock?: Clock;
-  /** Of a server that is not trusted; see `FOREIGN_LIMITS`. Default: none. */
+  /** Limits for an untrusted server; see `FOREIGN_LIMITS`. Default: none. */
   readonly limits?: JsonLimits;
 }
 
-/** For the servers of other clusters: larger than the lists of a large cluster, and than the deepest object. */
+/** Limits for the servers of other clusters: above the lists of a large cluster, and the deepest object. */
 export const FOREIGN_LIMITS: JsonLimits = { maxBytes: 256 * 1024 * 1024, maxDepth: 1_050, maxParts: 4_000_000 };
 
 export interface HttpsTransport extends HttpTransport {
-  /** Shows another client certificate from the next connection on. */
+  /** Replaces the client certificate from the next connection on. */
   renew(identity: { readonly cert: string; readonly key: string }): void;
   /** Closes all connections, including those of running watches. */
   close(): void;
 }
 
-/** TCP keep-alive: how long a watch is silent before the kernel probes the peer. */
+/** TCP keep-alive: time that a watch is silent before the kernel probes the peer. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** For calls at the same time: each costs a handshake and memory at both ends. More calls wait. */
+/** Limit for concurrent calls: each costs a handshake and memory at both ends. More calls wait. */
 const MAX_CONNECTIONS = 16;
 
 interface Connections {
   readonly calls: http.Agent;
-  /** Without a limit. */
+  /** The agent without a limit. */
   readonly urgent: http.Agent;
 }
 
@@ -59,7 +59,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
     return { calls: agentOf({ maxSockets: MAX_CONNECTIONS }), urgent: agentOf({}) };
   };
   let connections = connectionsWith(options);
-  /** The ones before, with the calls and watches that began with them. */
+  /** The previous connections, with the calls and watches that began with them. */
   let former: Connections | undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const authorization = authorizationOf(options);
@@ -87,7 +87,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
           resolve(response);
         });
         outgoing.on('error', (error) => {
-          // The server may close an idle connection while a request is on its way; reads are sent again.
+          // The server may close an idle connection while a request is being sent; reads are retried.
           const stale = retry && !answered && outgoing.reusedSocket && !request.signal?.aborted;
           if (stale && settings.method === 'GET') resolve(attempt(false));
           else reject(error);
@@ -118,7 +118,10 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   };
 }
 
-/** Watches stay open, and a lease that waits behind other calls would be renewed too late. */
+/**
+ * Reports whether a request bypasses the limit: watches stay open, and a lease that waits behind other calls would be
+ * renewed too late.
+ */
 const isUrgent = ({ verb, plural }: Request) => verb === 'watch' || plural === 'leases';
 
 function closeAll({ calls, urgent }: Connections): void {

@@ -6,12 +6,12 @@ export class LineSplitter {
   #parts: Buffer[] = [];
   #bytes = 0;
 
-  /** Throws at a line that spans chunks and has more bytes. */
+  /** `maxBytes`: lines that span chunks and are longer throw. */
   constructor(maxBytes = Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Of the line that has not ended yet. */
+  /** Size of the line that has not ended yet. */
   get unfinishedBytes(): number {
     return this.#bytes;
   }

@@ -5,10 +5,10 @@ import { connect } from 'node:tls';
 import { connectionProblem } from '../../base/connection-problem.ts';
 
 /**
- * Returns the certificate (PEM) of the authority that the server presents and whose key has the hash (`sha256:…`). Nothing is
- * sent; a client that then trusts only this authority is sure to reach the intended cluster. While the authority is being
- * rotated its predecessor has signed it, so that the client needs `allowPartialTrustChain`. Rejects when the server presents
- * no such authority.
+ * Returns the certificate (PEM) of the authority that the server presents and whose key has the hash (`sha256:…`).
+ * Sends nothing; a client that then trusts only this authority is sure to reach the intended cluster. During a rotation
+ * the authority is signed by its predecessor, so the client needs `allowPartialTrustChain`. Rejects when the server
+ * presents no such authority.
  */
 export function pinnedAuthority(server: string, hash: string, signal: AbortSignal): Promise<string> {
   const { hostname, port } = new URL(server);
@@ -18,7 +18,7 @@ export function pinnedAuthority(server: string, hash: string, signal: AbortSigna
       host,
       port: Number(port || 443),
       ...(isIP(host) ? {} : { servername: host }),
-      // Only inspected here; the client that connects with the result verifies it.
+      // The certificate is only inspected here; the client that connects with the result verifies it.
       rejectUnauthorized: false,
     });
     const abort = () => socket.destroy(signal.reason);
@@ -44,7 +44,7 @@ function authorityIn(leaf: X509Certificate | undefined, hash: string): X509Certi
   return undefined;
 }
 
-/** Whether a certificate is that of the authority whose key has the hash. */
+/** Reports whether a certificate is that of the authority whose key has the hash. */
 export function hasPinnedKey({ ca, publicKey }: X509Certificate, hash: string): boolean {
   const key = publicKey.export({ type: 'spki', format: 'der' });
   return ca && `sha256:${createHash('sha256').update(key).digest('hex')}` === hash.toLowerCase();

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../../api/call.ts';
 import type { Request } from './transport.ts';
 
-/** For example `/apis/apps/v1/namespaces/default/deployments/web/scale?dryRun=All`. */
+/** Returns a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale?dryRun=All`. */
 export function pathOf(request: Request): string {
   const { apiVersion, plural, namespace, name, subresource } = request;
   const steps = [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')];

@@ -1,11 +1,14 @@
-/** The contract of a connection to the server. Requests are its calls, so that the direct transport only passes them on. */
+/**
+ * The contract of a connection to the server. Requests are the server's calls, so the direct transport only passes them
+ * on.
+ */
 import type { Call } from '../../api/call.ts';
 import type { Status } from '../../api/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 
-/** A call without its user: the connection has one. */
+/** A call without its user, which the connection determines. */
 export interface Request extends Omit<Call, 'user' | 'userAgent' | 'path' | 'parameters' | 'duplicates'> {
-  /** Asks for the metadata of objects alone, as a PartialObjectMetadata. Events of a direct watch have whole objects. */
+  /** Requests metadata only, as a PartialObjectMetadata. Events of a direct watch have whole objects. */
   readonly metadataOnly?: boolean | undefined;
 }
 
@@ -21,7 +24,7 @@ export type Answer =
       readonly type: 'list';
       readonly metadata: ListMeta;
       readonly items: readonly KubeObject[];
-      /** How large it was on its way; absent when it was not encoded. */
+      /** Encoded size of the answer; undefined when it was not encoded. */
       readonly bytes?: number;
     }
   | { readonly type: 'status'; readonly status: Status };
@@ -33,8 +36,8 @@ export interface RawEvent {
 }
 
 /**
- * The events of a watch, in batches of those that wait, for one consumer. It ends when the server or the consumer closes it, or
- * its signal is aborted; it throws an ApiError when the connection breaks.
+ * The events of a watch for one consumer, in batches of the waiting ones. The stream ends when the server or the
+ * consumer closes it, or its signal is aborted; it throws an ApiError when the connection breaks.
  */
 export interface WatchStream extends AsyncIterable<readonly RawEvent[]> {
   close(): void;
@@ -42,9 +45,9 @@ export interface WatchStream extends AsyncIterable<readonly RawEvent[]> {
 
 /** Both methods reject with an ApiError, or with the reason of the request's signal. */
 export interface Transport {
-  /** How many objects of a list are best read in one call. */
+  /** The preferred page size of lists. */
   readonly pageSize?: number;
-  /** How large all pages of a list may be together. Default: no limit. */
+  /** Limit for the size of all pages of a list together. Default: no limit. */
   readonly maxListBytes?: number;
   call(request: Request): Promise<Answer>;
   /** Resolves when the server has accepted the watch. */

@@ -1,4 +1,4 @@
-/** Limits what a server may send in all answers and events together before it can be parsed: parts of many that never end add up. */
+/** Limits the incomplete responses and events of a server together: many that never end add up. */
 export class UnparsedBytes {
   readonly #maxBytes: number;
   #bytes = 0;
@@ -7,7 +7,7 @@ export class UnparsedBytes {
     this.#maxBytes = maxBytes;
   }
 
-  /** For one answer, or for one watch. */
+  /** Registers a response or a watch. */
   open(): UnparsedPart {
     let own = 0;
     const set = (bytes: number) => {
@@ -27,7 +27,7 @@ export class UnparsedBytes {
 }
 
 export interface UnparsedPart {
-  /** So many bytes wait for their end now. Throws when they are too many, together with others. */
+  /** Sets the number of buffered bytes. Throws when the total exceeds the limit. */
   hold(bytes: number): void;
   release(): void;
 }

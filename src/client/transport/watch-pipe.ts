@@ -3,7 +3,7 @@ import type { RawEvent, WatchStream } from './transport.ts';
 type Batch = readonly RawEvent[];
 type Result = IteratorResult<Batch, undefined>;
 
-/** Turns pushed batches into a pulled stream. */
+/** A stream that pulls the events of pushed batches. */
 export class WatchPipe implements WatchStream {
   #batches: Batch[] = [];
   #backlog = 0;
@@ -33,7 +33,7 @@ export class WatchPipe implements WatchStream {
     }
   }
 
-  /** Delivers what was pushed before. */
+  /** Ends the stream after the events pushed before. */
   end(error?: unknown): void {
     if (this.#ended) return;
     this.#ended = error === undefined ? {} : { error };
@@ -45,7 +45,7 @@ export class WatchPipe implements WatchStream {
     else reject(error);
   }
 
-  /** Drops what was pushed before. */
+  /** Closes the stream and drops the events pushed before. */
   close(): void {
     this.#batches = [];
     this.#backlog = 0;
@@ -64,7 +64,7 @@ export class WatchPipe implements WatchStream {
 
   #next(): Promise<Result> {
     if (this.#batches.length > 0) {
-      // A consumer that is behind gets everything at once: reading batch by batch, it would stay behind.
+      // A consumer that lags gets everything at once: reading batch by batch, it would not catch up.
       const value = this.#batches.length === 1 ? this.#batches[0]! : this.#batches.flat();
       this.#batches = [];
       this.#backlog = 0;

@@ -1,4 +1,4 @@
-/** Numbers of the DNS protocol that this server decides by. */
+/** Numbers of the DNS protocol that this server interprets. */
 
 export const RecordType = {
   A: 1,
@@ -11,7 +11,7 @@ export const RecordType = {
   SRV: 33,
   DNAME: 39,
   OPT: 41,
-  /** Types from here on are questions about more than one type, or about the zone. */
+  /** The first meta type: types from here on ask for more than one type, or for the zone. */
   FIRST_META: 128,
   ANY: 255,
 } as const;
@@ -25,7 +25,7 @@ export const ResponseCode = {
   NXDOMAIN: 3,
   NOTIMP: 4,
   REFUSED: 5,
-  /** Extended: its upper bits are in the OPT record. */
+  /** An extended code: its upper bits are in the OPT record. */
   BADVERS: 16,
 } as const;
 

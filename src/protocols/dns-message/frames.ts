@@ -1,4 +1,4 @@
-/** Messages on a TCP connection: each has its length before it. */
+/** Messages on a TCP connection, each prefixed with its length. */
 
 const LENGTH_BYTES = 2;
 
@@ -8,12 +8,12 @@ export function framed(message: Buffer): Buffer {
   return Buffer.concat([length, message]);
 }
 
-/** Cuts the bytes of a connection into messages. It holds at most one incomplete message. */
+/** Splits the bytes of a connection into messages. Holds at most one incomplete message. */
 export class MessageFrames {
   #parts: Buffer[] = [];
   #bytes = 0;
 
-  /** Whether part of a message has arrived. */
+  /** True when part of a message has arrived. */
   get isPartial(): boolean {
     return this.#bytes > 0;
   }
@@ -21,7 +21,7 @@ export class MessageFrames {
   push(data: Buffer): Buffer[] {
     this.#parts.push(data);
     this.#bytes += data.length;
-    // Without this, a client that sends single bytes would have them copied each time.
+    // Without this check, single bytes from a client would be copied each time.
     if (this.#bytes < LENGTH_BYTES || this.#bytes < LENGTH_BYTES + this.#length()) return [];
     let rest = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
     const messages: Buffer[] = [];
@@ -36,7 +36,7 @@ export class MessageFrames {
     return messages;
   }
 
-  /** The length of the first message; its two bytes can be in different parts. */
+  /** Returns the length of the first message; its two bytes can be in different chunks. */
   #length(): number {
     const [first, second] = this.#parts;
     return first!.length >= LENGTH_BYTES ? first!.readUInt16BE(0) : first![0]! * 256 + second![0]!;

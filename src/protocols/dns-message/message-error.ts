@@ -1,4 +1,4 @@
-/** A message does not follow the format. */
+/** A malformed message. */
 export class MessageError extends Error {
   override readonly name = 'MessageError';
 }

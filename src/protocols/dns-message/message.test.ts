@@ -52,7 +52,7 @@ const anyRecord = fc.oneof(
   fc.tuple(anyName, anyName, fc.nat(65535)).map(([name, target, port]) => {
     return live(srvRecord(name, { priority: 0, weight: 1, port, target }));
   }),
-  // A type that nothing is known of.
+  // A record of an unknown type.
   fc.tuple(anyName, bytes(300)).map(([name, data]) => live({ name, type: 65280, data })),
 );
 const records = fc.array(anyRecord, { maxLength: 8 });
@@ -170,7 +170,7 @@ describe('a message', () => {
 });
 
 describe('a name', () => {
-  /** A query whose second record has a name of so many pointers, each to the one before. */
+  /** A query whose second record has a name of so many pointers, each to the previous one. */
   function chained(pointers: number): Buffer {
     const head = Buffer.from([0, 1, 1, 0, 0, 1, 0, 2, 0, 0, 0, 0, 1, 0x61, 0, 0, 1, 0, 1]);
     const chain = Buffer.alloc(pointers * 2 - 2);

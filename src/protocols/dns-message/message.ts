@@ -1,4 +1,4 @@
-/** A message in full, as this server reads it from clients and upstream servers. */
+/** Parses complete messages from clients and upstream servers. */
 import { HEADER_BYTES, OPCODE_MASK, RecordType } from './codes.ts';
 import { MessageError } from './message-error.ts';
 import { NameReader } from './name.ts';
@@ -6,13 +6,13 @@ import type { ResourceRecord } from './record.ts';
 import { readData } from './record-data.ts';
 
 export interface Question {
-  /** Lower-case; see name.ts. */
+  /** The lower-case name; see name.ts. */
   readonly name: string;
   readonly type: number;
   readonly class: number;
 }
 
-/** EDNS(0): what the OPT record of a message says. */
+/** EDNS(0): the content of a message's OPT record. */
 interface Edns {
   readonly udpSize: number;
   readonly version: number;
@@ -34,13 +34,13 @@ export interface Query {
 export interface Response {
   readonly id: number;
   readonly flags: number;
-  /** Including the bits in the OPT record. */
+  /** The response code, including the bits in the OPT record. */
   readonly code: number;
   readonly question: Question;
   readonly questionBytes: Buffer;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
-  /** Without the OPT record. */
+  /** The additional records without the OPT record. */
   readonly additionals: readonly ResourceRecord[];
 }
 
@@ -51,7 +51,7 @@ const MAX_KEPT_BYTES = 1_024;
 const DNSSEC_OK = 0x8000;
 const CODE_MASK = 0x000f;
 
-/** Reads a query. Throws a MessageError when it does not follow the format. Records other than OPT are skipped. */
+/** Parses a query. Throws a MessageError when it is malformed. Records other than OPT are skipped. */
 export function readQuery(message: Buffer): Query {
   const head = readHead(message);
   const { flags } = head;
@@ -67,11 +67,11 @@ export function readQuery(message: Buffer): Query {
     edns = ednsOf(record);
   }
   const { id, question, questionBytes } = head;
-  // Field by field: V8 is slow with objects that are spread and extended.
+  // Copies field by field: V8 is slow with objects that are spread and extended.
   return { id, flags, opcode: (flags & OPCODE_MASK) >> 11, question, questionBytes, edns };
 }
 
-/** Reads a response in full. Throws a MessageError when it does not follow the format. */
+/** Parses a complete response. Throws a MessageError when it is malformed. */
 export function readResponse(message: Buffer): Response {
   const head = readHead(message);
   let { position } = head;
@@ -114,7 +114,7 @@ function readHead(message: Buffer) {
   };
 }
 
-/** The question lives as long as its answer is looked up; a message may have 64 KB behind it. */
+/** Copies the question, which is kept during the lookup; the message behind it may take 64 KB. */
 function keptPart(message: Buffer, end: number): Buffer {
   const question = message.subarray(HEADER_BYTES, end);
   return message.buffer.byteLength > MAX_KEPT_BYTES ? Buffer.from(question) : question;

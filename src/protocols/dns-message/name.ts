@@ -1,20 +1,23 @@
 /**
- * Names in messages. As text, a name is lower-case, without the dot at its end, and the root is empty; a dot or backslash
- * inside a label has a backslash before it, and other bytes are Latin-1 characters.
+ * Names in messages. As text, a name is lower-case, without the final dot, and the root is empty; a dot or backslash
+ * inside a label is escaped with a backslash, and other bytes are Latin-1 characters.
  */
 import { MessageError } from './message-error.ts';
 
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 const POINTER = 0xc0;
-/** Pointers of one name: as many as it can have labels. Without a limit, reading a message of 64 KB would take half a second. */
+/**
+ * Limit for the pointers of one name: as many as it can have labels. Without it, reading a message of 64 KB would take
+ * half a second.
+ */
 const MAX_POINTERS = 127;
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 
 /** Reads messages from start to end. Every read checks the bounds. */
 export class NameReader {
-  /** The position after the name that was read last. */
+  /** The position after the last name that was read. */
   end = 0;
 
   /** Reads the name at a position. Pointers must lead backwards, so that every name is finite. */
@@ -73,7 +76,7 @@ function labelText(bytes: Buffer, start: number, end: number): string {
   return text;
 }
 
-/** The first label of a name as text, and the name that it stands in. */
+/** Splits a name into its first label and its parent. */
 export function splitName(name: string): { label: string; parent: string } {
   for (let i = 0; i < name.length; i++) {
     const code = name.charCodeAt(i);
@@ -94,7 +97,7 @@ export function writeLabel(bytes: Buffer, start: number, label: string): number 
   return position;
 }
 
-/** A name of the API in the form that messages use; undefined when DNS cannot express it. */
+/** Converts a name of the API to the form used in messages; undefined when DNS cannot express it. */
 export function nameFrom(text: string): string | undefined {
   const name = text.toLowerCase().replace(/\.$/, '');
   const isValid = name.length < MAX_NAME_BYTES - 1 && /^[\x21-\x7e]+$/.test(name) && !name.includes('\\');
@@ -102,7 +105,7 @@ export function nameFrom(text: string): string | undefined {
   return isValid && hasLabels ? name : undefined;
 }
 
-/** A name without compression, as in the data of records. */
+/** Encodes a name without compression, as in the data of records. */
 export function nameBytes(name: string): Buffer {
   const bytes = Buffer.allocUnsafe(MAX_NAME_BYTES);
   let position = 0;

@@ -1,11 +1,11 @@
 /**
- * Where names are in the data of records. Only these types may have compressed names, which must be expanded before a
- * record can be put into another message (RFC 3597, section 4). The data of all other types is opaque.
+ * Positions of names in the data of records. Only these types may have compressed names, which must be expanded before
+ * a record can be put into another message (RFC 3597, section 4). The data of all other types is opaque.
  */
 import { MessageError } from './message-error.ts';
 import { type NameReader, nameBytes } from './name.ts';
 
-/** A part of the data: a name, a text with its length before it, a number of bytes, or all that is left. */
+/** A part of the data: a name, a length-prefixed text, a number of bytes, or the rest. */
 type Part = 'name' | 'text' | 'rest' | number;
 
 const PARTS: Readonly<Record<number, readonly Part[]>> = {
@@ -32,7 +32,7 @@ const PARTS: Readonly<Record<number, readonly Part[]>> = {
   39: ['name'], // DNAME
 };
 
-/** The data of a record with expanded names. */
+/** Returns the data of a record with its names expanded. */
 export function readData(message: Buffer, type: number, start: number, end: number, names: NameReader): Buffer {
   const parts = PARTS[type];
   if (!parts) return Buffer.from(message.subarray(start, end));
@@ -53,7 +53,7 @@ export function readData(message: Buffer, type: number, start: number, end: numb
   return Buffer.concat(out);
 }
 
-/** Types of RFC 1035 whose data is one name, which may be compressed when it is written. */
+/** Types of RFC 1035 whose data is one name, which may be compressed on writing. */
 const ONE_NAME: ReadonlySet<number> = new Set([2, 5, 12]);
 
 export function isOneName(type: number): boolean {

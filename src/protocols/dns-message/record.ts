@@ -1,11 +1,11 @@
-/** Resource records. Their data is in wire format, with the names in it uncompressed. */
+/** Resource records. Their data is in wire format, with uncompressed names. */
 import { isIPv4, isIPv6 } from 'node:net';
 import { RecordType } from './codes.ts';
 import { nameBytes } from './name.ts';
 
-/** A record without its lifetime, of class IN: what a zone consists of. */
+/** A record of a zone: class IN, without its lifetime. */
 export interface ZoneRecord {
-  /** Of the owner; see name.ts. */
+  /** The owner's name; see name.ts. */
   readonly name: string;
   readonly type: number;
   readonly data: Buffer;
@@ -16,7 +16,7 @@ export interface ResourceRecord extends ZoneRecord {
   readonly ttl: number;
 }
 
-/** An A or AAAA record; undefined when the text is no address. */
+/** Makes an A or AAAA record; undefined when the text is not an address. */
 export function addressRecord(name: string, address: string): ZoneRecord | undefined {
   if (isIPv4(address)) return { name, type: RecordType.A, data: Buffer.from(address.split('.').map(Number)) };
   if (isIPv6(address)) return { name, type: RecordType.AAAA, data: ipv6Bytes(address) };
@@ -27,7 +27,7 @@ export function cnameRecord(name: string, target: string): ZoneRecord {
   return { name, type: RecordType.CNAME, data: nameBytes(target) };
 }
 
-/** Says where all names below a name lead (RFC 6672). */
+/** Makes a record that redirects all names below a name (RFC 6672). */
 export function dnameRecord(name: string, target: string): ZoneRecord {
   return { name, type: RecordType.DNAME, data: nameBytes(target) };
 }
@@ -77,13 +77,13 @@ export function soaRecord(name: string, server: string, mailbox: string, times: 
   return { name, type: RecordType.SOA, data: Buffer.concat([nameBytes(server), nameBytes(mailbox), numbers]) };
 }
 
-/** The lifetime of negative answers that an SOA record states, in seconds. */
+/** Returns the lifetime of negative answers in an SOA record, in seconds. */
 export function negativeTtl({ data, ttl }: ResourceRecord): number {
   if (data.length < 4) return 0;
   return Math.min(ttl, data.readUInt32BE(data.length - 4));
 }
 
-/** The 16 bytes of an IPv6 address, which may end in an IPv4 address. */
+/** Returns the 16 bytes of an IPv6 address, which may end in an IPv4 address. */
 function ipv6Bytes(text: string): Buffer {
   const address = text.replace(/%.*$/, '').replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
     return `${(Number(a) * 256 + Number(b)).toString(16)}:${(Number(c) * 256 + Number(d)).toString(16)}`;
@@ -100,7 +100,7 @@ function ipv6Bytes(text: string): Buffer {
   return bytes;
 }
 
-/** The name under which the records of an address are, in in-addr.arpa or ip6.arpa. */
+/** Returns the name for reverse lookups of an address, in in-addr.arpa or ip6.arpa. */
 export function reverseName(address: string): string | undefined {
   if (isIPv4(address)) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
   if (!isIPv6(address)) return undefined;

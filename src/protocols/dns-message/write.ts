@@ -1,4 +1,4 @@
-/** Writes messages, with compressed names, up to a size. */
+/** Writes messages with compressed names, up to a maximum size. */
 import { Flag, HEADER_BYTES, RecordType, ResponseCode } from './codes.ts';
 import { NameReader, splitName, writeLabel } from './name.ts';
 import type { ResourceRecord } from './record.ts';
@@ -6,17 +6,17 @@ import { isOneName } from './record-data.ts';
 
 export interface MessageParts {
   readonly id: number;
-  /** Without the response code. */
+  /** The flags without the response code. */
   readonly flags: number;
   readonly code: number;
-  /** As in the query. */
+  /** The bytes of the question in the query. */
   readonly questionBytes: Buffer;
-  /** The name in it, as text. */
+  /** The name of the question, as text. */
   readonly questionName: string;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
-  /** Size of UDP messages that this server accepts; undefined: the message has no OPT record. */
+  /** Maximum size of UDP messages that this server accepts; undefined for a message without an OPT record. */
   readonly edns: { readonly udpSize: number; readonly dnssecOk: boolean } | undefined;
 }
 
@@ -24,11 +24,11 @@ const OPT_BYTES = 11;
 const MAX_POINTER = 0x3fff;
 const POINTER_BITS = 0xc000;
 const MAX_MESSAGE_BYTES = 65_535;
-/** Two names and the fixed part. */
+/** Maximum size of a record without its data: two names and the fixed part. */
 const MAX_RECORD_HEAD_BYTES = 1_024;
 /**
- * The message under construction. It has room for a record more than any message, so that a record is written first and
- * its size compared then. The content is copied when it is complete.
+ * The message under construction. It has room for one record beyond the maximum, so a record is written first and its
+ * size checked afterwards. The content is copied when it is complete.
  */
 const scratch = Buffer.allocUnsafe(2 * MAX_MESSAGE_BYTES + MAX_RECORD_HEAD_BYTES);
 
@@ -57,7 +57,7 @@ export function writeMessage(parts: MessageParts, maxBytes: number): Buffer {
   return Buffer.from(scratch.subarray(0, end));
 }
 
-/** The response to a query that cannot be read: the header alone. */
+/** Writes the response to a malformed query: the header alone. */
 export function writeFormatError(id: number, flags: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt16BE(id, 0);
@@ -81,7 +81,7 @@ class RecordWriter {
   position: number;
   readonly #questionName: string;
   readonly #limit: number;
-  /** Positions of names, for pointers to them; undefined while only the name of the question was written. */
+  /** Positions of names, for pointers to them; undefined until a name besides the question's was written. */
   #known: Map<string, number> | undefined;
 
   constructor(questionName: string, position: number, limit: number) {
@@ -90,7 +90,7 @@ class RecordWriter {
     this.#limit = limit;
   }
 
-  /** The names of the question: its own, and those that it is in. */
+  /** Indexes the name of the question and its parents. */
   #questionNames(): Map<string, number> {
     const known = new Map<string, number>();
     let rest = this.#questionName;
@@ -103,7 +103,7 @@ class RecordWriter {
     return known;
   }
 
-  /** Writes records until one does not fit, and returns how many did. */
+  /** Writes records until one does not fit, and returns their number. */
   records(records: readonly ResourceRecord[]): number {
     for (let i = 0; i < records.length; i++) if (!this.#record(records[i]!)) return i;
     return records.length;
@@ -118,7 +118,7 @@ class RecordWriter {
     scratch.writeUInt32BE(record.ttl, fixed + 4);
     const end = this.#data(record, dataStart);
     if (end > this.#limit) {
-      // Names of this record are not in the message.
+      // Forgets the names of the record that did not fit.
       for (const [name, position] of this.#known ?? []) if (position >= start) this.#known?.delete(name);
       return false;
     }
@@ -133,7 +133,7 @@ class RecordWriter {
     return start + data.length;
   }
 
-  /** Writes a name at a position, with a pointer to what is known of it, and returns the position after it. */
+  /** Writes a name at a position, ending in a pointer to a known parent, and returns the position after it. */
   #name(name: string, start: number): number {
     if (name === this.#questionName && name !== '') {
       scratch.writeUInt16BE(POINTER_BITS | HEADER_BYTES, start);

@@ -3,7 +3,7 @@ import type { Stream, StreamHandler } from './session.ts';
 import { GrpcError, GrpcStatus, statusOfHttp } from './status.ts';
 
 export interface Method<Request, Response> {
-  /** `/package.Service/Method`. */
+  /** The path of the method: `/package.Service/Method`. */
   readonly path: string;
   /** Additional headers. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -26,15 +26,15 @@ export const methodsOf =
 
 export interface CallHandler<Response> {
   message(response: Response): void;
-  /** Called once, at the end; undefined: the call succeeded. */
+  /** Called once, at the end; undefined when the call succeeded. */
   ended(error: GrpcError | undefined): void;
 }
 
 const PREFIX = 5;
-/** Unless a client says otherwise; as other clients of gRPC have it. */
+/** Default limit for received messages; that of other gRPC clients. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
-/** A length-prefixed message: compression flag, length, bytes. */
+/** Frames a message: compression flag, length, bytes. */
 export function prefixed(message: Buffer): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX + message.length);
   bytes[0] = 0;
@@ -50,9 +50,12 @@ export class Call<Response> implements StreamHandler {
   readonly #method: Pick<Method<never, Response>, 'decode'>;
   readonly #handler: CallHandler<Response>;
   readonly #maxMessageBytes: number;
-  /** The prefix of the next message, as long as it is incomplete. */
+  /** The prefix of the next message while it is incomplete. */
   #prefix: Buffer = NOTHING;
-  /** A message that comes in several frames, and how much of it has come. Kept frames of few bytes would take much memory. */
+  /**
+   * A message that spans several frames, and its number of received bytes. Keeping many small frames instead would take
+   * much memory.
+   */
   #large: Buffer | undefined;
   #filled = 0;
   #isOver = false;
@@ -102,7 +105,7 @@ export class Call<Response> implements StreamHandler {
     }
   }
 
-  /** The next message, and what follows it; undefined when it is incomplete. */
+  /** Starts the next message, and returns it with the bytes after it; undefined when it is incomplete. */
   #begin(payload: Buffer): { readonly bytes: Buffer; readonly rest: Buffer } | undefined {
     const bytes = this.#prefix.length > 0 ? Buffer.concat([this.#prefix, payload]) : payload;
     this.#prefix = NOTHING;
@@ -159,7 +162,7 @@ function statusOf(trailers: Headers): GrpcError | undefined {
   return new GrpcError(Number.isInteger(code) ? code : GrpcStatus.UNKNOWN, words(trailers.get('grpc-message') ?? ''));
 }
 
-/** Messages are percent-encoded. */
+/** Decodes a status message, which is percent-encoded. */
 function words(text: string): string {
   try {
     return decodeURIComponent(text);

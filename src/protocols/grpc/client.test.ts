@@ -18,7 +18,7 @@ import { GrpcClient, type GrpcClientOptions } from './client.ts';
 import { Flag, FrameType, frame } from './frames.ts';
 import { type GrpcError, GrpcStatus } from './status.ts';
 
-/** Messages are bytes here. */
+/** A method whose messages are raw bytes. */
 const bytesTo = (path: string): Method<Buffer, Buffer> => ({
   path,
   encode: (bytes) => bytes,
@@ -38,7 +38,7 @@ async function listening<S extends Server | Http2Server>(server: S): Promise<{ s
   return { server, url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`) };
 }
 
-/** Node's own HTTP/2, which shares nothing with ours. */
+/** A server on Node's own HTTP/2, which shares no code with ours. */
 async function grpcServer(
   serve: (stream: ServerHttp2Stream, path: string) => void,
   settings: { maxConcurrentStreams?: number; initialWindowSize?: number } = {},
@@ -92,7 +92,7 @@ describe('a unary call', () => {
       fc.asyncProperty(sizes, async (lengths) => {
         const messages = lengths.map((length, index) => Buffer.alloc(length, index + 1));
         const answers = await Promise.all(messages.map((message) => call(client, message)));
-        // Comparing two buffers as values is slow where they are long.
+        // Comparing long buffers as values is slow.
         expect(answers.map((each, index) => each.equals(messages[index]!))).toEqual(messages.map(() => true));
       }),
       { numRuns: 20 },
@@ -143,7 +143,7 @@ describe('a unary call', () => {
   });
 
   it('reads every character that a header may have, as the server compresses it', async () => {
-    // Node's HTTP/2 writes Huffman code wherever that is shorter: among letters that have short codes.
+    // Node's HTTP/2 uses Huffman coding wherever it is shorter, as with letters that have short codes.
     const filler = 'a'.repeat(20);
     const octets = Array.from({ length: 256 }, (_, octet) => octet).filter((octet) => octet > 0x20 && octet !== 0x7f);
     const texts = octets.map((octet) => String.fromCharCode(octet)).filter((text) => text !== '%');
@@ -345,7 +345,7 @@ describe('a connection', () => {
   });
 });
 
-/** Says that it speaks HTTP/2, and nothing more. */
+/** A peer that sends its HTTP/2 settings, and nothing more. */
 function mute() {
   return listening(
     createPlain((socket: Socket) => {

@@ -10,7 +10,7 @@ import { Session } from './session.ts';
 import { GrpcError, GrpcStatus } from './status.ts';
 
 export interface TlsOptions {
-  /** PEM; default: the authorities that Node trusts. */
+  /** Certificate authorities as PEM; default: those that Node trusts. */
   readonly ca?: Buffer | string;
   /** Client certificate and key, as PEM. */
   readonly cert?: Buffer | string;
@@ -24,19 +24,19 @@ export interface GrpcClientOptions {
   readonly clock: Clock;
   /** Cancels connecting; ignored once connected. */
   readonly signal: AbortSignal;
-  /** Of a message that the server sends; a larger one fails its call. Default: 4 MiB. */
+  /** Limit for messages from the server; a larger one fails its call. Default: 4 MiB. */
   readonly maxMessageBytes?: number | undefined;
 }
 
 export interface GrpcStream<Request> {
   send(request: Request): void;
-  /** Cancels the call. The handler is not called any more. */
+  /** Cancels the call. The handler is not called afterwards. */
   cancel(): void;
 }
 
 type HeadersSource = Pick<Method<never, never>, 'path' | 'metadata'>;
 
-/** Makes calls over one connection. When that ends, so does the client: callers connect again. */
+/** Makes calls over one connection. The client ends with its connection: callers connect again. */
 export class GrpcClient {
   readonly #session: Session;
   readonly #url: URL;
@@ -50,12 +50,12 @@ export class GrpcClient {
     this.#maxMessageBytes = maxMessageBytes;
   }
 
-  /** Resolves when the server has answered; rejects with GrpcError, or with what the signal was aborted with. */
+  /** Resolves when the server has answered; rejects with GrpcError, or with the reason of the signal. */
   static async connect(options: GrpcClientOptions): Promise<GrpcClient> {
     const { url, tls, clock, signal } = options;
     const socket = socketTo(url, tls);
     const giveUp = () => socket.destroy();
-    // Errors are handled where they are awaited; one in between ends the socket in any case.
+    // Errors are handled where they are awaited; an error in between ends the socket as well.
     socket.on('error', () => {});
     signal.addEventListener('abort', giveUp, { once: true });
     try {
@@ -78,7 +78,7 @@ export class GrpcClient {
     }
   }
 
-  /** Whether it accepts calls. */
+  /** True while it accepts calls. */
   get isOpen(): boolean {
     return this.#session.isOpen;
   }
@@ -106,7 +106,7 @@ export class GrpcClient {
     });
   }
 
-  /** A bidirectional stream, until the server ends it or the caller cancels. */
+  /** Opens a bidirectional stream, which lasts until the server ends it or the caller cancels. */
   stream<Request, Response>(method: Method<Request, Response>, handler: CallHandler<Response>): GrpcStream<Request> {
     const call = new Call(method, handler, this.#maxMessageBytes);
     const stream = this.#session.open(this.#headersOf(method), call);
@@ -129,7 +129,7 @@ export class GrpcClient {
     return call;
   }
 
-  /** Pings the server, and ends the connection when there is no answer. */
+  /** Pings the server, and closes the connection when there is no answer. */
   probe(): void {
     this.#session.probe();
   }

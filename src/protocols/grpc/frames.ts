@@ -38,7 +38,7 @@ export const ErrorCode = {
 /** The connection preface of a client. */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** Initial settings of both sides, which we keep. */
+/** Initial window of both sides, which we keep. */
 export const DEFAULT_WINDOW = 65_535;
 export const DEFAULT_FRAME_SIZE = 16_384;
 
@@ -50,7 +50,7 @@ export const LARGEST_FRAME = 2 ** 24 - 1;
 export const HEAD = 9;
 export const STREAM_AT = 5;
 
-/** The peer violated the protocol: the connection must be closed. */
+/** A protocol violation by the peer: the connection must be closed. */
 export class Http2Error extends Error {
   override readonly name = 'Http2Error';
   constructor(
@@ -82,7 +82,7 @@ export function frame(head: FrameHead, payload: Buffer): Buffer {
   return bytes;
 }
 
-/** A frame whose payload is one number. */
+/** Encodes a payload of one number. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
   bytes.writeUInt32BE(value);
@@ -106,7 +106,7 @@ export function readSettings(payload: Buffer): (readonly [setting: number, value
   ]);
 }
 
-/** The payload of DATA or HEADERS without padding and priority. */
+/** Strips padding and priority from the payload of DATA or HEADERS. */
 export function unpadded(payload: Buffer, flags: number): Buffer {
   let start = 0;
   let end = payload.length;
@@ -123,7 +123,7 @@ export interface FrameTaker {
   frame(type: number, flags: number, stream: number, payload: Buffer): void;
 }
 
-/** Splits received bytes into frames. Payloads share the memory of what was read. */
+/** Splits received bytes into frames. Payloads share the memory of the received chunk. */
 export class FrameSplitter {
   #rest: Buffer | undefined;
 

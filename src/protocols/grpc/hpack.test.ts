@@ -15,7 +15,7 @@ describe('headers as bytes', () => {
     );
   });
 
-  // The examples of RFC 7541, appendix C, as far as they need no table.
+  // The examples of RFC 7541, appendix C, that need no dynamic table.
   it.each([
     ['400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572', [['custom-key', 'custom-header']]],
     ['040c 2f73 616d 706c 652f 7061 7468', [[':path', '/sample/path']]],

@@ -1,6 +1,6 @@
 /**
- * HPACK (RFC 7541) without the dynamic table: we add nothing to it, and ask the peer for one of size 0. So equal headers
- * are equal bytes.
+ * HPACK (RFC 7541) without the dynamic table: we add nothing to it, and ask the peer for a size of 0. Equal headers are
+ * therefore equal bytes.
  */
 import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
 import { ErrorCode, Http2Error } from './frames.ts';
@@ -20,7 +20,7 @@ function literal(text: string): Buffer {
   return Buffer.concat([integer(bytes.length), bytes]);
 }
 
-/** A length with a prefix of seven bits; the eighth bit, for Huffman coding, is 0. */
+/** Encodes a length with a prefix of seven bits; the eighth bit, for Huffman coding, is 0. */
 function integer(value: number): Buffer {
   if (value < 0x7f) return Buffer.from([value]);
   const bytes = [0x7f];
@@ -29,7 +29,7 @@ function integer(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Limit for decoded blocks that are cached. Servers send few different ones, except for errors. */
+/** Size of the cache of decoded blocks. Servers send few different ones, except for errors. */
 const MAX_CACHED_BYTES = 12 * 1024;
 
 export class HeaderDecoder {
@@ -122,7 +122,7 @@ function malformed(what: string): Http2Error {
   return new Http2Error(ErrorCode.COMPRESSION_ERROR, `the peer sent ${what}`);
 }
 
-/** RFC 7541, appendix A. */
+/** The static table of RFC 7541, appendix A. */
 const STATIC: readonly (readonly [name: string, value: string])[] = [
   ...[':authority', ':method=GET', ':method=POST', ':path=/', ':path=/index.html', ':scheme=http', ':scheme=https'],
   ...[':status=200', ':status=204', ':status=206', ':status=304', ':status=400', ':status=404', ':status=500'],

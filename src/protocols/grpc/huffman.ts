@@ -9,7 +9,7 @@ const LENGTHS =
 
 const MAX_CODE_BITS = 30;
 
-/** For each length: its first code, and the octets with codes of that length, in order. */
+/** Codes of one length: the first code, and the octets in the order of their codes. */
 interface Codes {
   readonly first: number;
   readonly octets: readonly number[];
@@ -29,7 +29,7 @@ function byLength(): Codes[] {
   return found;
 }
 
-/** The decoded octets, one character each; undefined for an invalid code. */
+/** Decodes octets, one character each; undefined for an invalid code. */
 export function decodeHuffman(bytes: Buffer): string | undefined {
   let text = '';
   let code = 0;
@@ -46,6 +46,6 @@ export function decodeHuffman(bytes: Buffer): string | undefined {
       length = 0;
     }
   }
-  // Padding of the last byte is all ones.
+  // The padding of the last byte is all ones.
   return length < 8 && code === 2 ** length - 1 ? text : undefined;
 }

@@ -6,15 +6,15 @@ export interface Body {
   readonly id: number;
   /** Bytes that the peer accepts on this stream. */
   window: number;
-  /** Data that was not sent yet. */
+  /** Data waiting to be sent. */
   readonly waiting: Buffer[];
-  /** Whether the stream ends after that data. */
+  /** True when the stream ends after the waiting data. */
   isComplete: boolean;
 }
 
 /**
- * Sends frames. Those of one turn of the event loop are sent in one write: system calls, and the peer's reads, cost more than
- * copying. Data respects the peer's flow-control windows.
+ * Sends frames. The frames of one turn of the event loop are sent in one write: system calls, and the peer's reads,
+ * cost more than copying. Data respects the peer's flow-control windows.
  */
 export class Outgoing {
   readonly #socket: Socket;
@@ -52,7 +52,7 @@ export class Outgoing {
     this.#blocked.delete(body);
   }
 
-  /** A window has opened. */
+  /** Sends more after a window has opened. */
   resume(): void {
     for (const body of this.#blocked) this.send(body);
   }
@@ -62,7 +62,7 @@ export class Outgoing {
     this.#blocked.delete(body);
   }
 
-  /** Returns how many of the bytes were sent. */
+  /** Sends data, and returns the number of bytes that fit the windows. */
   #data(body: Body, bytes: Buffer, last: boolean): number {
     let at = 0;
     do {

@@ -1,4 +1,4 @@
-/** What only a peer that is played by hand does; the rest is in client.test.ts. */
+/** Tests against a hand-written peer; others are in client.test.ts. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ afterEach(() => {
 const NOTHING: Buffer = Buffer.alloc(0);
 const request = frame({ type: FrameType.HEADERS, flags: Flag.END_HEADERS }, encodeHeaders([[':method', 'POST']]));
 
-/** A session, and the other end of its connection. */
+/** A session, and the peer's end of its connection. */
 async function playing(options: Partial<SessionOptions> = {}) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -62,7 +62,7 @@ async function playing(options: Partial<SessionOptions> = {}) {
   return { session, say, hear, heard, peer };
 }
 
-/** Notes what happens to a stream. */
+/** A handler that records the events of a stream. */
 function noting(): StreamHandler & { readonly notes: unknown[] } {
   const notes: unknown[] = [];
   return {

@@ -26,11 +26,11 @@ import { HeaderDecoder, type Headers } from './hpack.ts';
 import { type Body, Outgoing } from './outgoing.ts';
 import { GrpcError, GrpcStatus, statusOfReset } from './status.ts';
 
-/** Receives the data of a stream. After `last`, or failed(), nothing is called any more. */
+/** Receives the data of a stream. After `last` or `failed` there are no more calls. */
 export interface StreamHandler {
   headers(headers: Headers, last: boolean): void;
   data(payload: Buffer, last: boolean): void;
-  /** The stream was reset by the peer, or the connection ended. */
+  /** Called when the peer reset the stream, or the connection ended. */
   failed(error: GrpcError): void;
 }
 
@@ -40,10 +40,10 @@ export interface SessionOptions {
   readonly lastStream?: number;
 }
 
-/** One stream, as the caller sees it. */
+/** A stream, as the caller sees it. */
 export interface Stream {
   send(bytes: Buffer, last: boolean): void;
-  /** Cancels the stream. The handler is not called any more. */
+  /** Cancels the stream. The handler is not called afterwards. */
   cancel(): void;
 }
 
@@ -51,10 +51,10 @@ export interface Stream {
 const STREAM_WINDOW = 16 * 2 ** 20;
 const SESSION_WINDOW = 2 * STREAM_WINDOW;
 
-/** With the heads of their frames: a peer could send empty ones without end. */
+/** Limit for a header block, frame heads included: a peer could send empty frames without end. */
 const LONGEST_HEADERS = 2 ** 18;
 
-/** Answers to pings and settings that wait for a peer which does not read them. */
+/** Limit for unsent answers to pings and settings: the peer may not read them. */
 const MOST_UNREAD_ANSWERS = 1_000;
 
 const SILENCE_MILLISECONDS = 30_000;
@@ -70,7 +70,7 @@ export class Session {
   readonly #splitter = new FrameSplitter();
   readonly #decoder = new HeaderDecoder();
   readonly #streams = new ShortLivedMap<number, OpenStream>();
-  /** Streams beyond the peer's limit of concurrent streams. */
+  /** Streams waiting because of the peer's limit of concurrent streams. */
   readonly #queue = new Set<OpenStream>();
   /** Resolves when the peer has sent its settings; rejects with GrpcError when the connection ends before. */
   readonly ready: Promise<void>;
@@ -90,7 +90,7 @@ export class Session {
   #ping: Timer | undefined;
   #pingedAt = Number.NEGATIVE_INFINITY;
 
-  /** The socket is connected. */
+  /** `socket` must be connected. */
   constructor(socket: Socket, { clock, lastStream = LARGEST_WINDOW }: SessionOptions) {
     this.#socket = socket;
     this.#clock = clock;
@@ -106,7 +106,7 @@ export class Session {
     this.#greet();
   }
 
-  /** Whether it accepts new streams. */
+  /** True while it accepts new streams. */
   get isOpen(): boolean {
     return this.#accepts;
   }
@@ -115,7 +115,10 @@ export class Session {
     return this.#closed;
   }
 
-  /** `headers` is a frame without the stream id. Fails at once on a connection that accepts no new streams. */
+  /**
+   * Opens a stream. `headers` is a frame without the stream id. Fails at once on a connection that accepts no new
+   * streams.
+   */
   open(headers: Buffer, handler: StreamHandler): Stream {
     const stream = new OpenStream(this, headers, handler);
     if (!this.#accepts) queueMicrotask(() => handler.failed(unavailable('the connection is over')));
@@ -194,7 +197,7 @@ export class Session {
     if (this.#nextStream > this.#lastStream) this.#goAway(stream.id);
   }
 
-  /** After the end of a stream, another one may start, or the connection may close. */
+  /** Opens the next stream after one has ended, or closes a retired connection. */
   #next(): void {
     for (const stream of this.#queue) {
       if (this.#streams.size >= this.#mostStreams) return;
@@ -289,7 +292,7 @@ export class Session {
     stream.handler.headers(headers, last);
   }
 
-  /** The peer has ended the stream. */
+  /** Handles the end of a stream by the peer. */
   #over(stream: OpenStream): void {
     if (stream.isComplete && stream.waiting.length === 0) {
       this.#streams.delete(stream.id);
@@ -325,7 +328,7 @@ export class Session {
         return;
       case Setting.INITIAL_WINDOW_SIZE:
         if (value > LARGEST_WINDOW) throw new Http2Error(ErrorCode.FLOW_CONTROL_ERROR, 'a window is too large');
-        // The windows of open streams change with it, and may become negative.
+        // The windows of open streams change by the difference, and may become negative.
         for (const stream of this.#streams.values()) stream.window += value - this.#initialWindow;
         this.#initialWindow = value;
         return;
@@ -333,7 +336,7 @@ export class Session {
         if (value < DEFAULT_FRAME_SIZE || value > LARGEST_FRAME) throw broken('a frame size is not allowed');
         this.#outgoing.frameSize = value;
         return;
-      // The others are hints, or do not concern clients.
+      // Other settings are hints, or do not concern clients.
     }
   }
 
@@ -347,7 +350,7 @@ export class Session {
     }
   }
 
-  /** Sends an answer that the peer has caused; one that causes many and reads none loses the connection. */
+  /** Sends an answer that the peer caused; a peer that causes many and reads none is disconnected. */
   #answer(head: { readonly type: number; readonly flags: number }, payload: Buffer): void {
     this.#unreadAnswers = this.#socket.writableNeedDrain ? this.#unreadAnswers + 1 : 0;
     if (this.#unreadAnswers > MOST_UNREAD_ANSWERS) {
@@ -356,7 +359,7 @@ export class Session {
     this.#control(head, payload);
   }
 
-  /** Streams after the last one that the peer has processed can be retried. */
+  /** Handles GOAWAY: streams after the last one that the peer has processed can be retried. */
   #goAway(last: number): void {
     this.#accepts = false;
     const error = unavailable('the other side is going away');

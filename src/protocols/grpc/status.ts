@@ -17,7 +17,7 @@ export const GrpcStatus = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** A call that failed. `code` is one of GrpcStatus, or another one that the server chose. */
+/** A failed call. `code` is one of GrpcStatus, or another one that the server chose. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   constructor(
@@ -29,7 +29,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** The status for a response that is not gRPC. */
+/** Returns the status for a response that is not gRPC. */
 export function statusOfHttp(status: string | undefined): number {
   switch (status) {
     case '400':
@@ -50,7 +50,7 @@ export function statusOfHttp(status: string | undefined): number {
   }
 }
 
-/** The status for a stream that the peer has reset. */
+/** Returns the status for a stream that the peer has reset. */
 export function statusOfReset(code: number): number {
   switch (code) {
     case ErrorCode.REFUSED_STREAM:

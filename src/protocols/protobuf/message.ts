@@ -1,7 +1,7 @@
 /**
- * Describes protobuf messages (proto3) as tables of fields, from which encoding, decoding and types derive. A message is
- * encoded from an object in which every field may be absent, and decoded to one in which absent fields have their default:
- * empty texts and lists, zero, false, and undefined for messages.
+ * Describes protobuf messages (proto3) as tables of fields, from which encoding, decoding and types derive. A message
+ * is encoded from an object in which every field may be absent, and decoded to one in which absent fields have their
+ * default: empty strings and lists, zero, false, and undefined for messages.
  */
 import { ProtoReader } from './reader.ts';
 import { ProtoWriter } from './writer.ts';
@@ -9,10 +9,10 @@ import { ProtoWriter } from './writer.ts';
 interface FieldType<In, Out> {
   /** The value of a field that is absent. */
   readonly absent: Out;
-  /** Whether a value is encoded by leaving the field out. */
+  /** Reports whether a value is the default, which is not written. */
   isDefault(value: In): boolean;
   write(out: ProtoWriter, field: number, value: In): void;
-  /** Reads an occurrence of the field; `soFar` is the value from the ones before it. */
+  /** Reads an occurrence of the field; `soFar` is the value after the previous ones. */
   read(reader: ProtoReader, soFar: Out): Out;
 }
 
@@ -32,13 +32,13 @@ type OutputOf<F extends Fields> = {
 export interface Message<In, Out> {
   encode(value: In): Buffer;
   decode(bytes: Buffer): Out;
-  /** As the type of a field of another message. */
+  /** The type for a field of another message. */
   readonly type: FieldType<In, Out | undefined>;
 }
 
-/** What a message is encoded from. */
+/** The input from which a message is encoded. */
 export type Encodable<M> = M extends Message<infer In, infer _> ? In : never;
-/** What a message is decoded to. */
+/** The result of decoding a message. */
 export type Decoded<M> = M extends Message<infer _, infer Out> ? Out : never;
 
 /** Shared by all messages, since each is encoded synchronously. */
@@ -137,7 +137,7 @@ export function list<In, Out>(type: FieldType<In, Out>): FieldType<readonly In[]
       for (let i = values.length - 1; i >= 0; i--) type.write(out, number, values[i]!);
     },
     read: (reader, soFar) => {
-      // After the first occurrence, it is the list that was made here.
+      // After the first occurrence, `soFar` is the list created here.
       const values = soFar === none ? [] : (soFar as Exclude<Out, undefined>[]);
       values.push(type.read(reader, type.absent) as Exclude<Out, undefined>);
       return values;
@@ -149,7 +149,7 @@ const Entry = message({ key: field(1, text), value: field(2, text) });
 
 const NO_TEXTS: Readonly<Record<string, string>> = {};
 
-/** A map from text to text. */
+/** A map from string to string. */
 export const texts: FieldType<Readonly<Record<string, string>>, Readonly<Record<string, string>>> = {
   absent: NO_TEXTS,
   isDefault: (value) => Object.keys(value).length === 0,
@@ -158,9 +158,9 @@ export const texts: FieldType<Readonly<Record<string, string>>, Readonly<Record<
   },
   read: (reader, soFar) => {
     const { key, value } = Entry.type.read(reader, undefined)!;
-    // After the first entry, it is the map that was made here: copying it for every entry would take quadratic time.
+    // After the first entry, `soFar` is the map created here: copying it for every entry would take quadratic time.
     const map = soFar === NO_TEXTS ? {} : soFar;
-    // Also a key that objects have for another purpose.
+    // Defines the property, because a key may be one that objects have already.
     Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
     return map;
   },

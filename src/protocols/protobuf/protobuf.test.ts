@@ -34,7 +34,7 @@ function write(out: ProtoWriter, fields: readonly Field[]): void {
   }
 }
 
-/** Reads as the fields were written; or passes over all that `skips` names. */
+/** Reads the fields in the order written, and skips those that `skips` selects. */
 function read(reader: ProtoReader, fields: readonly Field[], skips: (index: number) => boolean): Field[] {
   const found: Field[] = [];
   for (let number = reader.next(), index = 0; number; number = reader.next(), index++) {

@@ -1,6 +1,6 @@
 /**
- * Reads protobuf, field by field: next() moves to a field and returns its number, and exactly one of the other methods reads
- * its value. Throws ProtobufError for malformed messages, and for fields of another wire type than the one that is read.
+ * Reads protobuf, field by field: next() moves to a field and returns its number, and exactly one of the other methods
+ * reads its value. Throws ProtobufError for malformed messages, and for fields of an unexpected wire type.
  */
 export class ProtoReader {
   readonly #bytes: Buffer;
@@ -13,7 +13,7 @@ export class ProtoReader {
     this.#end = bytes.length;
   }
 
-  /** The number of the next field; 0 at the end. */
+  /** Moves to the next field and returns its number; 0 at the end. */
   next(): number {
     if (this.#at >= this.#end) return 0;
     const tag = this.#varint();
@@ -23,19 +23,21 @@ export class ProtoReader {
     return field;
   }
 
-  /** Whole numbers up to 2^53 are exact. */
+  /** Reads a whole number, exact up to 2^53. */
   number(): number {
     this.#expect(VARINT);
     return this.#varint();
   }
 
-  /** A number that may be negative. */
+  /** Reads a number that may be negative. */
   signed(): number {
     this.#expect(VARINT);
     return this.#signed();
   }
 
-  /** Numbers of a repeated field: one, or all of them, packed. At most one more than the maximum is read. */
+  /**
+   * Reads an occurrence of a repeated number: one, or all of them, packed. At most one more than the maximum is read.
+   */
   signedList(max = Number.POSITIVE_INFINITY): number[] {
     if (this.#type !== DELIMITED) return [this.signed()];
     return this.message(() => {
@@ -56,7 +58,7 @@ export class ProtoReader {
     return this.number() !== 0;
   }
 
-  /** The bytes, sharing the memory of the message. */
+  /** Reads bytes, which share the memory of the message. */
   bytes(): Buffer {
     const length = this.#length();
     const start = this.#at;
@@ -118,7 +120,10 @@ export class ProtoReader {
     if (this.#type !== type) throw new ProtobufError(`a field has type ${this.#type}, not ${type}`);
   }
 
-  /** Negative numbers take ten bytes, which a double cannot represent exactly: they are put together from two halves. */
+  /**
+   * Reads a number that may be negative. Negative numbers take ten bytes, which a double cannot represent exactly: they
+   * are combined from two halves.
+   */
   #signed(): number {
     const start = this.#at;
     const value = this.#varint();

@@ -38,13 +38,13 @@ export class ProtoWriter {
     this.#tag(field, VARINT);
   }
 
-  /** A whole number from 0 up to 2^53. */
+  /** Writes a whole number from 0 up to 2^53. */
   number(field: number, value: number): void {
     this.#varint(value);
     this.#tag(field, VARINT);
   }
 
-  /** A whole number from -2^53 to 2^53. */
+  /** Writes a whole number from -2^53 to 2^53. */
   signed(field: number, value: number): void {
     if (value >= 0) this.#varint(value);
     else this.#negative(value);
@@ -69,7 +69,7 @@ export class ProtoWriter {
     return this.#buffer.length - this.#start;
   }
 
-  /** Makes a message of everything that was written since there were `length` bytes: message() without a function. */
+  /** Turns everything that was written since there were `length` bytes into a message: message() without a function. */
   wrap(field: number, length: number): void {
     this.#varint(this.length - length);
     this.#tag(field, DELIMITED);
@@ -81,7 +81,7 @@ export class ProtoWriter {
       this.#start = this.#size;
       return Buffer.from(written);
     }
-    // The buffer was enlarged for this message, which keeps it.
+    // The message keeps the buffer, which was enlarged for it.
     this.#buffer = Buffer.allocUnsafeSlow(this.#size);
     this.#start = this.#size;
     return written;
@@ -109,7 +109,7 @@ export class ProtoWriter {
     this.#buffer[at] = rest;
   }
 
-  /** Two's complement in 64 bits, which always takes ten bytes. */
+  /** Writes 64 bits of two's complement, which always take ten bytes. */
   #negative(value: number): void {
     this.#reserve(MAX_VARINT);
     this.#start -= MAX_VARINT;

@@ -1,4 +1,4 @@
-/** The dictionary that SPDY/3 header blocks are compressed with: common header names and values, then a run of text. */
+/** The compression dictionary of SPDY/3 header blocks: common header names and values, then a run of text. */
 
 const STRINGS = `options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow
 authorization cache-control connection content-base content-encoding content-language content-length content-location
@@ -26,7 +26,7 @@ function lengthPrefixed(text: string): Buffer {
 
 let dictionary: Buffer | undefined;
 
-/** Made when it is first needed, because few processes need it. */
+/** Created on first use, because few processes need it. */
 export function headerDictionary(): Buffer {
   dictionary ??= Buffer.concat([
     ...STRINGS.split(/\s+/).map((text) => lengthPrefixed(text.replace('_', ' '))),

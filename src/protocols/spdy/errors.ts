@@ -1,9 +1,9 @@
-/** The peer broke the protocol; the session ends. */
+/** A protocol violation by the peer; the session ends. */
 export class SpdyError extends Error {
   override readonly name = 'SpdyError';
 }
 
-/** The peer, or the end of the session, ended a stream before it was complete. */
+/** A stream that the peer, or the end of the session, ended before it was complete. */
 export class StreamResetError extends Error {
   override readonly name = 'StreamResetError';
 

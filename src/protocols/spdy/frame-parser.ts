@@ -11,12 +11,12 @@ export interface ControlFrame {
   readonly payload: Buffer;
 }
 
-/** Data frames are handed on as they arrive, so that a large one is never held as a whole. */
+/** A piece of a data frame. Pieces are passed on as they arrive, so that a large frame is never held as a whole. */
 export interface DataPiece {
   readonly kind: 'data';
   readonly stream: number;
   readonly bytes: Buffer;
-  /** Whether these are the stream's last bytes. */
+  /** True when these are the stream's last bytes. */
   readonly isLast: boolean;
 }
 
@@ -26,19 +26,19 @@ interface OpenDataFrame {
   readonly hasFin: boolean;
 }
 
-/** Of a control frame; Kubernetes' are below one. */
+/** Limit for a control frame; those of Kubernetes are below one. */
 const MAX_CONTROL_BYTES = 64 * 1024;
 
 /** Splits the bytes of a connection into frames. */
 export class FrameParser {
-  /** Bytes that do not make a frame yet. They are joined when there are enough of them, not with every chunk. */
+  /** Bytes that do not make a frame yet. They are joined once there are enough of them, not with every chunk. */
   #rest: Buffer[] = [];
   #restBytes = 0;
   #neededBytes = HEAD_BYTES;
   /** The data frame whose bytes are being read. */
   #data: OpenDataFrame | undefined;
 
-  /** Whether bytes are kept that do not make a frame yet. */
+  /** True when incomplete bytes are buffered. */
   get hasRest(): boolean {
     return this.#restBytes > 0;
   }

@@ -13,7 +13,7 @@ export const FrameType = {
 
 export const Flag = { fin: 1, unidirectional: 2 } as const;
 
-/** Why a stream was reset. */
+/** Reasons for resetting a stream. */
 export const ResetCode = {
   protocolError: 1,
   invalidStream: 2,
@@ -25,7 +25,7 @@ export const ResetCode = {
   streamAlreadyClosed: 9,
 } as const;
 
-/** Why a session ends. */
+/** Reasons for ending a session. */
 export const GoAwayCode = { ok: 0, protocolError: 1, internalError: 2 } as const;
 
 export const INITIAL_WINDOW_SETTING = 7;
@@ -53,7 +53,7 @@ function control({ type, flags = 0 }: ControlFrame, numbers: readonly number[], 
 }
 
 export function synStream(stream: number, block: Buffer, flags = 0): Buffer {
-  // Associated stream, then priority and slot, all 0; those two take 16 bits.
+  // The associated stream, then priority and slot, all 0; those two take 16 bits.
   return control({ type: FrameType.synStream, flags }, [stream, 0], Buffer.concat([Buffer.alloc(2), block]));
 }
 

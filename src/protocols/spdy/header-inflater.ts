@@ -2,7 +2,7 @@ import { constants, createInflate, type Inflate } from 'node:zlib';
 import { headerDictionary } from './dictionary.ts';
 import { SpdyError } from './errors.ts';
 
-/** Of one inflated header block. */
+/** Limit for one inflated header block. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /** Inflates the header blocks of a connection, which are one zlib stream: one at a time, in order. */
@@ -24,7 +24,7 @@ export class HeaderInflater {
     this.#inflate.on('close', () => this.#fail(new SpdyError('the session has ended')));
   }
 
-  /** Rejects with a SpdyError; then no further block can be inflated. */
+  /** Inflates a block. Rejects with a SpdyError; then no further block can be inflated. */
   inflate(block: Buffer): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       this.#fail = reject;

@@ -1,7 +1,10 @@
-/** Header blocks of SPDY/3: a count, then names and values with their lengths. Several values of a name are separated by NUL. */
+/**
+ * Header blocks of SPDY/3: a count, then length-prefixed names and values. Several values of a name are separated by
+ * NUL.
+ */
 import { SpdyError } from './errors.ts';
 
-/** Names in lower case. */
+/** Headers by lower-case name. */
 export type SpdyHeaders = Readonly<Record<string, string>>;
 
 /** A header block as stored deflate blocks. The first block of a connection starts the zlib stream. */
@@ -42,7 +45,7 @@ export function decodeHeaders(block: Buffer): SpdyHeaders {
 const ZLIB_HEAD = Buffer.from([0x78, 0x01]);
 const MAX_STORED_BYTES = 0xffff;
 
-/** An empty block. Go's inflater hands out what it has only at such a block; without it, it fails at the next header block. */
+/** An empty block. Go's inflater releases data only at such a block; without it, it fails at the next header block. */
 const FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
 
 function storedBlocks(bytes: Buffer): Buffer[] {

@@ -9,7 +9,7 @@ const data = (stream: number, bytes: Buffer, flags = 0) =>
 const a = Buffer.alloc(20_000, 'a');
 const b = Buffer.alloc(30_000, 'b');
 
-/** As a socket reads it: in memory of its own. */
+/** A chunk as a socket reads it, in memory of its own. */
 const read = (...frames: readonly Buffer[]) => {
   const all = Buffer.concat(frames);
   return Buffer.from(new Uint8Array(all).buffer);

@@ -306,7 +306,9 @@ function hostileFrame(): fc.Arbitrary<Buffer> {
 describe('a slow reader', () => {
   const MUCH = 8 * 1024 * 1024;
 
-  /** Sends data on streams in turn, until the session reads no more. Returns how much the streams get. */
+  /**
+   * Sends data on streams in turn, until the session stops reading. Returns the number of bytes that reach the streams.
+   */
   async function flood(peer: Socket, ids: readonly number[], most: number): Promise<number> {
     const chunk = Buffer.alloc(16 * 1024);
     let sent = 0;
@@ -318,7 +320,7 @@ describe('a slow reader', () => {
     return sent;
   }
 
-  /** Whether the other end goes on reading: many turns of the event loop are enough for that. */
+  /** Reports whether the other end keeps reading, which shows within many turns of the event loop. */
   async function isDrained(peer: Socket): Promise<boolean> {
     for (let turn = 0; turn < 2_000; turn++) {
       await nextTurn();
@@ -404,7 +406,7 @@ describe('a slow reader', () => {
     await flood(peer, ids, ids.length * MAX_BUFFERED_BYTES);
     const buffered = () => streams.reduce((sum, { readableLength }) => sum + readableLength, 0);
     expect(buffered()).toBeLessThanOrEqual(MAX_SESSION_BUFFERED_BYTES + MAX_BUFFERED_BYTES);
-    // Streams that are closed make room for the others.
+    // Closing streams makes room for the others.
     for (const stream of streams.splice(1)) stream.destroy();
     const first = streams[0]!.readableLength;
     let received = 0;
@@ -492,7 +494,7 @@ describe('frames', () => {
         ),
         (headers) => {
           const block = encodeHeaders(headers, false);
-          // Small ones are one stored block, and an empty one.
+          // Small headers are one stored block, and an empty one.
           expect({ ...decodeHeaders(block.subarray(5, -5)) }).toEqual({ ...headers });
         },
       ),

@@ -25,22 +25,22 @@ import { MAX_BUFFERED_BYTES, SpdyStream, type StreamHost } from './stream.ts';
 
 export interface SpdySessionOptions {
   readonly role: 'client' | 'server';
-  /** Called for each stream that the peer opens; it is to `accept` or `reset` it. Without it, all are refused. */
+  /** Called for each stream that the peer opens; it must `accept` or `reset` it. When absent, all are refused. */
   readonly onStream?: (stream: SpdyStream) => void;
-  /** Announces a window, and expects the peer to have one. Kubernetes' own peers have none. */
+  /** Announces a window, and expects the peer to use windows. Kubernetes' own peers do not. */
   readonly announcesWindow?: boolean;
-  /** Open streams that the peer may have. */
+  /** Limit for the open streams of the peer. */
   readonly maxStreams?: number;
 }
 
 const DEFAULT_WINDOW_BYTES = 64 * 1024;
 const MAX_DATA_FRAME_BYTES = 64 * 1024;
 const DEFAULT_MAX_STREAMS = 1000;
-/** Bytes that all streams together keep for slow readers. Then nothing is read until some of them were. */
+/** Bytes that all streams together buffer for slow readers. At the limit, reading pauses until some were consumed. */
 export const MAX_SESSION_BUFFERED_BYTES = 4 * 1024 * 1024;
-/** Windows are extended by this much at a time. */
+/** Increment by which windows are extended. */
 const ACKNOWLEDGED_BYTES = 16 * 1024;
-/** Answers to pings and refused streams that wait for a peer which does not read them. */
+/** Limit for unsent answers to pings and refused streams: the peer may not read them. */
 const MAX_UNREAD_ANSWERS_BYTES = 64 * 1024;
 
 interface WaitingWrite {
@@ -49,7 +49,7 @@ interface WaitingWrite {
   readonly done: (error?: Error) => void;
 }
 
-/** One end of a SPDY/3.1 connection. It owns the socket. */
+/** An end of a SPDY/3.1 connection. It owns the socket. */
 export class SpdySession implements StreamHost {
   /** Resolves when the connection is closed, with the error that closed it. */
   readonly closed: Promise<Error | undefined>;
@@ -66,13 +66,13 @@ export class SpdySession implements StreamHost {
   #nextPing: number;
   #lastPeerStream = 0;
   #peerStreams = 0;
-  /** Whether the peer has windows of its own to be respected. */
+  /** True when the peer uses flow-control windows. */
   #hasPeerWindows: boolean;
   #initialSendWindow = DEFAULT_WINDOW_BYTES;
   #sendWindow = DEFAULT_WINDOW_BYTES;
   #unacknowledgedBytes = 0;
   #unreadAnswerBytes = 0;
-  /** What was received and not read, of all streams that are not closed. */
+  /** Bytes received and not read, of all streams that are not closed. */
   #bufferedBytes = 0;
   #onRoom: (() => void) | undefined;
   #isClosing = false;
@@ -107,7 +107,7 @@ export class SpdySession implements StreamHost {
     return stream;
   }
 
-  /** Resolves when the peer has answered. Never resolves on a connection that is lost. */
+  /** Resolves when the peer has answered. Never resolves if the connection is lost. */
   ping(): Promise<void> {
     const id = this.#nextPing;
     this.#nextPing = (this.#nextPing + 2) % MAX_ID;
@@ -117,7 +117,7 @@ export class SpdySession implements StreamHost {
     });
   }
 
-  /** Says goodbye and ends the connection when everything was sent. Streams that are still open are reset. */
+  /** Sends GOAWAY and ends the connection when everything was sent. Open streams are reset. */
   close(): void {
     if (this.#isClosing) return;
     for (const stream of [...this.#streams.values()]) stream.destroy();
@@ -206,25 +206,25 @@ export class SpdySession implements StreamHost {
   #onData({ stream: id, bytes, isLast }: DataPiece): Promise<void> | undefined {
     this.#extendSessionWindow(bytes.length);
     const stream = this.#streams.get(id);
-    // It may have been closed here while the bytes were on their way.
+    // The stream may have been closed locally while the bytes were in transit.
     if (!stream) return undefined;
     const hasRoom = stream.receive(bytes, isLast);
     if (this.#options.announcesWindow) {
       if (stream.unacknowledgedBytes > MAX_BUFFERED_BYTES) stream.reset(ResetCode.flowControlError);
       return undefined;
     }
-    // A peer with windows cannot fill a stream, unless it does not keep to them.
+    // A peer with windows cannot fill a stream, unless it violates them.
     return hasRoom ? this.#whenRoom() : stream.whenRead();
   }
 
-  /** Counts what a stream has received and its reader has not taken. */
+  /** Counts the received bytes that a stream's reader has not consumed. */
   #count(stream: SpdyStream, bytes: number): void {
     this.#bufferedBytes += bytes - stream.bufferedBytes;
     stream.bufferedBytes = bytes;
     if (this.#bufferedBytes <= MAX_SESSION_BUFFERED_BYTES) this.#wake();
   }
 
-  /** Resolves when the readers of all streams have caught up enough; undefined: they have. */
+  /** Resolves when the readers of all streams have caught up enough; undefined when they have. */
   #whenRoom(): Promise<void> | undefined {
     if (this.#bufferedBytes <= MAX_SESSION_BUFFERED_BYTES) return undefined;
     return new Promise((resolve) => {
@@ -258,7 +258,7 @@ export class SpdySession implements StreamHost {
         this.#onWindowUpdate(idAt(payload, 0), idAt(payload, 4));
         return undefined;
       default:
-        // A peer that says goodbye closes the connection when its streams are over; unknown frames are ignored.
+        // A peer that sends GOAWAY closes the connection when its streams are over; unknown frames are ignored.
         return undefined;
     }
   }
@@ -266,7 +266,7 @@ export class SpdySession implements StreamHost {
   async #onSynStream(payload: Buffer, flags: number): Promise<void> {
     const id = idAt(payload, 0);
     if (payload.length < 10) throw new SpdyError('a frame is truncated');
-    // To be inflated in any case: the next block depends on it.
+    // The block must always be inflated: the next one depends on it.
     const headers = decodeHeaders(await this.#inflater.inflate(payload.subarray(10)));
     if (!this.#isFromPeer(id) || id <= this.#lastPeerStream) throw new SpdyError(`stream ${id} cannot be opened`);
     this.#lastPeerStream = id;
@@ -278,7 +278,7 @@ export class SpdySession implements StreamHost {
     const stream = new SpdyStream(id, headers, { host: this, sendWindow: this.#initialSendWindow, isOwn: false });
     this.#streams.set(id, stream);
     this.#peerStreams++;
-    // Also one that the peer has reset keeps what it has received until it is closed here.
+    // A stream that the peer has reset also keeps its received data until it is closed locally.
     stream.once('close', () => this.#peerStreams--);
     if (flags & Flag.fin) stream.receive(Buffer.alloc(0), true);
     onStream(stream);
@@ -309,7 +309,7 @@ export class SpdySession implements StreamHost {
     for (let at = 4; at < 4 + count * 8; at += 8) {
       if ((payload.readUInt32BE(at) & 0xffffff) === INITIAL_WINDOW_SETTING) window = idAt(payload, at + 4);
     }
-    // Of several values, the last counts: a frame may have thousands, and a session as many streams.
+    // The last of several values counts: a frame may have thousands, and a session as many streams.
     if (window === undefined) return;
     this.#hasPeerWindows = true;
     const change = window - this.#initialSendWindow;
@@ -336,7 +336,7 @@ export class SpdySession implements StreamHost {
     this.#sendWaiting();
   }
 
-  /** What the session itself may receive is always extended: each stream has its own limit. */
+  /** Extends the window of the session, always: each stream has its own limit. */
   #extendSessionWindow(bytes: number): void {
     this.#unacknowledgedBytes += bytes;
     if (!this.#hasPeerWindows && !this.#options.announcesWindow) return;
@@ -345,7 +345,7 @@ export class SpdySession implements StreamHost {
     this.#unacknowledgedBytes = 0;
   }
 
-  /** Sends what the windows of the peer allow, oldest first. */
+  /** Sends as much as the windows of the peer allow, oldest first. */
   #sendWaiting(): void {
     const waiting = this.#waitingForWindow;
     this.#waitingForWindow = [];
@@ -355,7 +355,7 @@ export class SpdySession implements StreamHost {
     }
   }
 
-  /** Whether all of it was sent. */
+  /** Sends as much of a write as possible. Returns whether all of it was sent. */
   #sendPart(write: WaitingWrite): boolean {
     const { stream, chunks } = write;
     while (chunks.length > 0) {
@@ -375,7 +375,7 @@ export class SpdySession implements StreamHost {
   #writeData({ id }: SpdyStream, bytes: Buffer): void {
     this.#socket.cork();
     for (let offset = 0; offset < bytes.length; offset += MAX_DATA_FRAME_BYTES) {
-      // A whole buffer can be given to another thread, a part cannot.
+      // A whole buffer can be moved to another thread, a slice cannot.
       const isWhole = bytes.length <= MAX_DATA_FRAME_BYTES;
       const part = isWhole ? bytes : bytes.subarray(offset, offset + MAX_DATA_FRAME_BYTES);
       this.#write(dataHead(id, part.length));
@@ -384,14 +384,14 @@ export class SpdySession implements StreamHost {
     this.#socket.uncork();
   }
 
-  /** Sends an answer that the peer has caused; one that causes many and reads none is dropped. */
+  /** Sends an answer that the peer caused; a peer that causes many and reads none is disconnected. */
   #answer(frame: Buffer): void {
     if (this.#socket.writableNeedDrain) this.#unreadAnswerBytes += frame.length;
     if (this.#unreadAnswerBytes > MAX_UNREAD_ANSWERS_BYTES) throw new SpdyError('the peer does not read');
     this.#write(frame);
   }
 
-  /** The same outside of reading frames, where nobody handles an error. */
+  /** Sends an answer outside of reading frames, where nobody handles an error. */
   #answerOrDrop(frame: Buffer): void {
     try {
       this.#answer(frame);

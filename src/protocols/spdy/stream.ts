@@ -3,34 +3,36 @@ import { StreamResetError } from './errors.ts';
 import { ResetCode } from './frames.ts';
 import type { SpdyHeaders } from './headers.ts';
 
-/** Bytes that a stream keeps for a slow reader, and the window that a session announces. */
+/** Bytes that a stream buffers for a slow reader, and the window that a session announces. */
 export const MAX_BUFFERED_BYTES = 256 * 1024;
 const WRITE_BUFFER_BYTES = 64 * 1024;
 
-/** What a stream needs of its session. */
+/** The functions of the session that a stream uses. */
 export interface StreamHost {
   /** Calls back when more may be sent; at once when the stream was reset. */
   send(stream: SpdyStream, chunks: readonly Buffer[], done: (error?: Error) => void): void;
   sendEnd(stream: SpdyStream, done: (error?: Error) => void): void;
   sendReply(stream: SpdyStream, headers: SpdyHeaders): void;
-  /** The reader of a stream has taken some of its bytes. */
+  /** Called when the reader of a stream has consumed some of its bytes. */
   consumed(stream: SpdyStream): void;
-  /** The stream is over on this side. `resetCode` tells the peer why; undefined if the stream is complete. */
+  /**
+   * Called when the stream is over on this side. `resetCode` tells the peer why; undefined if the stream is complete.
+   */
   streamClosed(stream: SpdyStream, resetCode: number | undefined): void;
 }
 
 /**
- * One stream of a session. A reset by the peer ends the readable side after what was received, because Kubernetes' servers
- * end complete streams that way; what is written afterwards is discarded.
+ * A stream of a session. A reset by the peer ends the readable side after the received data, because Kubernetes'
+ * servers end complete streams that way; later writes are discarded.
  */
 export class SpdyStream extends Duplex {
   /** Bytes that may be sent before the peer extends the window. */
   sendWindow: number;
-  /** Bytes received that the peer's window has not been extended by. */
+  /** Received bytes for which the peer's window has not been extended. */
   unacknowledgedBytes = 0;
   /** Bytes that the session counts for this stream. */
   bufferedBytes = 0;
-  /** Why the peer reset the stream. */
+  /** The code with which the peer reset the stream. */
   resetCode: number | undefined;
   /** Resolves when the peer has accepted a stream that was opened here; rejects with a StreamResetError. */
   readonly accepted: Promise<SpdyHeaders>;
@@ -43,7 +45,7 @@ export class SpdyStream extends Duplex {
 
   constructor(
     readonly id: number,
-    /** Those that the stream was opened with. */
+    /** The headers that opened the stream. */
     readonly headers: SpdyHeaders,
     { host, sendWindow, isOwn }: { readonly host: StreamHost; readonly sendWindow: number; readonly isOwn: boolean },
   ) {
@@ -56,7 +58,7 @@ export class SpdyStream extends Duplex {
     this.accepted = new Promise((resolve, reject) => {
       this.#settleAccepted = { resolve, reject };
     });
-    // Nobody has to wait for it.
+    // Awaiting it is optional.
     this.accepted.catch(() => undefined);
   }
 
@@ -75,7 +77,7 @@ export class SpdyStream extends Duplex {
   }
 
   override _read(): void {
-    // Bytes are pushed as they arrive; `read` notices what was taken.
+    // Bytes are pushed as they arrive; `read` only tracks how much was consumed.
   }
 
   override read(size?: number): Buffer | null {
@@ -109,18 +111,18 @@ export class SpdyStream extends Duplex {
     done(error);
   }
 
-  /** For the session: bytes have arrived. Returns false when the reader should catch up first. */
+  /** Used by the session: takes received bytes. Returns false when the reader should catch up first. */
   receive(bytes: Buffer, isLast: boolean): boolean {
     if (this.#hasPeerEnded || this.destroyed) return true;
     this.unacknowledgedBytes += bytes.length;
     const hasRoom = bytes.length === 0 || this.push(bytes);
     if (isLast) this.#endReadable();
-    // A flowing stream has handed them on already.
+    // A flowing stream has passed them on already.
     this.#consumed();
     return hasRoom || isLast;
   }
 
-  /** For the session: resolves when the reader has caught up, or the stream is over. */
+  /** Used by the session: resolves when the reader has caught up, or the stream is over. */
   whenRead(): Promise<void> {
     if (this.destroyed || this.readableLength < this.readableHighWaterMark) return Promise.resolve();
     return new Promise((resolve) => {
@@ -128,13 +130,13 @@ export class SpdyStream extends Duplex {
     });
   }
 
-  /** For the session: the peer has accepted the stream. */
+  /** Used by the session: the peer has accepted the stream. */
   peerAccepted(headers: SpdyHeaders): void {
     this.#settleAccepted?.resolve(headers);
     this.#settleAccepted = undefined;
   }
 
-  /** For the session: the peer has ended the stream in both directions. */
+  /** Used by the session: the peer has ended the stream in both directions. */
   peerReset(code: number): void {
     this.resetCode = code;
     this.#settleAccepted?.reject(new StreamResetError('the peer refused the stream', code));
@@ -142,7 +144,7 @@ export class SpdyStream extends Duplex {
     this.#endReadable();
   }
 
-  /** For the session: the connection is closed. */
+  /** Used by the session: the connection is closed. */
   disconnected(cause: Error | undefined): void {
     if (this.#hasPeerEnded) return;
     const error = new StreamResetError('the connection was closed');

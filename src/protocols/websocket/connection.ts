@@ -5,16 +5,16 @@ import { type ClientFrame, ClientFrameParser, Opcode, WebSocketError } from './f
 export type DataPiece = Extract<ClientFrame, { readonly kind: 'data' }>;
 
 export interface WebSocketOptions {
-  /** Called for each piece of a message. Nothing more is read until the promise that it returns is settled. */
+  /** Called for each piece of a message. Reading pauses until the returned promise is settled. */
   onData(piece: DataPiece): Promise<void> | undefined;
 }
 
 const NORMAL_CLOSURE = 1000;
 const INTERNAL_ERROR = 1011;
-/** Pongs that wait for a client which does not read them. */
+/** Limit for unsent pongs: the client may not read them. */
 const MAX_UNREAD_PONG_BYTES = 64 * 1024;
 
-/** The server's side of a WebSocket, after the handshake. It owns the socket. */
+/** The server side of a WebSocket, after the handshake. It owns the socket. */
 export class WebSocketConnection {
   /** Resolves when the connection is closed, with the error that closed it. */
   readonly closed: Promise<Error | undefined>;

@@ -2,7 +2,7 @@
 
 export const Opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** The client broke the protocol; the connection is closed with this code. */
+/** A protocol violation by the client; the connection is closed with this code. */
 export class WebSocketError extends Error {
   override readonly name = 'WebSocketError';
 
@@ -19,7 +19,7 @@ export type ClientFrame =
       readonly kind: 'data';
       readonly bytes: Buffer;
       readonly isText: boolean;
-      /** Whether these are the first bytes of a message, and the last. */
+      /** True for the first and for the last bytes of a message. */
       readonly isStart: boolean;
       readonly isEnd: boolean;
     }
@@ -33,7 +33,7 @@ interface OpenFrame {
   readonly isFinal: boolean;
   readonly mask: Buffer;
   remaining: number;
-  /** Where in the mask the next byte is. */
+  /** Position of the next byte in the mask. */
   offset: number;
   isFirstPiece: boolean;
 }
@@ -41,10 +41,10 @@ interface OpenFrame {
 export class ClientFrameParser {
   #rest: Buffer = Buffer.alloc(0);
   #frame: OpenFrame | undefined;
-  /** Of a message of which not all frames have arrived. */
+  /** Opcode of a message whose final frame has not arrived. */
   #messageOpcode: number | undefined;
 
-  /** Throws a WebSocketError. */
+  /** Parses a chunk. Throws a WebSocketError. */
   *push(chunk: Buffer): Generator<ClientFrame> {
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     for (;;) {
@@ -57,7 +57,7 @@ export class ClientFrameParser {
       }
       const frame = this.#frame;
       const isControl = frame.opcode >= Opcode.close;
-      // A control frame is small and handed on as a whole.
+      // Control frames are small, and passed on as a whole.
       if (isControl ? bytes.length < frame.remaining : bytes.length === 0 && frame.remaining > 0) break;
       const piece = unmask(bytes.subarray(0, frame.remaining), frame);
       bytes = bytes.subarray(piece.length);
@@ -112,7 +112,7 @@ function long(bytes: Buffer): number {
   return Number(length);
 }
 
-/** Into memory of its own: what was received may be shared. */
+/** Unmasks into new memory: the received chunk may be shared. */
 function unmask(masked: Buffer, frame: OpenFrame): Buffer {
   const { mask } = frame;
   const bytes = Buffer.allocUnsafe(masked.length);

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-/** The subprotocols that a client offers, in its order. */
+/** The subprotocols that a client offers, in its order of preference. */
 export function offeredProtocols(headers: IncomingHttpHeaders): string[] {
   const header = headers['sec-websocket-protocol'] ?? '';
   return header

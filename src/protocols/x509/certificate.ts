@@ -29,9 +29,9 @@ export interface CertificateRequest {
   readonly notAfter: number;
 }
 
-/** The authority that signs. */
+/** The signing authority. */
 export interface Issuer {
-  /** Its name, DER-encoded. */
+  /** The authority's name, DER-encoded. */
   readonly name: Buffer;
   readonly keyId: Buffer;
   readonly key: KeyObject;
@@ -42,7 +42,7 @@ export interface Content {
   readonly subject: Buffer;
   readonly publicKey: Buffer;
   readonly isAuthority: boolean;
-  /** By the numbers of RFC 5280: 0 is digitalSignature, 5 keyCertSign. */
+  /** Bit numbers of RFC 5280: 0 is digitalSignature, 5 keyCertSign. */
   readonly keyUsages: readonly number[];
   /** Object identifiers. */
   readonly purposes: readonly string[];
@@ -55,12 +55,12 @@ const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const SUBJECT_KEY_ID = '2.5.29.14';
 
-/** ECDSA P-256. */
+/** Generates an ECDSA P-256 key. */
 export async function newKey(): Promise<{ privateKey: KeyObject; publicKey: KeyObject }> {
   return await promisify(generateKeyPair)('ec', { namedCurve: 'prime256v1' });
 }
 
-/** An authority that has no certificate yet, and signs its own. */
+/** An authority without a certificate yet, which signs its own. */
 export function newIssuer(subject: Subject, key: KeyObject): Issuer {
   return { name: nameOf(subject), keyId: keyId(spkiOf(createPublicKey(key))), key };
 }
@@ -78,7 +78,7 @@ export function issuerOf(certificate: string, key: KeyObject): Issuer {
   return { name: subject.whole, keyId: (own && keyIdIn(own)) ?? keyId(publicKey.whole), key };
 }
 
-/** The certificate as PEM. */
+/** Issues a certificate, as PEM. */
 export function issue(request: CertificateRequest, issuer: Issuer, random: Random): string {
   const { usage } = request;
   const isAuthority = usage === 'authority';
@@ -95,7 +95,7 @@ export function issue(request: CertificateRequest, issuer: Issuer, random: Rando
   return signCertificate(content, issuer, random);
 }
 
-/** The same for content that comes from a request. */
+/** Issues a certificate whose content comes from a request. */
 export function signCertificate(content: Content, issuer: Issuer, random: Random): string {
   const { algorithm, hash } = signatureOf(issuer.key);
   const body = sequence(
@@ -124,7 +124,7 @@ export function signatureOf(key: KeyObject): { algorithm: Buffer; hash: string |
   }
 }
 
-/** A positive number with 126 random bits. */
+/** Generates a positive number with 126 random bits. */
 function serial(random: Random): Buffer {
   const bytes = random.bytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;
@@ -148,7 +148,7 @@ function extensions({ isAuthority, keyUsages, purposes, publicKey, names }: Cont
   return found;
 }
 
-/** A named bit list: bytes up to the last bit that is set. */
+/** Encodes a named bit list: bytes up to the last bit that is set. */
 function bitList(numbers: readonly number[]): Buffer {
   const last = Math.max(...numbers);
   const bytes = Buffer.alloc((last >> 3) + 1);
@@ -168,7 +168,7 @@ function keyId(spki: Buffer): Buffer {
   return createHash('sha256').update(spki).digest().subarray(0, 20);
 }
 
-/** The subject key identifier of an authority's certificate. */
+/** Finds the subject key identifier of an authority's certificate. */
 function keyIdIn(extensionList: Element): Buffer | undefined {
   const wanted = oid(SUBJECT_KEY_ID);
   for (const { content } of elementsOf(elementsOf(extensionList.content)[0]?.content ?? Buffer.alloc(0))) {

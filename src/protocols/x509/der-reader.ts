@@ -1,4 +1,4 @@
-/** Reads DER, as far as certificates and requests need it. */
+/** Reads the subset of DER that certificates and requests need. */
 export class DerError extends Error {
   override readonly name = 'DerError';
 }
@@ -6,7 +6,7 @@ export class DerError extends Error {
 export interface Element {
   readonly tag: number;
   readonly content: Buffer;
-  /** The content with its tag and length. */
+  /** The element with its tag and length. */
   readonly whole: Buffer;
 }
 

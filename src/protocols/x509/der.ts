@@ -1,4 +1,4 @@
-/** Writes DER, as far as certificates need it. Each function returns a complete element, with tag and length. */
+/** Writes the subset of DER that certificates need. Each function returns a complete element, with tag and length. */
 import { isIPv4 } from 'node:net';
 
 /** An element with any tag. */
@@ -53,13 +53,13 @@ export function oid(dotted: string): Buffer {
   return element(0x06, Buffer.from(bytes));
 }
 
-/** The year has two digits until 2049 and four from then on, as X.509 requires. */
+/** Encodes a time. The year has two digits until 2049 and four from then on, as X.509 requires. */
 export function time(milliseconds: number): Buffer {
   const digits = new Date(milliseconds).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
   return digits < '2050' ? element(0x17, Buffer.from(digits.slice(2))) : element(0x18, Buffer.from(digits));
 }
 
-/** The bytes of an address as a certificate names it: 4 or 16. */
+/** The bytes of an address in a certificate: 4 or 16. */
 export function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   const [head = '', tail] = address.split('::');

@@ -9,7 +9,7 @@ export interface RequestContent {
   readonly names?: readonly string[];
 }
 
-/** A request for a certificate of this key (PKCS #10), as PEM. */
+/** Creates a certificate request for this key (PKCS #10), as PEM. */
 export function newRequest({ subject, names = [] }: RequestContent, key: KeyObject): string {
   const { algorithm, hash } = signatureOf(key);
   const extension = sequence(oid('2.5.29.17'), octets(sequence(...names.map(alternativeName))));

@@ -14,7 +14,7 @@ export function pemOf(type: string, bytes: Buffer): string {
   return `${BEGIN}${type}${TAIL}\n${lines.join('\n')}\n${END}${type}${TAIL}\n`;
 }
 
-/** All complete blocks; malformed ones, and text between blocks, are skipped. */
+/** Yields all complete blocks; skips malformed ones, and text between blocks. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let from = 0;
   for (let end = text.indexOf(END); end >= 0; end = text.indexOf(END, from)) {
@@ -30,13 +30,16 @@ export function* pemBlocks(text: string): Generator<PemBlock> {
 
 const LINE_END = /[^\S\n]*(?:\n|$)/y;
 
-/** Whether a line consists of these words from a position on. It does not look for its end: there may be none for megabytes. */
+/**
+ * Reports whether a line, from a position on, consists of these words. Does not search for the end of the line, which
+ * may be megabytes away.
+ */
 function isLine(words: string, text: string, start: number): boolean {
   LINE_END.lastIndex = start + words.length;
   return text.startsWith(words, start) && LINE_END.test(text);
 }
 
-/** `after` is where the type is repeated. */
+/** Decodes a block. `after` is the position of the repeated type. */
 function read(inside: string, text: string, after: number): PemBlock | undefined {
   const [first = '', ...lines] = inside.split('\n').map((line) => line.trim());
   if (!first.endsWith(TAIL) || !isLine(first, text, after)) return undefined;

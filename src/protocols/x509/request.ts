@@ -1,7 +1,7 @@
 /**
- * Reads a certificate signing request (PKCS #10): its subject, names and key. It does not check the signature. What was read
- * is encoded again for the certificate, so that the certificate contains what was read here, even if other programs would
- * read the bytes of the request differently.
+ * Parses a certificate signing request (PKCS #10): its subject, names and key. Does not check the signature. The parsed
+ * values are encoded again for the certificate, so that it contains what was parsed here, even if other programs would
+ * parse the bytes of the request differently.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { element, sequence, set, utf8 } from './der.ts';
@@ -11,12 +11,12 @@ import { pemBlocks } from './pem.ts';
 export interface ParsedRequest {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** The subject and the key, DER-encoded. */
+  /** The subject, DER-encoded like the key. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;
   readonly keyType: string;
   readonly dnsNames: readonly string[];
-  /** In canonical form. */
+  /** IP addresses in canonical form. */
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
@@ -30,14 +30,14 @@ const ORGANIZATION = '55040a';
 const EXTENSION_REQUEST = '2a864886f70d01090e';
 const ALTERNATIVE_NAMES = '551d11';
 const ATTRIBUTES = 0xa0;
-/** UTF8String, PrintableString and IA5String; programs disagree on how to read the others. */
+/** UTF8String, PrintableString and IA5String; programs disagree on the encoding of the others. */
 const TEXTS = [0x0c, 0x13, 0x16];
 const NAMES = [0x81, 0x82, 0x86, 0x87];
 
-/** Real requests have a hundredth of this; reading takes time for each of their elements. */
+/** Limit for the size: real requests have a hundredth of this, and parsing takes time for each element. */
 const MAX_REQUEST_BYTES = 64 * 1024;
 
-/** The bytes of a request in PEM. Throws a DerError when the text is something else. */
+/** Decodes the PEM of a request. Throws a DerError when the text is something else. */
 export function requestBytes(pem: string): Buffer {
   const block = pemBlocks(pem).next().value;
   if (block?.type !== 'CERTIFICATE REQUEST') throw new DerError('PEM block type must be CERTIFICATE REQUEST');
@@ -46,7 +46,7 @@ export function requestBytes(pem: string): Buffer {
   return block.bytes;
 }
 
-/** Throws a DerError when the text is not a request. */
+/** Parses a request. Throws a DerError when the text is not one. */
 export function parseRequest(pem: string): ParsedRequest {
   const [info] = partsOf(elementsOf(requestBytes(pem))[0]);
   const [, subject, publicKey, ...rest] = partsOf(info);
@@ -54,7 +54,7 @@ export function parseRequest(pem: string): ParsedRequest {
   const attributes = elementsOf(subject.content).flatMap((set) => elementsOf(set.content).map(nameAttribute));
   const texts = (type: string) => attributes.filter((each) => each.type === type).map((each) => each.text);
   const [commonName = '', ...others] = texts(COMMON_NAME);
-  // Programs disagree on which of several common names counts.
+  // Programs disagree on which of several common names to use.
   if (others.length > 0) throw new DerError('x509: more than one common name');
   const key = keyOf(publicKey);
   const names = namesIn(rest.find(({ tag }) => tag === ATTRIBUTES));
@@ -70,7 +70,7 @@ export function parseRequest(pem: string): ParsedRequest {
     dnsNames: ascii(0x82),
     uris: ascii(0x86),
     addresses: tagged(0x87).map(addressOf),
-    // Other types of names are not supported.
+    // Drops other types of names, which are not supported.
     names: names.filter(({ tag }) => NAMES.includes(tag)).map(({ tag, content }) => element(tag, content)),
   };
 }
@@ -93,7 +93,7 @@ function nameAttribute({ content }: Element): Attribute {
   return { type: type.content.toString('hex'), id: element(IDENTIFIER, type.content), text: textOf(value) };
 }
 
-/** Base-128 numbers: the last byte of each has no high bit, and none starts with zeros. */
+/** Checks base-128 numbers: the last byte of each has no high bit, and none starts with zeros. */
 function isIdentifier({ tag, content }: Element): boolean {
   const isFirst = (index: number) => index === 0 || content[index - 1]! < 0x80;
   return (
@@ -112,7 +112,7 @@ function textOf({ tag, content }: Element): string {
   return text;
 }
 
-/** The alternative names among the requested extensions. */
+/** Returns the alternative names among the requested extensions. */
 function namesIn(attributes: Element | undefined): Element[] {
   for (const attribute of attributes ? elementsOf(attributes.content) : []) {
     const [type, values] = elementsOf(attribute.content);
@@ -141,6 +141,6 @@ function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) throw new DerError(`x509: cannot parse IP address of length ${bytes.length}`);
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16));
-  // The URL parser shortens the address.
+  // The URL parser shortens the address to its canonical form.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }

@@ -1,4 +1,4 @@
-/** Identities and rights, for operations that ask about them. */
+/** Identities and permissions, for operations that use them. */
 import type { Identify } from './authn/authenticator.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
@@ -7,10 +7,10 @@ import type { Rbac } from './authz/rbac/rbac.ts';
 export interface Access {
   /** Decides what users may do. */
   readonly authorizer: Authorizer;
-  /** Evaluates roles and bindings, also where another authorizer decides. */
+  /** Evaluates roles and bindings, even when another authorizer decides. */
   readonly rbac: Rbac;
   /** Authenticates a bearer token: its user and audiences. */
   readonly identify: Identify;
-  /** Issues tokens of service accounts; undefined: the subresource `token` is not served. */
+  /** Issues tokens of service accounts; undefined when the subresource `token` is not served. */
   readonly tokenIssuer: TokenIssuer | undefined;
 }

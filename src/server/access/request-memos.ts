@@ -1,13 +1,13 @@
 import type { User } from '../../api/user.ts';
 import type { Resource } from '../objects/registry/registry.ts';
 
-/** What a request is about, apart from the name and namespace of the object. */
+/** The target of a request, apart from the name and namespace of the object. */
 interface RequestTarget {
   readonly resource: Resource;
   readonly subresource: { readonly name: string } | undefined;
 }
 
-/** What was computed for all requests of one user, verb and resource. Each component has its own field. */
+/** Results cached for all requests of one user, verb and resource. Each component has its own field. */
 export class Memo {
   /** Audit: the rules of the policy that may match. */
   audit: unknown;
@@ -25,7 +25,7 @@ class UserMemos {
 
   of(verb: string, { resource, subresource }: RequestTarget): Memo {
     const key = subresource ? `${verb}/${subresource.name}` : verb;
-    // Most requests of a client are like the one before.
+    // Most requests of a client are like the previous one.
     if (resource === this.#lastResource && key === this.#lastKey) return this.#last;
     const memos = this.#memos.get(resource) ?? new Map<string, Memo>();
     const memo = memos.get(key) ?? new Memo();
@@ -38,7 +38,7 @@ class UserMemos {
 }
 
 /**
- * Memos by user, verb and resource, which thousands of requests share. Users are told apart by identity: authentication
+ * Memos by user, verb and resource, which thousands of requests share. Users are compared by identity: authentication
  * returns the same object for the same credentials.
  */
 export class RequestMemos {

@@ -1,4 +1,4 @@
-/** What work on stored objects is given: a way to read them, and the tools of every component. */
+/** The ports of code that works on stored objects: a way to read them, and the tools of every component. */
 import type { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';

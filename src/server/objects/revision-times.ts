@@ -1,7 +1,7 @@
-/** When revisions were reached: what turns a point in time into a `resourceVersion` that can be read. */
+/** The times of revisions, which convert a point in time to a `resourceVersion` that can be read. */
 import type { Clock } from '../../base/time/clock.ts';
 
-/** A revision was the newest one from this time on. */
+/** A revision, and the time from which it was the newest one. */
 interface RevisionTime {
   /** Milliseconds since the epoch. */
   readonly time: number;
@@ -10,20 +10,25 @@ interface RevisionTime {
 
 /** The document at `/history`. */
 export interface HistoryDocument {
-  /** The time of the cluster. */
+  /** The current time of the cluster. */
   readonly now: string;
-  /** Oldest first; each was the newest one from its time on. The first was reached when the server started, or later. */
+  /**
+   * Revisions, oldest first; each was the newest one from its time on. The first was reached when the server started,
+   * or later.
+   */
   readonly revisions: readonly { readonly time: string; readonly resourceVersion: string }[];
 }
 
-/** Beyond this number, every second one is dropped: the times of old changes become less exact. */
+/**
+ * Limit for revision times: beyond it every second one is dropped, so that the times of old changes become less exact.
+ */
 const MAX_REVISION_TIMES = 10_000;
 const MIN_INTERVAL_MS = 10;
 
 interface RevisionTimesOptions {
   readonly clock: Clock;
   readonly revision: number;
-  /** For how long history is kept. */
+  /** Retention of history. */
   readonly milliseconds: number;
 }
 
@@ -32,7 +37,7 @@ export class RevisionTimes {
   readonly #milliseconds: number;
   #times: RevisionTime[];
   #intervalMs = MIN_INTERVAL_MS;
-  /** The newest revision, as long as it is too close to the one before. */
+  /** The newest revision, while it is too close to the previous one to be added. */
   #latest: RevisionTime;
 
   constructor({ clock, revision, milliseconds }: RevisionTimesOptions) {
@@ -42,12 +47,12 @@ export class RevisionTimes {
     this.#times = [this.#latest];
   }
 
-  /** Called after changes were applied. */
+  /** Records a revision. Called after changes were applied. */
   note(revision: number): void {
     const time = this.#clock.now();
     const last = this.#latest;
     this.#latest = { time, revision };
-    // A revision counts for the time until the next one, so the last of an interval is kept.
+    // A revision is valid until the next one, so the last of an interval is kept.
     if (last !== this.#times.at(-1) && time - this.#times.at(-1)!.time >= this.#intervalMs) this.#times.push(last);
     if (this.#times.length > MAX_REVISION_TIMES) this.#thin(time);
   }
@@ -56,7 +61,7 @@ export class RevisionTimes {
     const now = this.#clock.now();
     const oldest = now - this.#milliseconds;
     const all = this.#latest === this.#times.at(-1) ? this.#times : [...this.#times, this.#latest];
-    // The one before the oldest was still the newest then.
+    // The revision before the oldest one was still the newest at that time.
     const first = Math.max(
       0,
       all.findLastIndex(({ time }) => time <= oldest),

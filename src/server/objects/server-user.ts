@@ -1,4 +1,4 @@
 import type { User } from '../../api/user.ts';
 
-/** The user as which the server writes for itself. */
+/** The user that the server's own writes are made as. */
 export const SERVER_USER: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };

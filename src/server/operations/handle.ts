@@ -31,7 +31,10 @@ const storedOperations: Readonly<Partial<Record<Verb, Operation>>> = {
   deletecollection: deleteCollection,
 };
 
-/** Creates the server's one entry point: it finds the operation of a call, performs it, and turns failures into API errors. */
+/**
+ * Creates the server's entry point, which finds the operation of a call, performs it, and turns failures into API
+ * errors.
+ */
 export function handler(core: OperationPorts, subresources: readonly Subresource[]): Handle {
   const byName = new Map<string, Subresource>(subresources.map((each) => [each.name, each]));
   return async (call, notes = new RequestNotes()) => {

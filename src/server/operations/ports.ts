@@ -1,6 +1,6 @@
 /**
- * Everything that operations and admission plugins may be given. Each declares the ports that it uses: a plugin that only looks
- * objects up takes a `Reader`.
+ * All ports of operations and admission plugins. Each declares the ports that it uses: a plugin that only looks objects
+ * up takes a `Reader`.
  */
 import type { Store } from '../../store/store.ts';
 import type { Access } from '../access/ports.ts';
@@ -10,16 +10,16 @@ import type { Watches } from '../objects/reads/watches.ts';
 import type { Writer } from '../objects/transaction/ports.ts';
 import type { Outbound } from '../outbound/ports.ts';
 
-/** Lists and watches of clients. */
+/** Serves the lists and watches of clients. */
 export interface Streams {
   readonly watches: Watches;
   /** Encoded lists that were requested recently. */
   readonly lists: ListBodies;
-  /** How long a watch runs without `timeoutSeconds`: at least this long, and up to twice as long. */
+  /** Minimum duration of a watch without `timeoutSeconds`, which runs up to twice as long. */
   readonly minWatchMs: number;
 }
 
-/** The store itself, for its health. */
+/** The store itself, for health checks. */
 export interface Storage {
   readonly store: Pick<Store, 'get' | 'revision'>;
 }
@@ -30,8 +30,8 @@ export interface Scheduling {
   readonly explainPod: (namespace: string, name: string) => object | undefined;
 }
 
-/** What every admission plugin may be given. */
+/** The ports available to admission plugins. */
 export type PluginPorts = Reader & Tools & Access & Outbound & Pick<Writer, 'commits' | 'stages'>;
 
-/** What every verb and subresource may be given. */
+/** The ports available to verbs and subresources. */
 export type OperationPorts = PluginPorts & Writer & Streams & Storage & Scheduling;

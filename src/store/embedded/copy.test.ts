@@ -35,7 +35,7 @@ describe('a copy of an open directory', () => {
     await fill(original, 1000);
     let writing = true;
     let round = 0;
-    // Every commit keeps the pairs /a/N and /b/N equal, so that half of one would show.
+    // Every commit keeps the pairs /a/N and /b/N equal, so a torn one would show.
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       while (writing) {
         const value = Buffer.alloc(500 + 400 * (round++ % 9), `${round} `);
@@ -54,7 +54,7 @@ describe('a copy of an open directory', () => {
       if (copy instanceof Error) {
         expect(copy).toBeInstanceOf(StoreTorn);
         expect(copy.message).toContain('copied while it was written to');
-        // It stays refused.
+        // The torn copy stays rejected.
         await expect(openEmbeddedStore({ directory: target, clock })).rejects.toBeInstanceOf(StoreTorn);
         outcomes.torn++;
         continue;
@@ -147,7 +147,7 @@ describe('a copy of an open directory', () => {
   });
 });
 
-/** Values on leaf pages, on one overflow page, and on several. */
+/** Fills the store with values on leaf pages, on one overflow page, and on several. */
 async function fill(store: Store, count: number): Promise<void> {
   await Promise.all(
     Array.from({ length: count }, (_, i) =>

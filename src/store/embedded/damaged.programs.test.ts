@@ -13,7 +13,7 @@ import { visitValues } from './values.ts';
 const directory = await scratchDirectories();
 const clock = systemClock;
 
-/** A store that was stopped, in which one byte of a value is another. */
+/** A stopped store with one changed byte in a value. */
 async function damagedStore(): Promise<string> {
   const path = directory();
   const store = await openEmbeddedStore({ directory: path, clock });
@@ -27,7 +27,7 @@ async function damagedStore(): Promise<string> {
 async function flip(path: string, text: string): Promise<void> {
   const file = join(path, 'data.mdb');
   const bytes = await readFile(file);
-  // Pages that are free now may still have it.
+  // Free pages may still contain the value.
   for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes[at + 4]! ^= 0x20;
   await writeFile(file, bytes);
 }

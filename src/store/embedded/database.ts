@@ -18,10 +18,10 @@ import {
 type Environment = ReturnType<typeof open<Buffer, Buffer>>;
 type Table<K extends string | Buffer> = ReturnType<typeof openTable<K>>;
 
-/** A view of the database at one moment. It must be released with done(). */
+/** A view of the database at one moment. Must be released with done(). */
 export type Snapshot = ReturnType<Environment['useReadTransaction']>;
 
-/** What one flush writes to disk, as one transaction. */
+/** The changes that one flush writes to disk in one transaction. */
 export interface Transaction {
   readonly removedRecords: readonly Position[];
   readonly removedEntries: readonly string[];
@@ -30,7 +30,7 @@ export interface Transaction {
   readonly state: State;
 }
 
-/** Wraps LMDB in the terms of this store. Reads are synchronous: they access mapped memory. */
+/** Wraps LMDB in the terms of this store. Reads are synchronous, because they access mapped memory. */
 export class Database {
   readonly #environment: Environment;
   readonly #index: Table<string | Buffer>;
@@ -38,7 +38,7 @@ export class Database {
   readonly #meta: Table<Buffer>;
   /** A copy of the index in memory, because every commit reads it. */
   readonly #known = new Map<string, Entry>();
-  /** The version of the state row that this process wrote last. A write of another process changes it. */
+  /** The version of the state row as this process wrote it. A write of another process changes it. */
   #generation: number;
   #lost = false;
 
@@ -49,7 +49,7 @@ export class Database {
       maxDbs: 3,
       // A write resolves after the flush, and nothing is visible before it is on disk.
       overlappingSync: false,
-      // group-commit.ts decides where transactions begin and end, not turns of the event loop.
+      // group-commit.ts decides the boundaries of transactions instead of turns of the event loop.
       eventTurnBatching: false,
       keyEncoding: 'binary',
       encoding: 'binary',
@@ -63,10 +63,10 @@ export class Database {
     for (const [key, entry] of this.entries(Buffer.alloc(0), undefined)) this.#known.set(key, entry);
   }
 
-  /** Resolves when everything is on disk. Rejects with LMDB's reason when nothing is. */
+  /** Writes a transaction. Resolves when it is on disk. Rejects with LMDB's reason when nothing was written. */
   async write(transaction: Transaction): Promise<void> {
     const next = this.#generation + 1;
-    // Encoded first, because lmdb would commit what a callback wrote before it threw.
+    // Encodes before writing, because lmdb would commit the writes that a callback made before it threw.
     const removed = transaction.removedRecords.map(encodePosition);
     const records = transaction.records.map(({ position, bytes }) => ({ key: encodePosition(position), bytes }));
     const entries = Array.from(transaction.entries, ([key, entry]) => ({ key, entry, bytes: encodeEntry(entry) }));
@@ -80,9 +80,10 @@ export class Database {
       this.#meta.put(STATE, state, next);
     };
     outcomes.push(this.#meta.ifVersion(STATE, this.#generation, write));
-    // lmdb begins at the next turn of the event loop, or at the next operation: here, removing a key that does not exist.
+    // Removes a missing key to start the transaction, which lmdb begins at the next turn of the event loop, or at the
+    // next operation.
     const nudged = this.#meta.remove(NUDGE);
-    // When the transaction fails, each of them is rejected.
+    // When the transaction fails, each result is rejected.
     const [results] = await Promise.all([Promise.all(outcomes), nudged]).catch(async (error) => {
       throw await reasonOf(error);
     });
@@ -93,7 +94,7 @@ export class Database {
     for (const { key, entry } of entries) this.#known.set(key, entry);
   }
 
-  /** After a failed write, throws when no further write can succeed. */
+  /** After a failed write, throws when all further writes would fail as well. */
   probe(): void {
     this.#checkExclusive();
     this.#environment.transactionSync(() => {});
@@ -103,7 +104,7 @@ export class Database {
     if (this.#lost) throw new StoreUnavailable('another process has written to this store');
   }
 
-  /** Makes this process the only writer: from now on, writes of any other fail. */
+  /** Makes this process the only writer: from now on, writes of other processes fail. */
   #claim(): number {
     return this.#environment.transactionSync(() => {
       const { value = encodeState(EMPTY), version = 0 } = this.#meta.getEntry(STATE) ?? {};
@@ -122,14 +123,14 @@ export class Database {
     return state;
   }
 
-  /** The row of a key in the index: the current one, or that of a snapshot. */
+  /** Returns the index row of a key, from the current state or a snapshot. */
   entry(key: string, snapshot?: Snapshot): Entry | undefined {
     if (!snapshot) return this.#known.get(key);
     const bytes = this.#index.get(key, options(snapshot));
     return bytes && decodeEntry(bytes);
   }
 
-  /** The record of a key at a position where there must be one. Throws StoreDamaged when it is not intact. */
+  /** Returns the record of a key at a position where one must exist. Throws StoreDamaged when it is not intact. */
   record(key: string, position: Position, snapshot?: Snapshot): Buffer {
     const bytes = this.#log.get(encodePosition(position), options(snapshot));
     if (bytes && isIntact(bytes) && keyIn(bytes) === key) return bytes;
@@ -137,14 +138,14 @@ export class Database {
     throw new StoreDamaged(`the value of ${key} at revision ${position.revision} is ${reason}`, { key });
   }
 
-  /** Keys from `start` (inclusive) to `end` (exclusive), which are bytes. */
+  /** Yields the keys from `start` (inclusive) to `end` (exclusive), which are bytes. */
   *entries(start: Buffer, end: Buffer | undefined, snapshot?: Snapshot): Generator<[string, Entry]> {
     for (const { key, value } of this.#index.getRange({ start, ...(end && { end }), ...options(snapshot) })) {
       yield [key as string, decodeEntry(value)];
     }
   }
 
-  /** The log after a revision. A record that is damaged is undefined. */
+  /** Yields the log after a revision. A damaged record is undefined. */
   *records(after: number, snapshot?: Snapshot): Generator<[Position, Buffer | undefined]> {
     const start = encodePosition({ revision: after + 1, index: 0 });
     for (const { key, value } of this.#log.getRange({ start, ...options(snapshot) }))
@@ -176,13 +177,13 @@ function openTable<K extends string | Buffer>(
   return environment.openDB<Buffer, K>(name, { encoding: 'binary', ...settings });
 }
 
-/** Appends after the last key, which leaves pages full: LMDB would split them in halves otherwise. */
+/** Appends after the last key, which keeps pages full: LMDB would otherwise split them in halves. */
 function append(table: Table<Buffer>, key: Buffer, bytes: Buffer): Promise<boolean> {
   const put = table.put as (key: Buffer, value: Buffer, options: { append: true }) => Promise<boolean>;
   return put.call(table, key, bytes, { append: true });
 }
 
-/** Encodes keys as UTF-8. Bounds of ranges are already bytes. */
+/** Encodes keys as UTF-8. Bounds of ranges are bytes already. */
 const keyBytes = {
   writeKey(key: string | Buffer, target: Buffer, start: number): number {
     if (typeof key !== 'string') {
@@ -190,7 +191,7 @@ const keyBytes = {
       return start + key.length;
     }
     const length = Buffer.byteLength(key);
-    // lmdb enlarges the target and retries after this error; Buffer.write() would truncate the key silently.
+    // lmdb enlarges the target and retries after this error; Buffer.write() would silently truncate the key.
     if (start + length > target.byteLength) throw new RangeError('no room for the key');
     target.write(key, start);
     return start + length;
@@ -198,7 +199,7 @@ const keyBytes = {
   readKey: (source: Buffer, start: number, end: number): string => source.toString('utf8', start, end),
 };
 
-/** lmdb rejects with a general message; the reason, with its `code`, is in a promise. */
+/** Extracts the cause: lmdb rejects with a general message, and a promise in it has the error with its `code`. */
 async function reasonOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (!commitError) return error;

@@ -105,7 +105,7 @@ describe('the embedded store', () => {
     for (let i = 0; i < 20; i++) await round(i % 3);
     const { size } = await stat(join(path, 'data.mdb'));
     for (let i = 0; i < 100; i++) await round(i % 3);
-    // Seventy megabytes were written in between.
+    // The test wrote seventy megabytes in between.
     expect((await stat(join(path, 'data.mdb'))).size).toBeLessThanOrEqual(size + 2 * 2 ** 20);
     expect(size).toBeLessThan(16 * 2 ** 20);
     await store.close();

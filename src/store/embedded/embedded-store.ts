@@ -36,7 +36,7 @@ export interface EmbeddedStoreParts {
   readonly database: Database;
   readonly reserve: Reserve;
   readonly history: HistoryOptions;
-  /** Lists and watches cannot go back beyond this revision: what was written before is damaged. */
+  /** The earliest revision for lists and watches: earlier changes are damaged. */
   readonly historyFloor: number;
   /** Writes a copy of the store into a directory. */
   backup(directory: string): Promise<void>;
@@ -50,19 +50,19 @@ interface Reading {
   readonly damaged?: ListOptions['damaged'];
 }
 
-/** Rows read in one turn of the event loop. */
+/** Limit for the rows read in one turn of the event loop. */
 const ROWS_PER_TURN = 1000;
 const BYTES_PER_PAGE = 4 * 2 ** 20;
 
-/** The store in a directory: reading, watching and closing. Writing is in group-commit.ts. */
+/** The store in a directory: reading, watching and closing. group-commit.ts does the writing. */
 export class EmbeddedStore implements Store {
   readonly #parts: EmbeddedStoreParts;
   readonly #database: Database;
   readonly #commits: GroupCommit;
   readonly #watchers: Watchers;
-  /** Reads that span turns of the event loop, and need the file open. */
+  /** Pending reads that span turns of the event loop, and need the file open. */
   readonly #reads = new Set<Promise<unknown>>();
-  /** The newest revision that a reader has seen: the file may be ahead of the notification of its last flush. */
+  /** The newest revision that a reader has seen: the file may be ahead of the notification for its last flush. */
   #shown = 0;
   #closing: Promise<void> | undefined;
 
@@ -169,7 +169,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** The row of a key at a revision, found by following its changes backwards. */
+  /** Finds the row of a key at a revision by following its changes backwards. */
   #find(key: string, newest: Entry, revision: number, snapshot: Snapshot | undefined): Row | undefined {
     if (newest.deleted && newest.revision <= revision) return undefined;
     let position: Position | undefined = newest;
@@ -180,7 +180,7 @@ export class EmbeddedStore implements Store {
         return value ? { key, value, revision: position.revision } : undefined;
       }
       position = linkIn(bytes);
-      // The deletion before may have been discarded.
+      // The preceding deletion may have been discarded.
       if (position && isCreation(bytes) && position.revision <= revision) return undefined;
     }
     return undefined;
@@ -227,7 +227,7 @@ export class EmbeddedStore implements Store {
   }
 }
 
-/** The first key of a range must not be empty in LMDB. */
+/** Returns the first key of a range, which must not be empty in LMDB. */
 function startOf(prefix: string, after = ''): Buffer {
   const start = compareKeys(after, prefix) > 0 ? after : prefix;
   return start === '' ? Buffer.from([0]) : Buffer.from(start);

@@ -1,6 +1,6 @@
 import { StoreDamaged } from '../store.ts';
 
-/** Why a directory cannot be opened as a store. Messages are one sentence for the user. */
+/** Reasons why a directory cannot be opened as a store. Messages are one sentence for the user. */
 
 /** Another process uses the directory. */
 export class StoreLocked extends Error {
@@ -13,7 +13,7 @@ export class StoreLocked extends Error {
   }
 }
 
-/** The directory is not a store, or was written by a newer release. */
+/** A directory that is not a store, or was written by a newer release. */
 export class StoreFormat extends Error {
   override readonly name = 'StoreFormat';
 }
@@ -23,7 +23,7 @@ export class StoreDenied extends Error {
   override readonly name = 'StoreDenied';
 }
 
-/** The data file is damaged, truncated, or was copied while it was written: nothing in it can be relied on. */
+/** A data file that is damaged, truncated, or was copied while being written: nothing in it can be trusted. */
 export class StoreTorn extends StoreDamaged {
   override readonly name = 'StoreTorn';
 }

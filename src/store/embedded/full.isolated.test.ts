@@ -38,7 +38,7 @@ describe('a full disk', () => {
     expect(await contents(store)).toEqual(expected);
     await watch.through(revision);
     expect(watch.changes).toHaveLength(Object.keys(expected).length);
-    // What was decided on top of the failed write is forgotten.
+    // Commits that were based on the failed write are dropped.
     const [key] = Object.keys(expected);
     await expect(put(store, '/large', 'x'.repeat(4_000_000))).rejects.toBeInstanceOf(StoreFull);
     expect(await store.get('/large')).toBeUndefined();
@@ -53,7 +53,7 @@ describe('a full disk', () => {
 
     const again = await openEmbeddedStore({ directory: path, clock: systemClock });
     expect(await contents(again)).toEqual(expected);
-    // A deletion needs little room, and makes more.
+    // A deletion needs little space, and frees more.
     await again.commit([{ key: '/large', value: null }]);
     await again.compact(again.revision());
     for (let i = 0; i < 50; i++) await put(again, `/c${i}`, 'x'.repeat(2000));

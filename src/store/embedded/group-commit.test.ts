@@ -13,7 +13,7 @@ describe('group commit', () => {
   let database: Database;
   let commits: GroupCommit;
   let published: Change[];
-  /** One for each flush, in order: what room there is for it. */
+  /** Hooks that check the disk space of each flush, in order. */
   let room: (() => Promise<void>)[];
   let flushes: number;
 
@@ -136,7 +136,7 @@ describe('group commit', () => {
     const deleted = await commits.commit([{ key: '/k0', value: null }]);
     expect([...database.records(0)]).toHaveLength(11);
     await commits.compact(deleted - 1);
-    // The newest of each key, and the deletion.
+    // The newest change of each key, and the deletion.
     expect([...database.records(0)]).toHaveLength(4);
     expect(database.entry('/k0')).toMatchObject({ deleted: true });
     await commits.compact(deleted);
@@ -156,7 +156,7 @@ describe('group commit', () => {
   });
 });
 
-/** A gate that tells when somebody stands before it. */
+/** A gate that reports when a caller waits at it. */
 function door() {
   let open = () => {};
   let fail = (_: Error) => {};

@@ -28,7 +28,7 @@ import { planTrim, type Trim } from './trim.ts';
 
 export interface GroupCommitOptions {
   readonly database: Database;
-  /** Makes sure of disk space before every flush. */
+  /** Reserves disk space before every flush. */
   readonly reserve: { take(pages: number): Promise<void> };
   readonly clock: Clock;
   readonly historyMilliseconds: number;
@@ -37,12 +37,12 @@ export interface GroupCommitOptions {
   publish(changes: readonly Change[]): void;
 }
 
-/** The state of a key that the next commit is decided against: on disk, or about to be. */
+/** The state of a key that the next commit is checked against: on disk, or about to be. */
 interface KeyState {
   readonly entry: Entry | undefined;
-  /** Undefined when it does not exist, or was deleted. */
+  /** The row; undefined when the key does not exist, or was deleted. */
   readonly row: Row | undefined;
-  /** The batch that writes it; undefined when it is on disk. */
+  /** The batch that writes the key; undefined when it is on disk. */
   readonly batch?: Batch;
 }
 
@@ -59,17 +59,17 @@ interface FlushWaiter {
 /** Commits that are written in one flush. */
 class Batch {
   readonly records: { readonly position: Position; readonly bytes: Buffer }[] = [];
-  /** The newest state of every key that it writes. */
+  /** The newest state of every key in the batch. */
   readonly keys = new Map<string, PendingKey>();
   readonly changes: Change[] = [];
   readonly waiting: FlushWaiter[] = [];
-  /** Time of its first change. */
+  /** Time of the first change. */
   time: number | undefined;
   bytes = 0;
-  /** Bytes that its changes add to history. */
+  /** Bytes that the changes add to history. */
   held = 0;
 
-  /** Memory for its records until they are on disk. */
+  /** Memory for the records until they are on disk. */
   readonly memory: Buffer;
   #used = 0;
 
@@ -89,10 +89,10 @@ class Batch {
   }
 }
 
-/** A batch of this size takes no further commits, so that a flush stays short. */
+/** Size at which a batch accepts no more commits, so that a flush stays short. */
 const MAX_BATCH_BYTES = 8 * 2 ** 20;
 
-/** Stands for a value that is damaged, in the change that removes it. */
+/** Placeholder for a damaged value, in the change that removes it. */
 const UNKNOWN_VALUE = Buffer.alloc(0);
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -100,39 +100,39 @@ const NONE: readonly never[] = Object.freeze([]);
 /** Memory for the records of a batch. It is reused, because new memory has to be mapped by the kernel first. */
 const BATCH_MEMORY_BYTES = 256 * 1024;
 
-/** Changes discarded with each flush: more than it adds, so that trimming catches up with writing. */
+/** Changes discarded with each flush: more than a flush adds, so that trimming catches up with writing. */
 const TRIM_CHANGES_PER_WRITE = 4;
 const MIN_TRIM_CHANGES = 64;
 const COMPACT_CHANGES = 500;
 
-/** Pages that LMDB may need: for a write, besides those of the value; for a removal; and for every flush. */
+/** Pages that LMDB may need for a write (besides those of the value), for a removal, and for every flush. */
 const PAGES_PER_WRITE = 4;
 const PAGES_PER_REMOVAL = 1;
 const PAGES_PER_FLUSH = 64;
 const PAGE_BYTES = 4096;
 
 /**
- * Group commit: each commit is decided at once, against what is on disk and what is pending. Commits that arrive during a
- * flush share the next one.
+ * Group commit: each commit is checked at once, against the state on disk and pending writes. Commits that arrive
+ * during a flush share the next one.
  *
- * When a flush fails, pending commits were decided on a state that will never exist; so they fail, too, and the next commit
- * is decided against the disk. Their revisions are not used again.
+ * When a flush fails, pending commits were based on a state that will never exist; so they fail, too, and the next
+ * commit is checked against the disk. Their revisions are not reused.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  /** Batches that wait for the current flush, oldest first. */
+  /** Batches waiting for the current flush, oldest first. */
   readonly #queue: Batch[] = [];
   #flushing: Batch | undefined;
-  /** The memory of a batch that is on disk, for the next one. */
+  /** Memory of a finished batch, for reuse by the next one. */
   #spare: Buffer | undefined;
   #state: State;
-  /** The newest revision that was assigned. */
+  /** The newest assigned revision. */
   #assigned: number;
   /** The flush in progress. */
   #work: Promise<void> | undefined;
-  /** Time of the oldest change in history; undefined: there is none. Zero: not known yet. */
+  /** Time of the oldest change in history; undefined when history is empty. Zero: not known yet. */
   #oldest: number | undefined = 0;
-  /** The revision that compact() was called with. */
+  /** The argument of the last compact(). */
   #compactTo = 0;
   #closed: StoreUnavailable | undefined;
 
@@ -142,7 +142,7 @@ export class GroupCommit {
     this.#assigned = this.#state.revision;
   }
 
-  /** The newest revision that was published. */
+  /** The newest published revision. */
   get revision(): number {
     return this.#state.revision;
   }
@@ -173,8 +173,8 @@ export class GroupCommit {
   }
 
   /**
-   * Discards history up to a revision, one step with every flush. Readers may have seen a revision in the file before the
-   * flush that wrote it was reported as done: that flush is waited for.
+   * Discards history up to a revision, one step with every flush. Readers may have seen a revision in the file before
+   * its flush was reported as done, so that flush is awaited.
    */
   async compact(revision: number): Promise<void> {
     this.#checkOpen();
@@ -184,7 +184,7 @@ export class GroupCommit {
     while (this.#state.compacted < revision) await this.#flushed(this.#openBatch(), revision);
   }
 
-  /** Takes no more commits, and resolves when pending ones have ended. */
+  /** Accepts no more commits, and resolves when pending ones have ended. */
   async close(): Promise<void> {
     this.#closed ??= new StoreUnavailable('the store is closed');
     while (this.#work) await this.#work;
@@ -202,7 +202,7 @@ export class GroupCommit {
     return this.#flushing?.keys.get(key);
   }
 
-  /** The revision of a key on disk; 0 when it does not exist. */
+  /** Returns the revision of a key on disk; 0 when it does not exist. */
   #stored(key: string): number {
     const entry = this.#options.database.entry(key);
     return entry && !entry.deleted ? entry.revision : 0;
@@ -246,7 +246,7 @@ export class GroupCommit {
     const time = this.#options.clock.now();
     const bytes = batch.allocate(size);
     encodeRecord({ key, value, time, link: before, created: previous === undefined, frees: held }, bytes);
-    // Field by field: V8 takes many times as long to add fields to what it spread.
+    // Written field by field: V8 takes many times as long to add fields to a spread object.
     const entry: Entry = { revision, index, deleted: value === null, bytes: size };
     batch.records.push({ position: entry, bytes });
     batch.changes.push({ key, revision, value, previous });
@@ -258,7 +258,7 @@ export class GroupCommit {
 
   /** Resolves with the revision when the batch is on disk. */
   #flushed(batch: Batch, revision: number): Promise<number> {
-    // The first commit waits for the end of this turn of the event loop, so that others of the same turn share the flush.
+    // The first commit waits for the end of the turn, so that others of the same turn share the flush.
     this.#work ??= turn().then(() => this.#next());
     return new Promise((resolve, reject) => {
       batch.waiting.push({ done: () => resolve(revision), failed: reject });
@@ -279,9 +279,9 @@ export class GroupCommit {
       this.#next();
       return;
     }
-    // Not after a failure: LMDB might still read it.
+    // The memory of a failed batch is not reused: LMDB might still read it.
     this.#spare = batch.memory;
-    // The next batch is written while this one is published.
+    // Writes the next batch while this one is published.
     this.#next();
     this.#options.publish(batch.changes);
     for (const { done } of batch.waiting) done();
@@ -316,7 +316,7 @@ export class GroupCommit {
     return planTrim(database, state, goal, budget);
   }
 
-  /** Fails the batch and all that were decided on top of it. */
+  /** Fails the batch and all later ones, which were based on it. */
   #fail(batch: Batch, cause: unknown): void {
     const error = storeError(cause);
     this.#checkUsable();
@@ -324,7 +324,7 @@ export class GroupCommit {
     for (const { waiting } of failed) for (const one of waiting) one.failed(error);
   }
 
-  /** After some failures LMDB takes no transactions until the file is opened again. */
+  /** Throws when LMDB accepts no more transactions until the file is opened again, as after some failures. */
   #checkUsable(): void {
     try {
       this.#options.database.probe();
@@ -335,7 +335,7 @@ export class GroupCommit {
 }
 
 /**
- * A conflict with a pending write is reported when that write is on disk. Otherwise the caller would read the old row and
+ * Reports a conflict with a pending write once that write is on disk. Otherwise the caller would read the old row and
  * conflict again, in a loop, until the flush has ended.
  */
 function rejected(conflict: StoreConflict, batch: Batch | undefined): Promise<never> {
@@ -345,7 +345,7 @@ function rejected(conflict: StoreConflict, batch: Batch | undefined): Promise<ne
   });
 }
 
-/** An upper bound in practice; beyond it, LMDB finds space by itself, or fails. */
+/** Estimates the pages for a flush, an upper bound in practice; beyond it, LMDB finds space by itself, or fails. */
 function pagesFor(batch: Batch, trim: Trim): number {
   const writes = batch.records.length + batch.keys.size;
   const removals = trim.removedRecords.length + trim.removedEntries.length;

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 /**
  * The layout on disk. Numbers are big-endian, so that the order of keys is the order of revisions.
  *
- * `log` has every change that is still needed, by position: the value, and the position of the key's previous change.
- * `index` has, for every key, the position of its newest change; a deleted key stays until its deletion is discarded.
+ * `log` holds every change that is still needed, by position: the value, and the position of the key's previous change.
+ * `index` holds, for every key, the position of its newest change; a deleted key stays until its deletion is discarded.
  * `meta` has one row, the state.
  *
  * A value is written once: replacing it changes the index, and trimming deletes the replaced record.
@@ -66,16 +66,16 @@ export function decodeEntry(bytes: Buffer): Entry {
   };
 }
 
-/** One change in the log. */
+/** A change in the log. */
 export interface LogRecord {
   readonly key: string;
-  /** null: deleted. */
+  /** The new value; null for a deletion. */
   readonly value: Buffer | null;
-  /** When it was committed: milliseconds since the epoch. */
+  /** Time of the commit: milliseconds since the epoch. */
   readonly time: number;
-  /** The key's previous change; undefined when there was none, or it was discarded. */
+  /** Position of the key's previous change; undefined when there was none, or it was discarded. */
   readonly link: Position | undefined;
-  /** Whether the key was created: it had no previous change, or that was a deletion. */
+  /** True when the change created the key: it had no previous change, or that was a deletion. */
   readonly created: boolean;
   /** Bytes freed by discarding this change: the replaced record, and the record itself when it is a deletion. */
   readonly frees: number;
@@ -93,7 +93,7 @@ const FREES = 19;
 const KEY_LENGTH = 23;
 const HEADER = 25;
 
-/** Fills `bytes`, whose length must be recordBytes(). */
+/** Encodes a record into `bytes`, whose length must be recordBytes(). */
 export function encodeRecord(record: LogRecord, bytes: Buffer): void {
   const { key, value, link } = record;
   const keyLength = bytes.length - HEADER - (value?.length ?? 0);
@@ -107,7 +107,7 @@ export function encodeRecord(record: LogRecord, bytes: Buffer): void {
   bytes.writeUInt32BE(crc32(bytes.subarray(FLAGS)), CHECKSUM);
 }
 
-/** Decodes a record that is intact. */
+/** Decodes an intact record. */
 export function decodeRecord(bytes: Buffer): LogRecord {
   return {
     key: keyIn(bytes),
@@ -119,7 +119,7 @@ export function decodeRecord(bytes: Buffer): LogRecord {
   };
 }
 
-/** The key of an encoded record. */
+/** Returns the key of an encoded record. */
 export function keyIn(bytes: Buffer): string {
   return bytes.toString('utf8', HEADER, HEADER + bytes.readUInt16BE(KEY_LENGTH));
 }
@@ -132,7 +132,7 @@ export function isCreation(bytes: Buffer): boolean {
   return (bytes.readUInt8(FLAGS) & CREATED) !== 0;
 }
 
-/** The value of an encoded record, sharing its memory. */
+/** Returns the value of an encoded record, sharing its memory. */
 export function valueIn(bytes: Buffer): Buffer | null {
   if (isDeletion(bytes)) return null;
   return bytes.subarray(HEADER + bytes.readUInt16BE(KEY_LENGTH));
@@ -142,12 +142,12 @@ export function linkIn(bytes: Buffer): Position | undefined {
   return bytes.readUInt8(FLAGS) & LINKED ? readPosition(bytes, LINK) : undefined;
 }
 
-/** Whether the checksum of a record matches. Nothing else may be read from a record before this is known. */
+/** Reports whether the checksum of a record matches. Must be checked before reading anything else from a record. */
 export function isIntact(bytes: Buffer): boolean {
   return bytes.length >= HEADER && bytes.readUInt32BE(CHECKSUM) === crc32(bytes.subarray(FLAGS));
 }
 
-/** The size of an encoded record. */
+/** Returns the size of an encoded record. */
 export function recordBytes(key: string, value: Buffer | null): number {
   return HEADER + Buffer.byteLength(key) + (value?.length ?? 0);
 }
@@ -157,11 +157,14 @@ export interface State {
   readonly revision: number;
   /** The oldest revision that can still be read. */
   readonly compacted: number;
-  /** Size of what only history needs: replaced records and deletions after `compacted`. */
+  /** Size of the data that only history needs: replaced records and deletions after `compacted`. */
   readonly historyBytes: number;
 }
 
-/** The revision is 1 before the first commit, as in etcd, because 0 means "any" to API clients. */
+/**
+ * The state of an empty store. The revision is 1 before the first commit, as in etcd, because 0 means "any" to API
+ * clients.
+ */
 export const EMPTY: State = { revision: 1, compacted: 0, historyBytes: 0 };
 
 const STATE_BYTES = 18;
@@ -179,7 +182,7 @@ export function encodeState({ revision, compacted, historyBytes }: State): Buffe
   return bytes;
 }
 
-/** Undefined when it is damaged. Earlier releases wrote no checksum. */
+/** Decodes the state; undefined when it is damaged. Earlier releases wrote no checksum. */
 export function decodeState(bytes: Buffer): State | undefined {
   if (bytes.length !== STATE_BYTES && bytes.length !== STATE_BYTES + CHECKSUM_BYTES) return undefined;
   const checksum = bytes.length > STATE_BYTES ? bytes.readUInt32BE(STATE_BYTES) : undefined;

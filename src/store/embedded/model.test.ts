@@ -71,7 +71,7 @@ it('the embedded store does what the memory store does, step by step', async () 
   );
 });
 
-/** Fills in the revisions that a write expects, as right as they can be known before. */
+/** Fills in the expected revisions of writes, as far as they are known in advance. */
 async function guessed(
   model: Store,
   writes: readonly { key: string; value: Buffer | null; guess: string }[],
@@ -84,7 +84,7 @@ async function guessed(
   });
 }
 
-/** All at once, so that they meet in one flush. */
+/** Commits all at once, so that they share a flush. */
 async function outcomes(store: Store, commits: readonly Write[][]): Promise<unknown[]> {
   const results = await Promise.allSettled(commits.map((writes) => store.commit(writes)));
   return results.map((result) =>

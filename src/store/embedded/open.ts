@@ -16,13 +16,13 @@ import { readStore } from './read-only.ts';
 import { isFull, Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreOptions extends HistoryOptions {
-  /** Created when missing. The store keeps `format`, `lock`, `data.mdb` and `data.mdb-lock` in it. */
+  /** The directory, created when missing. It contains `format`, `lock`, `data.mdb` and `data.mdb-lock`. */
   readonly directory: string;
-  /** Address space, in bytes, that is reserved for the file. LMDB maps a file that outgrows it again. */
+  /** Address space to reserve for the file, in bytes. LMDB maps a file again when it outgrows it. */
   readonly mapSize?: number;
 }
 
-/** Rejects with StoreLocked, StoreFormat, StoreTorn, StoreDenied or StoreFull. */
+/** Opens a store. Rejects with StoreLocked, StoreFormat, StoreTorn, StoreDenied or StoreFull. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   try {
     return await openDirectory(options);
@@ -89,7 +89,7 @@ async function makeDirectory(directory: string): Promise<void> {
   await syncDirectory(dirname(first));
 }
 
-/** Checks the data before LMDB follows its pointers. Undefined when there is none yet. */
+/** Checks the data before LMDB follows its pointers. Returns undefined when there is none yet. */
 async function checkData(directory: string, file: string, copied: boolean): Promise<Contents | undefined> {
   if ((await stat(file)).size === 0) return undefined;
   try {
@@ -103,7 +103,7 @@ async function checkData(directory: string, file: string, copied: boolean): Prom
   }
 }
 
-/** A process that this one cannot see, in another container, say, may write to the file while it is checked. */
+/** Checks a file that an invisible process, for example in another container, may be writing to. */
 function checkInUse(directory: string, error: unknown): Promise<Contents> {
   if (!(error instanceof StoreTorn)) throw error;
   return readStore(directory, ({ contents }) => contents);
@@ -116,8 +116,8 @@ function describe({ key, revision }: DamagedRecord): string {
 const UNFINISHED = 'new';
 
 /**
- * The format file is written before the data: data without it is not used. Until there is data, the file says so: later,
- * missing or empty data means that it was lost. Returns whether the directory is new.
+ * Checks the format file, which is written before the data: data without it is not used. Until there is data, the
+ * format file says so: later, missing or empty data means that it was lost. Returns whether the directory is new.
  */
 async function checkFormat(directory: string, file: string): Promise<boolean> {
   const path = join(directory, 'format');
@@ -149,7 +149,7 @@ export async function writeFormat(directory: string, state?: typeof UNFINISHED):
   await rename(`${path}.new`, path);
 }
 
-/** Makes new names in a directory durable. */
+/** Makes new entries of a directory durable. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
@@ -180,7 +180,7 @@ async function exists(path: string): Promise<boolean> {
   return (await sizeOf(path)) !== undefined;
 }
 
-/** Undefined when there is no such file. */
+/** Returns the size of a file; undefined when there is none. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;

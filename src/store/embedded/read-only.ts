@@ -6,14 +6,14 @@ import { checkDataFile, checkMetaPages } from './data-file/check.ts';
 import type { Contents } from './data-file/contents.ts';
 import { StoreDenied } from './errors.ts';
 
-/** The file with all data of a store. */
+/** The file that holds all data of a store. */
 export const DATA_FILE = 'data.mdb';
 
 const binary = { keyEncoding: 'binary', encoding: 'binary' } as const;
 
 type Environment = ReturnType<typeof open<Buffer, Buffer>>;
 
-/** A file that was found to be undamaged, except for some values, open for reading. */
+/** A checked file, open for reading. Only individual values may be damaged. */
 export interface ReadOnlyStore {
   readonly contents: Contents;
   readonly environment: Environment;
@@ -21,7 +21,7 @@ export interface ReadOnlyStore {
 
 /**
  * Checks the file of a store, and calls `use` while it is open. LMDB does not write to pages that a reader may need, so
- * neither is the process that uses the store disturbed, nor does it disturb the check.
+ * the check and a process that uses the store do not disturb each other.
  */
 export async function readStore<T>(directory: string, use: (store: ReadOnlyStore) => T | Promise<T>): Promise<T> {
   const path = join(directory, DATA_FILE);

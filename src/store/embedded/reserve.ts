@@ -7,28 +7,28 @@ import { readMeta } from './data-file/meta.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-/** With this much free space, other programs do not fill the disk between the check and the flush. */
+/** Free space with which other programs do not fill the disk between the check and the flush. */
 const PLENTY_BYTES = 64 * MEBIBYTE;
 
-/** With this much free space, it is enough to check in intervals. */
+/** Free space with which periodic checks are enough. */
 const AMPLE_BYTES = 1024 * MEBIBYTE;
 const CHECK_INTERVAL_MS = 20;
 
 const PAGE_BYTES = 4096;
 
 /**
- * Makes sure that the disk has space for a flush before LMDB begins it. LMDB aborts a transaction cleanly when a write
- * fails, but the lmdb package (seen in 3.5.6) overruns a buffer when it formats the error, which can crash the process.
+ * Reserves disk space for a flush before LMDB begins it. LMDB aborts a transaction cleanly when a write fails, but the
+ * lmdb package (seen in 3.5.6) overruns a buffer when it formats the error, which can crash the process.
  *
- * With plenty of free space, nothing needs to be done. Otherwise the data file is extended with zeros first: if that fails,
- * nothing has changed, and if it succeeds, LMDB writes to blocks that the file already has. The zeros are appended, so they
+ * With plenty of free space, there is nothing to do. Otherwise the data file is extended with zeros first: if that
+ * fails, nothing has changed, and if it succeeds, LMDB writes to allocated blocks. The zeros are appended, so they
  * never overwrite anything, even if another process writes to the file.
  */
 export class Reserve {
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #clock: Clock;
-  /** When free space was last seen to be ample, and how many bytes may be used before the next check. */
+  /** Time when free space was last ample, and the bytes that may be used before the next check. */
   #ampleAt = Number.NEGATIVE_INFINITY;
   #unchecked = 0;
 
@@ -42,7 +42,7 @@ export class Reserve {
     return new Reserve(path, await open(path, 'a+', 0o600), clock);
   }
 
-  /** Makes sure that there is space for this many pages. Rejects with StoreFull. */
+  /** Reserves space for this many pages. Rejects with StoreFull. */
   async take(pages: number): Promise<void> {
     const needed = pages * PAGE_BYTES;
     const now = this.#clock.now();
@@ -58,7 +58,7 @@ export class Reserve {
     if (free > PLENTY_BYTES + needed) return;
     const { size } = await this.#file.stat();
     if (size > 0) await this.#extend(size, pages);
-    // A new file must be empty for LMDB, so it cannot be extended.
+    // LMDB requires a new file to be empty, so it cannot be extended.
     else if (free < MEBIBYTE) throw new StoreFull('the disk is full');
   }
 
@@ -80,7 +80,7 @@ export class Reserve {
   }
 }
 
-/** Whether an error of the file system or of LMDB means that there is no space. */
+/** Reports whether an error of the file system or of LMDB means that the disk is full. */
 export function isFull(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return FULL.includes(code as string | number);

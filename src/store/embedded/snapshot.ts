@@ -11,8 +11,8 @@ import { MAP_BYTES, openEmbeddedStore, writeFormat } from './open.ts';
 import { DATA_FILE, readStore } from './read-only.ts';
 
 /**
- * Added to the revision of a restored snapshot. Clients know revisions from after the snapshot was taken; none of them may
- * be used again for something else.
+ * Gap added to the revision of a restored snapshot. Clients know revisions from after the snapshot was taken; none of
+ * them may be reused.
  */
 const REVISION_GAP = 1_000_000_000;
 
@@ -39,13 +39,13 @@ export async function checkStore(directory: string): Promise<StoreReport> {
   }));
 }
 
-/** Checks the data of a store in a file that nobody writes to, from `start` on. */
+/** Checks the data of a store in a file that is not being written, from `start` on. */
 export async function checkStoreFile(file: string, start = 0): Promise<StoreReport> {
   const { state, keys, damaged } = await checkDataFile(file, start);
   return { revision: state.revision, keys, damaged };
 }
 
-/** Deletes every key whose value cannot be read, and all history: what was replaced may be damaged, too. */
+/** Deletes every key whose value cannot be read, and all history: replaced values may be damaged, too. */
 export async function deleteDamaged(directory: string): Promise<readonly string[]> {
   const store = await openEmbeddedStore({ directory, clock: systemClock });
   try {
@@ -63,7 +63,7 @@ export async function deleteDamaged(directory: string): Promise<readonly string[
   }
 }
 
-/** Removes what is left of a history that was discarded: records that only a damaged record refers to. */
+/** Removes leftover records of discarded history that only a damaged record refers to. */
 async function removeUnreferenced(directory: string): Promise<void> {
   const database = new Database(join(directory, DATA_FILE), MAP_BYTES);
   try {
@@ -83,14 +83,14 @@ async function removeUnreferenced(directory: string): Promise<void> {
   }
 }
 
-/** Creates the directory of a store, and returns the path of its data file, which is still missing. */
+/** Creates the directory of a store, and returns the path of its data file, which does not exist yet. */
 export async function newStore(directory: string): Promise<string> {
   await mkdir(directory, { mode: 0o700 });
   await writeFormat(directory);
   return join(directory, DATA_FILE);
 }
 
-/** Turns a copy into a store to continue with: without history, and with revisions that were never used before. */
+/** Turns a copy into a store to continue with: without history, and with revisions that were never used. */
 export async function continueFrom(directory: string): Promise<{ revision: number }> {
   const store = await openEmbeddedStore({ directory, clock: systemClock });
   await store.compact(store.revision());

@@ -1,13 +1,13 @@
 import type { Database } from './database.ts';
 import { decodeRecord, type Position, type State } from './layout.ts';
 
-/** What a store wants to discard. */
+/** The bounds of history. Changes beyond any of them are discarded. */
 export interface TrimGoal {
-  /** Changes from this time or before. */
+  /** Discards changes from this time or before. */
   readonly time: number;
-  /** Maximum size of history. */
+  /** Maximum size of history, in bytes. */
   readonly bytes: number;
-  /** Everything up to and including this revision. */
+  /** Discards changes up to and including this revision. */
   readonly revision: number;
 }
 
@@ -20,15 +20,15 @@ export interface Trim {
   readonly oldest: number | undefined;
 }
 
-/** Reading a record of this size costs as much of the budget as another change. */
+/** Record size whose reading costs as much of the budget as another change. */
 const BYTES_PER_CHANGE = 16_384;
 
 /**
  * Plans one step towards the goal: complete revisions from the start of the log, about `budget` changes at most.
  *
- * Discarding a change removes the record that it replaced, because the state before it can no longer be read. The change
- * itself stays while it is the newest of its key, unless it is a deletion: then the key is removed from the index, too. So
- * a record is in the log for as long as a list or watch can reach it, and no longer.
+ * Discarding a change removes the record that it replaced, because the state before it can no longer be read. The
+ * change itself stays while it is the newest of its key, unless it is a deletion: then the key is removed from the
+ * index, too. A record is therefore in the log exactly as long as a list or watch can reach it.
  */
 export function planTrim(database: Database, state: State, goal: TrimGoal, budget: number): Trim {
   const removedRecords: Position[] = [];
@@ -39,7 +39,7 @@ export function planTrim(database: Database, state: State, goal: TrimGoal, budge
   for (const [position, bytes] of database.records(state.compacted)) {
     const { revision } = position;
     if (!bytes) {
-      // Where it is damaged, nobody knows what it replaced: that stays.
+      // A damaged record does not tell what it replaced, so that stays.
       left--;
       continue;
     }

@@ -7,7 +7,7 @@ import { readStore } from './read-only.ts';
 
 const binary = { keyEncoding: 'binary', encoding: 'binary' } as const;
 
-/** Calls `visit` with each value, in one state of the file. Rejects with StoreDamaged when one cannot be read. */
+/** Calls `visit` with each value in one state of the file. Rejects with StoreDamaged when one cannot be read. */
 export async function visitValues(directory: string, visit: (stored: StoredValue) => void): Promise<void> {
   await readStore(directory, ({ environment }) => {
     const index = environment.openDB<Buffer, Buffer>('index', binary);

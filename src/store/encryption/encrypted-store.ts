@@ -1,6 +1,6 @@
 /**
- * Wraps a store so that values under some prefixes are encrypted. Keys and revisions are those of the inner store. Values
- * that were written in plain are read as they are.
+ * Wraps a store and encrypts values under some prefixes. Keys and revisions are those of the inner store. Unencrypted
+ * values can still be read.
  */
 import type { Random } from '../../base/random.ts';
 import type { Change, Condition, ListOptions, Row, Rows, Store, Subscription, Watcher, Write } from '../store.ts';
@@ -11,11 +11,11 @@ import type { Keyring } from './keyring.ts';
 export interface EncryptionOptions {
   readonly keys: Keyring;
   readonly random: Random;
-  /** Values whose keys begin with one of these are encrypted. */
+  /** Prefixes of the keys whose values are encrypted. */
   readonly prefixes: readonly string[];
 }
 
-/** Rows that are re-encrypted at a time. */
+/** Rows re-encrypted in one step. */
 const PAGE_ROWS = 100;
 
 export class EncryptedStore implements Store {
@@ -23,7 +23,10 @@ export class EncryptedStore implements Store {
   readonly #prefixes: readonly string[];
   readonly #random: Random;
   #envelopes: Envelopes;
-  /** Values that were encrypted here: a watcher in the same process gets the bytes that were written. */
+  /**
+   * Plaintext by encrypted value, for values that were encrypted here: a watcher in the same process gets the bytes
+   * that were written.
+   */
   readonly #plain = new WeakMap<Buffer, Buffer>();
 
   constructor(inner: Store, { keys, prefixes, random }: EncryptionOptions) {
@@ -52,7 +55,7 @@ export class EncryptedStore implements Store {
     return { ...found, rows };
   }
 
-  /** Without the right key, all values are unreadable, and none is damaged: that is never left to the caller. */
+  /** Without the right key, all values are unreadable, and none is damaged: this error always rejects the list. */
   #openListed(row: Row, damaged: ListOptions['damaged']): Row | undefined {
     try {
       return this.#openRow(row);
@@ -91,12 +94,15 @@ export class EncryptedStore implements Store {
     return this.#inner.close();
   }
 
-  /** Replaces the keys. Those that values are still encrypted with must be among them. */
+  /** Replaces the keys. All keys in use by values must be among the new ones. */
   useKeys(keys: Keyring): void {
     this.#envelopes = new Envelopes(keys, this.#random);
   }
 
-  /** Re-encrypts every value that is not encrypted with the newest key, and returns how many. Readers see the same bytes. */
+  /**
+   * Re-encrypts every value that is not encrypted with the newest key, and returns their number. Readers see the same
+   * bytes.
+   */
   async reencrypt(signal?: AbortSignal): Promise<number> {
     let written = 0;
     for (const prefix of this.#prefixes) {
@@ -119,7 +125,7 @@ export class EncryptedStore implements Store {
       await this.commit([{ key, value, expect: row.revision }]);
       return true;
     } catch (error) {
-      // The concurrent write has encrypted it with the newest key.
+      // A concurrent write has encrypted it with the newest key.
       if (error instanceof StoreConflict) return false;
       throw error;
     }
@@ -147,7 +153,7 @@ export class EncryptedStore implements Store {
     return this.#covers(row.key) && isSealed(row.value) ? { ...row, value: this.#open(row.key, row.value) } : row;
   }
 
-  /** Returns an error when another server has written with a key that is not known here, which ends the watch. */
+  /** Decrypts a batch. Returns an error, which ends the watch, when another server has written with an unknown key. */
   #openAll(batch: readonly Change[]): readonly Change[] | StoreSealed {
     try {
       return batch.some(({ key }) => this.#covers(key)) ? batch.map((change) => this.#openChange(change)) : batch;

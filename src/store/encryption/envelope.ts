@@ -1,20 +1,20 @@
 /**
- * The format of an encrypted value: a mark that JSON cannot begin with, the id of the key, a seed, a nonce, the ciphertext
- * and its tag. AES-256-GCM must never use a nonce twice with one key; so each run of the program derives keys of its own
- * from random seeds, and counts its nonces. The store key of the value is authenticated with it: a ciphertext that was
- * moved to another store key cannot be decrypted.
+ * The format of an encrypted value: a mark that JSON cannot begin with, the id of the key, a seed, a nonce, the
+ * ciphertext and its tag. AES-256-GCM must never use a nonce twice with one key; so each run of the program derives its
+ * own keys from random seeds, and counts its nonces. The store key of the value is authenticated with it: a ciphertext
+ * that was moved to another store key cannot be decrypted.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
 import { StoreDamaged } from '../store.ts';
 import type { Key, Keyring } from './keyring.ts';
 
-/** The value cannot be decrypted with the keys in the key file. */
+/** A value that cannot be decrypted with the keys in the key file. */
 export class StoreSealed extends StoreDamaged {
   override readonly name = 'StoreSealed';
 }
 
-/** The value is encrypted with a key that is not in the key file. It is not damaged: with the right file it can be read. */
+/** A value encrypted with a key that is not in the key file. It is not damaged: the right key file can decrypt it. */
 export class KeyMissing extends StoreSealed {}
 
 const MARK = Buffer.from('\0qd:aes-gcm:1\0', 'latin1');
@@ -28,16 +28,16 @@ const NONCE = SEED + SEED_BYTES;
 const BODY = NONCE + NONCE_BYTES;
 const CIPHER = 'aes-256-gcm';
 
-/** Values encrypted with one derived key; far less than the counter allows. */
+/** Limit for the values encrypted with one derived key; far below the range of the counter. */
 const MAX_VALUES_PER_SEED = 2 ** 24;
-/** Cached derived keys: there is one for each run of the program whose values are read. */
+/** Limit for cached derived keys: there is one for each run of the program that wrote values. */
 const MAX_DERIVED_KEYS = 1000;
 
 export function isSealed(value: Buffer): boolean {
   return value.length >= BODY + TAG_BYTES && value.compare(MARK, 0, MARK.length, 0, MARK.length) === 0;
 }
 
-/** The id of the key that a sealed value was encrypted with. */
+/** Returns the id of the key that encrypted a value. */
 export function keyIdOf(sealed: Buffer): string {
   return sealed.toString('latin1', ID, SEED);
 }
@@ -58,7 +58,7 @@ export class Envelopes {
     this.#keys = new Map(keyring.map((key) => [key.id, key]));
   }
 
-  /** The id of the key that encrypts. */
+  /** The id of the encrypting key. */
   get current(): string {
     return this.#newest.id;
   }
@@ -82,7 +82,7 @@ export class Envelopes {
     return sealed;
   }
 
-  /** Throws StoreSealed. */
+  /** Decrypts a value. Throws StoreSealed. */
   open(storeKey: string, sealed: Buffer): Buffer {
     const id = keyIdOf(sealed);
     const key = this.#keys.get(id);

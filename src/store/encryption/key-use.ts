@@ -1,6 +1,6 @@
 import { isSealed, keyIdOf } from './envelope.ts';
 
-/** How many values are encrypted with a key: current ones, and those in history. */
+/** Numbers of values encrypted with a key: current ones, and those in history. */
 export interface KeyUse {
   readonly stored: number;
   readonly history: number;

@@ -1,8 +1,8 @@
 import type { Random } from '../../base/random.ts';
 
-/** A key that values are encrypted with. */
+/** An encryption key for values. */
 export interface Key {
-  /** Is part of every value that the key encrypted. */
+  /** Stored with every value that the key encrypted. */
   readonly id: string;
   readonly secret: Buffer;
 }
@@ -18,12 +18,12 @@ export function newKey(random: Random): Key {
   return { id: random.bytes(ID_BYTES).toString('hex'), secret: random.bytes(SECRET_BYTES) };
 }
 
-/** One key per line, the newest first: its id, and its 32 bytes in base64. */
+/** Formats one key per line, the newest first: its id, and its 32 bytes in base64. */
 export function formatKeyring(keys: Keyring): string {
   return keys.map(({ id, secret }) => `${id} ${secret.toString('base64')}\n`).join('');
 }
 
-/** Undefined when the text is not a key file. No error quotes it. */
+/** Parses a key file. Returns undefined when the text is not one; no error quotes it. */
 export function parseKeyring(text: string): Keyring | undefined {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const keys = lines.map((line) => LINE.exec(line)).map((match) => match && keyOf(match));

@@ -1,4 +1,4 @@
-/** Our protobuf against that of a library which shares nothing with it, by etcd's description of the messages. */
+/** Compares our protobuf codec with an independent library, based on etcd's own message definitions. */
 import { fromJSON } from '@grpc/proto-loader';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const list = (id: number, type: string) => ({ id, type, rule: 'repeated' });
 const fields = (each: Record<string, { id: number; type: string }>, oneofs = {}) => ({ fields: each, oneofs });
 const HEADER = field(1, 'ResponseHeader');
 
-/** Fields that the store does not use are there to be passed over. */
+/** Includes fields that the store does not use, to test that they are skipped. */
 const MESSAGES: Descriptors = {
   ResponseHeader: fields({
     clusterId: field(1, 'uint64'),
@@ -137,7 +137,7 @@ const rangeResponse = fc.record({ header, kvs: fc.array(kv), more: fc.boolean(),
 const pick = ({ key, modRevision, version, value }: any) => ({ key, modRevision, version, value });
 const pickRange = ({ header: { revision }, kvs, more }: any) => ({ header: { revision }, kvs: kvs.map(pick), more });
 
-/** Protobuf leaves out what is empty, false or zero; so does who compares. */
+/** Removes empty, false and zero fields, which protobuf leaves out. */
 function bare(value: any): any {
   if (Array.isArray(value)) return value.map(bare);
   if (Buffer.isBuffer(value)) return value.toString('latin1');

@@ -76,7 +76,7 @@ function writeOperation(operation: RequestOperation): void {
   }
 }
 
-/** The comparison is left out, since zero means "equal". The operand is written even when it is zero. */
+/** Omits the comparison, since zero means "equal". The operand is written even when it is zero. */
 function writeCompare({ target, key, version, modRevision }: Compare): void {
   if (modRevision !== undefined) out.number(6, modRevision);
   if (version !== undefined) out.number(4, version);

@@ -4,7 +4,9 @@ import { ControlledClock } from '../../base/time/clock.ts';
 import { Compactor } from './compactor.ts';
 import type { TxnRequest, TxnResponse } from './messages.ts';
 
-/** The part of etcd that compactors use: one key with its version, and a revision that also grows by itself. */
+/**
+ * A fake of the part of etcd that compactors use: one key with its version, and a revision that also grows by itself.
+ */
 function fakeEtcd() {
   const state = { revision: 100, version: 0, compacted: [] as number[] };
   const call = async (_: unknown, { compare }: TxnRequest): Promise<TxnResponse> => {

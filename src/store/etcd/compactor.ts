@@ -14,15 +14,15 @@ export interface CompactorOptions {
 }
 
 /**
- * Compacts, once per interval, what is older than an interval. Several servers on one etcd take turns: each knows the
+ * Compacts revisions older than an interval, once per interval. Several servers on one etcd take turns: each knows the
  * version of the compaction key, and the one that updates it by compare-and-set compacts.
  */
 export class Compactor {
   readonly #options: CompactorOptions;
   #timer: Timer | undefined;
-  /** The version of the key when it was last seen. */
+  /** The last seen version of the key. */
   #version = 0;
-  /** The newest revision, an interval ago. */
+  /** The newest revision one interval ago. */
   #revision = 0;
 
   constructor(options: CompactorOptions) {

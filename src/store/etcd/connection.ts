@@ -5,18 +5,18 @@ import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { StoreFull, StoreUnavailable } from '../store.ts';
 
 export interface ConnectionOptions {
-  /** `http://HOST:PORT` or `https://HOST:PORT`, each of them. */
+  /** URLs such as `http://HOST:PORT` or `https://HOST:PORT`. */
   readonly endpoints: readonly string[];
   readonly tls?: TlsOptions;
   readonly clock: Clock;
-  /** How long a request may take, the wait for a connection included. */
+  /** Timeout of a request, including the wait for a connection. */
   readonly timeoutMilliseconds: number;
 }
 
-/** etcd rejected the request. */
+/** A request that etcd rejected. */
 export class EtcdRefusal extends Error {
   override readonly name = 'EtcdRefusal';
-  /** Why, when it was because of the revision. */
+  /** Set when the revision of the request was the reason. */
   readonly revision: 'compacted' | 'future' | undefined;
 
   constructor(cause: GrpcError) {
@@ -26,16 +26,16 @@ export class EtcdRefusal extends Error {
   }
 }
 
-/** Wait between attempts to connect to an endpoint, doubled each time. */
+/** Initial delay between attempts to connect to an endpoint, doubled each time. */
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 2000;
 
-/** As etcd's own client has it: a page of large objects has no other limit. */
+/** Limit of etcd's own client: a page of large objects has no other limit. */
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
 /**
- * Sends requests to the first endpoint that can be connected to, until it fails. No request is retried: only the caller
- * knows whether a write may be repeated.
+ * Sends requests to the first endpoint that accepts a connection, until it fails. Requests are not retried: only the
+ * caller knows whether a write may be repeated.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -43,13 +43,13 @@ export class Connection {
   /** Connections that may be open: an older one may still have a watch. */
   readonly #clients = new Set<GrpcClient>();
   #client: GrpcClient | undefined;
-  /** The endpoint of the last connection. Others are tried first after it has failed. */
+  /** The endpoint of the last connection. After it has failed, others are tried first. */
   #last: URL | undefined;
   #connecting: Promise<GrpcClient> | undefined;
-  /** Cancels the attempts to connect. */
+  /** Cancels pending attempts to connect. */
   #attempts: AbortController | undefined;
   #isClosed = false;
-  /** Why the last attempt to connect failed. */
+  /** The error of the last attempt to connect. */
   #connectError: Error | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -58,7 +58,7 @@ export class Connection {
     this.#endpoints = options.endpoints.map(checkedUrl);
   }
 
-  /** Rejects with StoreUnavailable when there is no answer in time, StoreFull, or EtcdRefusal. */
+  /** Sends a request. Rejects with StoreUnavailable after the timeout, StoreFull, or EtcdRefusal. */
   call<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
     const { clock, timeoutMilliseconds } = this.#options;
     return new Promise((resolve, reject) => {
@@ -90,7 +90,7 @@ export class Connection {
     });
   }
 
-  /** Resolves with an open connection; waits until there is one. Rejects when this is closed. */
+  /** Waits for an open connection. Rejects when this object is closed. */
   async ready(): Promise<GrpcClient> {
     if (this.#client?.isOpen) return this.#client;
     if (this.#isClosed) throw closed();
@@ -106,7 +106,7 @@ export class Connection {
     for (const client of this.#clients) client.close();
   }
 
-  /** Tries all endpoints at once, and keeps the first that answers. */
+  /** Connects to all endpoints at once, and keeps the first that answers. */
   async #connect(): Promise<GrpcClient> {
     const attempts = new AbortController();
     this.#attempts = attempts;
@@ -118,7 +118,7 @@ export class Connection {
     return client;
   }
 
-  /** Retries until it succeeds, and then cancels the other attempts; rejects when it is cancelled itself. */
+  /** Retries until it succeeds, and then cancels the other attempts; rejects when cancelled itself. */
   async #connectTo(url: URL, attempts: AbortController): Promise<GrpcClient> {
     const { tls, clock } = this.#options;
     const { signal } = attempts;
@@ -147,7 +147,7 @@ export class Connection {
     }
   }
 
-  /** After a failure: checks whether the connection is alive, and uses another endpoint if there is one. */
+  /** After a failure, checks whether the connection is alive, and uses another endpoint if there is one. */
   #avoid(client: GrpcClient): void {
     client.probe();
     if (this.#endpoints.length > 1) client.retire();

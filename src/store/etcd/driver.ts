@@ -85,7 +85,7 @@ async function visitNewest(store: Store, visit: (stored: StoredValue) => void): 
   }
 }
 
-/** Undefined when no file is named. */
+/** Returns the TLS options; undefined when no file is set. */
 async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdSettings): Promise<TlsOptions | undefined> {
   if (etcdCafile === undefined && etcdCertfile === undefined) return undefined;
   const [ca, cert, key] = await Promise.all([
@@ -105,7 +105,7 @@ async function contentOf(name: string, file: string | undefined): Promise<Buffer
   return content;
 }
 
-/** The data directory keeps the path, and the next start may be from another working directory. */
+/** Makes a path absolute: the data directory saves it, and the next start may use another working directory. */
 function absolute(file: string): string {
   return resolve(file);
 }

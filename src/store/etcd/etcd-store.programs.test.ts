@@ -132,7 +132,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     }
     await watch.through(revisions.at(-1) as number);
     expect(watch.isClosed).toBe(false);
-    // What the watch told is what happened, each change once and in order.
+    // The watch delivered the actual changes, each once and in order.
     const replay = watching(store, start);
     await replay.through(revisions.at(-1) as number);
     expect(watch.changes.map((change) => change.revision)).toEqual(replay.changes.map((change) => change.revision));
@@ -207,7 +207,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     for (const wire of [...wires, ...wires]) {
       for (let i = 0; i < 5; i++) revisions.push(await put(store, '/a', `${i}`));
       wire.cut();
-      // What was on its way may fail; the next attempt goes elsewhere.
+      // A request in flight may fail; the next attempt uses another endpoint.
       revisions.push(await put(store, '/a', 'x').catch(() => put(store, '/a', 'x')));
       wire.mend();
     }
@@ -235,7 +235,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
   it('that asks for certificates gets them', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'etcd-tls-'));
     const file = (name: string) => join(directory, name);
-    // One certificate is its own authority, and serves both sides.
+    // A single certificate is its own authority, and serves both sides.
     const subject = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1'];
     const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file('key')];
     execFileSync('openssl', ['req', '-x509', '-out', file('cert'), ...subject, ...keys], { stdio: 'ignore' });

@@ -34,28 +34,31 @@ import { methods } from './methods.ts';
 import { EtcdWatch } from './watch.ts';
 
 export interface EtcdStoreOptions {
-  /** `http://HOST:PORT` or `https://HOST:PORT`, each of them. */
+  /** URLs such as `http://HOST:PORT` or `https://HOST:PORT`. */
   readonly endpoints: readonly string[];
   readonly tls?: TlsOptions;
   /** Prefix of every key in etcd; default: none, so that other programs find `/registry/…`. */
   readonly prefix?: string;
   readonly clock: Clock;
-  /** How long a request may take before it rejects with StoreUnavailable; default: five seconds. */
+  /** Timeout of a request, which then rejects with StoreUnavailable; default: five seconds. */
   readonly timeoutMilliseconds?: number;
-  /** How much history is kept: etcd is compacted in this interval; default: five minutes. */
+  /** Age of retained history, and the interval at which etcd is compacted; default: five minutes. */
   readonly historyMilliseconds?: number;
   readonly log?: Logger;
 }
 
 const TIMEOUT_MILLISECONDS = 5000;
 
-/** Rows per request. A longer list is made of pages of one revision. */
+/** Page size of lists. A longer list is combined from pages of one revision. */
 const PAGE_ROWS = 2000;
 
-/** etcd itself has no limit for keys. */
+/** Limit for keys; etcd itself has none. */
 const MAX_KEY_BYTES = 65_536;
 
-/** The store on etcd v3, which several servers may share. History is limited by age only: etcd does not count bytes. */
+/**
+ * The store on etcd v3, which several servers may share. History is limited by age only, because etcd does not count
+ * bytes.
+ */
 export class EtcdStore implements Store {
   readonly #connection: Connection;
   readonly #keyspace: Keyspace;
@@ -64,7 +67,7 @@ export class EtcdStore implements Store {
   readonly #watches = new Set<EtcdWatch>();
   /** Requests that must end before the connection is closed. */
   readonly #inFlight = new ShortLivedMap<Promise<unknown>, true>();
-  /** The request for the revision that is in flight, and the one that is sent after its answer. */
+  /** The request for the revision in flight, and the one to be sent after its answer. */
   #revisionRequest: Promise<number> | undefined;
   #nextRevisionRequest: Promise<number> | undefined;
   #closing: Promise<void> | undefined;
@@ -83,7 +86,7 @@ export class EtcdStore implements Store {
     });
   }
 
-  /** Rejects with StoreUnavailable when no endpoint answers. */
+  /** Opens the store. Rejects with StoreUnavailable when no endpoint answers. */
   static async open(options: EtcdStoreOptions): Promise<EtcdStore> {
     const store = new EtcdStore(options);
     try {
@@ -96,7 +99,10 @@ export class EtcdStore implements Store {
     return store;
   }
 
-  /** Asks etcd. Calls during a request share the next one, whose answer is not older than any of the calls. */
+  /**
+   * Requests the current revision. Calls during a request share the next one, whose answer is not older than any of the
+   * calls.
+   */
   revision(): Promise<number> {
     if (!this.#revisionRequest) return this.#requestRevision();
     this.#nextRevisionRequest ??= this.#revisionRequest.then(
@@ -172,7 +178,7 @@ export class EtcdStore implements Store {
     const { limit = Number.POSITIVE_INFINITY } = options;
     const kvs: KeyValue[] = [];
     let { key, rangeEnd } = this.#keyspace.range(prefix, options.after);
-    // For etcd, revision 0 means the newest.
+    // In etcd, revision 0 means the newest.
     let revision = options.revision === 0 ? 1 : options.revision;
     for (;;) {
       if (Buffer.compare(key, rangeEnd) >= 0 && !rangeEnd.equals(ZERO)) break;
@@ -227,7 +233,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** etcd says only that a revision is compacted or in the future. Asks for the bounds. */
+  /** Adds the bounds to an error: etcd says only that a revision is compacted or in the future. */
   async #explain(error: unknown): Promise<unknown> {
     if (!(error instanceof EtcdRefusal)) return error;
     switch (error.revision) {
@@ -240,7 +246,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** Only a watch that starts too early gets the compacted revision. */
+  /** Finds the compacted revision, which etcd reveals only to a watch that starts too early. */
   async #oldest(): Promise<number> {
     const client = await this.#connection.ready();
     return new Promise((resolve, reject) => {
@@ -280,7 +286,7 @@ export class EtcdStore implements Store {
   }
 }
 
-/** The responses are in the order of the expected revisions. */
+/** Finds the conflict; the responses are in the order of the expected revisions. */
 function conflict(expected: readonly Condition[], responses: TxnResponse['responses']): StoreConflict {
   const found = responses.map(({ range }) => range?.kvs[0]?.modRevision ?? 0);
   const index = expected.findIndex(({ revision }, i) => revision !== found[i]);

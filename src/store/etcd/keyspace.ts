@@ -1,9 +1,9 @@
 import { prefixEnd } from '../keys.ts';
 
-/** The key by which servers take turns to compact. Callers' keys begin with a slash. */
+/** The key with which servers take turns to compact. Callers' keys begin with a slash. */
 export const COMPACTION_KEY = 'quarterdeck/compaction';
 
-/** Maps the store's keys to keys in etcd: with a prefix, which separates several clusters on one etcd. */
+/** Maps the store's keys to keys in etcd, with a prefix that separates several clusters on one etcd. */
 export class Keyspace {
   readonly #prefix: string;
   readonly #prefixLength: number;
@@ -23,7 +23,7 @@ export class Keyspace {
     return key.toString('utf8', this.#prefixLength);
   }
 
-  /** The range of keys with a prefix, after a key. */
+  /** Returns the range of keys with a prefix, after a key. */
   range(prefix: string, after?: string): { key: Buffer; rangeEnd: Buffer } {
     const start = this.write(prefix);
     // The next possible key is that key with a zero byte appended.
@@ -32,11 +32,11 @@ export class Keyspace {
     return { key: key.length > 0 ? key : ZERO, rangeEnd: prefixEnd(this.#prefix + prefix) ?? ZERO };
   }
 
-  /** Whether a key in etcd belongs to the callers. */
+  /** Reports whether a key in etcd is one of the callers' keys. */
   holds(key: Buffer): boolean {
     return !key.equals(this.#compaction);
   }
 }
 
-/** As a key: the smallest one, which does not exist. As the end of a range: no end. */
+/** The zero byte. As a key: the smallest one, which does not exist. As the end of a range: no end. */
 export const ZERO = Buffer.from([0]);

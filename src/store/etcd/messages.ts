@@ -1,6 +1,6 @@
 /**
- * The messages of etcd v3, with only the fields that this store uses. Names of messages and fields are our own. codec.ts
- * encodes them, methods.ts says which method takes which.
+ * The messages of etcd v3, with only the fields that this store uses. Names of messages and fields are our own.
+ * codec.ts encodes them, methods.ts assigns them to methods.
  */
 
 export interface KeyValue {
@@ -12,7 +12,7 @@ export interface KeyValue {
 
 export interface RangeRequest {
   readonly key: Buffer;
-  /** Every key from `key` on, before this one; a single zero byte: to the end. Empty: `key` alone. */
+  /** End of the range, exclusive; a single zero byte: unlimited. Empty: `key` alone. */
   readonly rangeEnd?: Buffer;
   readonly limit?: number;
   readonly revision?: number;
@@ -75,7 +75,7 @@ export interface WatchResponse {
   /** Above 0: the watch was cancelled because its start lies before this revision. */
   readonly compactRevision: number;
   readonly cancelReason: string;
-  /** More of the same response follows. */
+  /** True when more of the same response follows. */
   readonly fragment: boolean;
   readonly events: readonly WatchEvent[];
 }

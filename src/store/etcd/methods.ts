@@ -41,7 +41,7 @@ const compact: Method<CompactionRequest, CompactionResponse> = {
 
 const watch: Method<WatchRequest, WatchResponse> = {
   path: '/etcdserverpb.Watch/Watch',
-  // Without it, a member that is cut off from the others keeps the stream open and silent.
+  // Makes watches fail on a member without a leader, which would keep the stream open and silent.
   metadata: { hasleader: 'true' },
   encode: encodeWatchRequest,
   decode: decodeWatchResponse,

@@ -17,15 +17,15 @@ export interface WatchOptions {
   check(revision: number): Promise<void>;
 }
 
-/** Wait between attempts, for an etcd that accepts connections and refuses watches. */
+/** Delay between attempts, for an etcd that accepts connections but rejects watches. */
 const RETRY_MS = 100;
 
-/** One watch. It outlives connections: after each, it resumes after the last revision that was delivered. */
+/** A watch that outlives connections: after each, it resumes after the last revision that was delivered. */
 export class EtcdWatch {
   readonly #options: WatchOptions;
   readonly #watcher: Watcher;
   readonly #ending = new AbortController();
-  /** Everything up to this revision was delivered. */
+  /** The last revision up to which everything was delivered. */
   #position: number;
 
   constructor(options: WatchOptions, after: number, watcher: Watcher) {
@@ -34,7 +34,7 @@ export class EtcdWatch {
     this.#watcher = watcher;
   }
 
-  /** Resolves when the watch has ended, for whatever reason. */
+  /** Runs the watch. Resolves when it has ended, for whatever reason. */
   async run(): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
@@ -62,13 +62,13 @@ export class EtcdWatch {
     this.#watcher.closed(error);
   }
 
-  /** Rejects when the stream ends: with StoreUnavailable when another one can resume. */
+  /** Follows one stream. Rejects when it ends: with StoreUnavailable when another one can resume. */
   #follow(client: GrpcClient): Promise<void> {
     const { signal } = this.#ending;
     const { keyspace, log } = this.#options;
     let pending: WatchEvent[] = [];
     return new Promise((resolve, reject) => {
-      // It may have been stopped while the connection was opened.
+      // The watch may have been stopped while the connection was opened.
       if (signal.aborted) return resolve();
       const stop = () => {
         stream.cancel();

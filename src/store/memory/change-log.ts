@@ -3,7 +3,7 @@ import type { History, HistoryPage } from '../watchers.ts';
 
 export interface TimedChange {
   readonly change: Change;
-  /** When it was committed: milliseconds since the epoch. */
+  /** Time of the commit: milliseconds since the epoch. */
   readonly time: number;
 }
 
@@ -13,12 +13,12 @@ export class ChangeLog implements History {
   revision: number;
   /** The oldest revision that can still be read. */
   compacted: number;
-  /** Entries before #head are discarded, and removed from the array when they are its larger half. */
+  /** Changes. Those before #head are discarded, and removed from the array when they are its larger half. */
   #entries: TimedChange[] = [];
   #head = 0;
   #bytes = 0;
 
-  /** `image` is the revision of the content that the store starts with; absent: it starts empty. */
+  /** `image` is the revision of the initial content; absent for an empty store. */
   constructor(image?: number) {
     this.revision = image ?? 1;
     this.compacted = image ?? 0;
@@ -40,7 +40,7 @@ export class ChangeLog implements History {
     this.#drop(this.#indexAfter(revision));
   }
 
-  /** Discards complete revisions from the front until the rest is new and small enough. */
+  /** Discards complete revisions from the front until the rest fits both limits. */
   trim(oldestTime: number, maxBytes: number): void {
     for (;;) {
       const { change, time } = this.#entries[this.#head] ?? {};
@@ -70,7 +70,7 @@ export class ChangeLog implements History {
     };
   }
 
-  /** The rows, at a revision, of all keys that have changed since. */
+  /** Returns the rows, at a revision, of all keys that have changed since. */
   before(revision: number): Map<string, Row | undefined> {
     const rows = new Map<string, Row | undefined>();
     for (let i = this.#entries.length - 1; i >= this.#head && this.#revisionAt(i) > revision; i--) {
@@ -80,7 +80,7 @@ export class ChangeLog implements History {
     return rows;
   }
 
-  /** The changes of one key, oldest first. */
+  /** Returns the changes of one key, oldest first. */
   of(key: string): TimedChange[] {
     return this.#entries.slice(this.#head).filter(({ change }) => change.key === key);
   }
@@ -97,7 +97,7 @@ export class ChangeLog implements History {
     return (this.#entries[index] as TimedChange).change.revision;
   }
 
-  /** The index of the first change after a revision. */
+  /** Returns the index of the first change after a revision. */
   #indexAfter(revision: number): number {
     let low = this.#head;
     let high = this.#entries.length;
@@ -110,7 +110,7 @@ export class ChangeLog implements History {
   }
 }
 
-/** Bytes that only history needs: the replaced value, and the key of a deletion. */
+/** Returns the bytes that only history needs: the replaced value, and the key of a deletion. */
 function heldBy({ previous, value, key }: Change): number {
   return (previous?.value.length ?? 0) + (value === null ? key.length : 0);
 }

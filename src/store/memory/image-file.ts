@@ -1,6 +1,6 @@
 /**
- * The content of a memory store in a file, in which a snapshot of a test cluster is saved: a line of JSON that describes it,
- * then a line for each object.
+ * A file with the content of a memory store, in which snapshots of test clusters are saved: a line of JSON that
+ * describes it, then a line for each object.
  */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ import type { StoreImage } from './memory-store.ts';
 
 export interface ImageFile {
   readonly image: StoreImage;
-  /** What else is known about the cluster. */
+  /** Additional data about the cluster. */
   readonly about: Readonly<Record<string, unknown>>;
 }
 
 const FORMAT = 'quarterdeck-test-cluster';
 const VERSION = 1;
 const BINARY = 'base64';
-/** Leaves numbers for the revisions that follow. */
+/** Leaves room for the revisions that follow. */
 const MAX_REVISION = 2 ** 52;
 const MAX_SHOWN_CHARACTERS = 40;
 
@@ -32,7 +32,10 @@ export async function writeImage(file: string, { image, about }: ImageFile): Pro
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
 }
 
-/** Synchronous, because every new cluster waits for it, and a promise of a file costs as much as reading it. */
+/**
+ * Reads an image file. Synchronous, because every new cluster waits for it, and the overhead of a promise is as large as
+ * the read.
+ */
 export function readImage(file: string): ImageFile {
   const [first = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
   const { snapshot, format, revision, about, objects = lines.length } = headerOf(first);
@@ -64,7 +67,7 @@ export function readImage(file: string): ImageFile {
 /** The error about a field of the first line. */
 export const damagedHeader = (file: string, problem: string) => new Error(`${file} is damaged: line 1: ${problem}`);
 
-/** Most values are JSON; others are not even text. */
+/** Encodes a row. Most values are JSON, but some are not even text. */
 function lineOf({ key, revision, value }: Row): string {
   return JSON.stringify([
     key,
@@ -73,7 +76,7 @@ function lineOf({ key, revision, value }: Row): string {
   ]);
 }
 
-/** Undefined when the line is damaged. */
+/** Parses a row; undefined when the line is damaged. */
 function rowOf(line: string): Row | undefined {
   const [key, revision, value, encoding = 'utf8'] = listIn(line);
   if (typeof key !== 'string' || typeof value !== 'string' || !isRevision(revision)) return undefined;
@@ -84,7 +87,7 @@ function rowOf(line: string): Row | undefined {
 const isRevision = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_REVISION;
 
-/** A value of the file in an error. */
+/** Formats a value of the file for an error. */
 const shown = (value: unknown) => (JSON.stringify(value) ?? 'none').slice(0, MAX_SHOWN_CHARACTERS);
 
 function listIn(line: string): readonly unknown[] {

@@ -18,15 +18,15 @@ import { Watchers } from '../watchers.ts';
 import { ChangeLog, type TimedChange } from './change-log.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
-/** The content of a memory store at one revision. It never changes. */
+/** The content of a memory store at one revision. Immutable. */
 export interface StoreImage {
   readonly revision: number;
-  /** In the order of their keys. */
+  /** Rows in key order. */
   readonly rows: readonly Row[];
 }
 
 export interface MemoryStoreOptions extends HistoryOptions {
-  /** What the store contains from the start; its history begins there. */
+  /** Initial content of the store; its history begins there. */
   readonly image?: StoreImage | undefined;
 }
 
@@ -76,19 +76,19 @@ export class MemoryStore implements Store {
     for (const { key, revision } of conditions) this.#compare(key, revision);
     const changes = this.#apply(writes);
     const { revision } = this.#changes;
-    // Changes are delivered in a microtask of their own, so that a watcher may commit without changing their order.
+    // Changes are delivered in a separate microtask, so that a watcher may commit without changing their order.
     await undefined;
     this.#watchers.publish(changes);
     return revision;
   }
 
-  /** The content of this moment. */
+  /** Returns the current content. */
   image(): StoreImage {
     const rows = Array.from(this.#keys.scan(''), (key) => this.#rows.get(key)!);
     return { revision: this.#changes.revision, rows };
   }
 
-  /** The changes of a key that are in history, oldest first. */
+  /** Returns the changes of a key that are in history, oldest first. */
   historyOf(key: string): TimedChange[] {
     return this.#changes.of(key);
   }
@@ -142,7 +142,7 @@ export class MemoryStore implements Store {
     }
   }
 
-  /** Existing keys, and those that existed before the changes in `before`. */
+  /** Yields existing keys, and those that existed before the changes in `before`. */
   #keysAt(before: ReadonlyMap<string, unknown>, prefix: string, after: string): Iterable<string> {
     const current = this.#keys.scan(prefix, after);
     if (before.size === 0) return current;

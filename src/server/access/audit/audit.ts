@@ -8,9 +8,9 @@ import { Evaluator } from './evaluator.ts';
 import { type AuditedRequest, AuditRecord, type Sink } from './event.ts';
 import { type Level, levels, type Policy } from './policy.ts';
 
-/** Where events go. */
+/** A destination for events. */
 export interface Backend extends Sink {
-  /** Number of events that it dropped, by the part of it that did. */
+  /** Number of dropped events, by the part that dropped them. */
   readonly dropped: Readonly<Record<string, number>>;
 }
 
@@ -23,14 +23,14 @@ export interface AuditOptions {
 
 interface Opening {
   readonly client: AuditedRequest;
-  /** Who sent the request; undefined if it could not be authenticated. */
+  /** The sender of the request; undefined if it could not be authenticated. */
   readonly sender: User | undefined;
   readonly attributes: Attributes;
-  /** What is known of requests of this sort, if it is for objects. */
+  /** The memo for requests of this sort, if the request is for objects. */
   readonly memo: Memo | undefined;
 }
 
-/** An `Audit-ID` that may be taken over from a client. */
+/** Pattern of an `Audit-ID` that may be taken over from a client. */
 const ACCEPTABLE_ID = /^[\x21-\x7e]{1,64}$/;
 
 export class Audit {
@@ -51,7 +51,7 @@ export class Audit {
     };
   }
 
-  /** Starts a record; undefined if the policy does not want the request. */
+  /** Starts a record; undefined if the policy excludes the request. */
   open({ client, sender, attributes, memo }: Opening): AuditRecord | undefined {
     const verdict = this.#evaluator.verdictOn(attributes, memo);
     this.#levels[verdict.level]++;

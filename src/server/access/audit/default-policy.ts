@@ -1,6 +1,6 @@
 import type { Policy } from './policy.ts';
 
-/** Resources that are written all the time and would fill the log. */
+/** Resources that are written constantly and would fill the log. */
 const FREQUENT_RESOURCES = [
   { group: 'coordination.k8s.io', resources: ['leases'] },
   { group: '', resources: ['events'] },
@@ -24,21 +24,21 @@ const CONNECT_SUBRESOURCES = [
   'nodes/proxy',
 ];
 
-/** The cluster's own components, whose requests depend on the cluster's size and not on what people do. */
+/** The cluster's own components, whose requests depend on the size of the cluster instead of user activity. */
 const COMPONENTS = {
   users: ['system:kube-scheduler', 'system:kube-controller-manager', 'system:kube-proxy', 'system:apiserver'],
   userGroups: ['system:nodes', 'system:serviceaccounts:kube-system'],
 };
 
-/** One rule for users and one for groups: within a single rule, both would have to match. */
+/** Splits a rule into one for users and one for groups: within a single rule, both would have to match. */
 const ofComponents = (rule: object) => [
   { level: 'None' as const, users: COMPONENTS.users, ...rule },
   { level: 'None' as const, userGroups: COMPONENTS.userGroups, ...rule },
 ];
 
 /**
- * The policy if none is given: records who wrote what, and who read or wrote secrets, tokens and access rules, but never
- * their content. Other reads are not recorded.
+ * The default policy: records who wrote what, and who read or wrote secrets, tokens and access rules, but never their
+ * content. Other reads are not recorded.
  */
 export const defaultPolicy: Policy = {
   omitStages: ['RequestReceived'],

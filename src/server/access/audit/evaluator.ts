@@ -2,7 +2,7 @@ import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 import type { Memo } from '../request-memos.ts';
 import type { GroupResources, Level, Policy, PolicyRule, Stage } from './policy.ts';
 
-/** How much is recorded of a request. */
+/** The amount of detail that is recorded of a request. */
 export interface Verdict {
   readonly level: Level;
   readonly omitStages: ReadonlySet<Stage>;
@@ -12,7 +12,7 @@ export interface Verdict {
 interface Candidate {
   readonly rule: PolicyRule;
   readonly verdict: Verdict;
-  /** Whether it also depends on the object's name or namespace. */
+  /** True when it also depends on the object's name or namespace. */
   readonly conditional: boolean;
 }
 
@@ -33,7 +33,7 @@ export class Evaluator {
     this.#otherwise = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
   }
 
-  /** With a memo, only the rules that can match requests of this sort are tried. */
+  /** Finds the verdict on a request. With a memo, only rules that can match requests of this sort are tried. */
   verdictOn(attributes: Attributes, memo?: Memo): Verdict {
     if (attributes.path !== undefined || !memo) {
       return this.#rules.find(({ rule }) => matches(rule, attributes))?.verdict ?? this.#otherwise;
@@ -71,7 +71,7 @@ function matches(rule: PolicyRule, attributes: Attributes): boolean {
   return path !== undefined && rule.nonResourceURLs.some((pattern) => matchesPath(pattern, path));
 }
 
-/** Whether a rule matches the request's user and verb. */
+/** Reports whether a rule matches the request's user and verb. */
 function matchesUserAndVerb({ users, userGroups, verbs }: PolicyRule, { user, verb }: Attributes): boolean {
   if (users?.length && !users.includes(user.name)) return false;
   if (userGroups?.length && !user.groups.some((group) => userGroups.includes(group))) return false;

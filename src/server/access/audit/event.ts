@@ -9,11 +9,11 @@ import type { Verdict } from './evaluator.ts';
 import { withoutManagedFields } from './managed-fields.ts';
 import type { Stage } from './policy.ts';
 
-/** A request, as far as the audit log needs it. */
+/** The parts of a request that the audit log uses. */
 export interface AuditedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The other end of the connection. */
+  /** The remote end of the connection. */
   readonly peer: { readonly address: string };
 }
 
@@ -25,21 +25,21 @@ interface RecordOptions {
   readonly id: string;
   readonly verdict: Verdict;
   readonly request: AuditedRequest;
-  /** Who sent the request; undefined if it could not be authenticated. */
+  /** The sender of the request; undefined if it could not be authenticated. */
   readonly sender: User | undefined;
   readonly attributes: Attributes;
   readonly clock: Clock;
   readonly sink: Sink;
 }
 
-/** How a request ended. */
+/** The result of a request. */
 export interface RequestOutcome {
   readonly code: number;
-  /** The Status that was sent instead of an object. */
+  /** The Status that was sent in place of an object. */
   readonly status?: Status | undefined;
   /** The response as JSON. Called only if the policy wants it. */
   readonly body?: (() => Buffer) | undefined;
-  /** Whether the server failed unexpectedly. */
+  /** True when the server failed unexpectedly. */
   readonly panic?: boolean;
 }
 
@@ -65,7 +65,7 @@ export class AuditRecord {
     this.#write('RequestReceived');
   }
 
-  /** The request impersonates this user. */
+  /** Records that the request impersonates this user. */
   impersonating(user: User): void {
     this.#impersonated = user;
   }
@@ -84,7 +84,7 @@ export class AuditRecord {
     for (const key in annotations) this.annotate(key, annotations[key]!);
   }
 
-  /** Records the request's body. To be called before anything changes it. */
+  /** Records the request's body. Must be called before anything changes it. */
   setRequestBody(body: unknown): void {
     const { level, omitManagedFields } = this.#options.verdict;
     if (this.#objectRef) complete(this.#objectRef, body);
@@ -93,7 +93,7 @@ export class AuditRecord {
     this.#requestObject = omitManagedFields ? withoutManagedFields(text) : text;
   }
 
-  /** The headers of a streamed response have been sent. */
+  /** Records that the headers of a streamed response have been sent. */
   started(code: number): void {
     if (!this.#isEnded) this.#write('ResponseStarted', { code });
   }
@@ -149,7 +149,7 @@ function objectRefOf(attributes: Attributes): Record<string, string> | undefined
   return ref;
 }
 
-/** Takes from the object what the path does not say. */
+/** Adds fields from the object that the path does not contain. */
 function complete(objectRef: Record<string, string>, body: unknown): void {
   const metadata = (body as { metadata?: Record<string, unknown> } | undefined)?.metadata;
   if (typeof metadata !== 'object' || metadata === null) return;
@@ -161,11 +161,11 @@ function complete(objectRef: Record<string, string>, body: unknown): void {
 
 const quoted = (value: string): string => JSON.stringify(value);
 
-/** A further member of a JSON object; empty if it has no value. */
+/** Formats a further member of a JSON object; empty if it has no value. */
 const member = (name: string, value: object | string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
 
-/** By user: authentication returns the same value for the same credentials for a while. */
+/** Cached JSON by user: authentication returns the same user for the same credentials for a while. */
 const users = new WeakMap<User, string>();
 
 function userJson(user: User | undefined): string {
@@ -179,13 +179,13 @@ function userJson(user: User | undefined): string {
   return json;
 }
 
-/** The constraint under which a user was impersonated, if there was one. */
+/** Returns the constraint under which a user was impersonated, if any. */
 function metadataOf(impersonated: User): object | undefined {
   const constraint = constraintOn(impersonated);
   return constraint === undefined ? undefined : { impersonationConstraint: constraint };
 }
 
-/** By connection, for clients that are not behind a proxy: most connections carry many requests. */
+/** Cached JSON by connection, for clients that are not behind a proxy: most connections carry many requests. */
 const ownIPs = new WeakMap<AuditedRequest['peer'], string>();
 
 function sourceIPs(request: AuditedRequest): string {
@@ -199,14 +199,14 @@ function sourceIPs(request: AuditedRequest): string {
   return json;
 }
 
-/** The addresses that proxies name come first, as written; the connection's own is last. */
+/** Lists the addresses from proxies first, as written, and the connection's own last. */
 function proxiedIPs({ headers, peer }: AuditedRequest): string[] {
   const named = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap((value) => String(value ?? '').split(','));
   const found = named.map((text) => text.trim()).filter((text) => isIP(text) !== 0);
   return [...new Set([...found, plainAddress(peer.address)])].filter((text) => text !== '');
 }
 
-/** Undoes the mapping of an IPv4 address on a dual-stack socket. */
+/** Unmaps an IPv4 address of a dual-stack socket. */
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
@@ -226,7 +226,7 @@ function responseStatus({ code, status }: RequestOutcome): string {
 let lastTime = Number.NaN;
 let lastText = '';
 
-/** A MicroTime. Cached, since several requests arrive in the same millisecond, and each has it twice. */
+/** Formats a MicroTime. Cached, since several requests arrive in the same millisecond, and each has it twice. */
 function micro(milliseconds: number): string {
   if (milliseconds !== lastTime) {
     lastTime = milliseconds;

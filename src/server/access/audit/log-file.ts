@@ -9,24 +9,24 @@ export interface LogFileOptions {
   readonly path: string;
   /** Size at which the file is rotated. */
   readonly maxBytes: number;
-  /** How many rotated files are kept; 0 means all. */
+  /** Number of rotated files that are kept; 0 means all. */
   readonly maxBackups: number;
-  /** How long rotated files are kept; 0 means forever. */
+  /** Age after which rotated files are deleted; 0 means never. */
   readonly maxAgeMs: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** When more than this waits for the disk, further lines are dropped and counted. */
+/** Limit for lines waiting for the disk; further ones are dropped and counted. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** How long lines are collected before they are written: writing a few costs as much as making them. */
+/** Time for which lines are collected before a write: writing a few costs as much as formatting them. */
 const FLUSH_INTERVAL_MS = 20;
 
 /**
- * Writes audit events to a file that is rotated when it is full: `audit.log`, and `audit-2030-01-01T00-00-00.000.log` for
- * what was in it before. Lines are collected briefly and then written together; no request waits for that. Only the owner
- * can read the files.
+ * Writes audit events to a file that is rotated when it is full: `audit.log`, and `audit-2030-01-01T00-00-00.000.log`
+ * for older lines. Lines are collected briefly and then written together; no request waits for that. Only the owner can
+ * read the files.
  */
 export class LogFile implements Backend {
   readonly #options: LogFileOptions;
@@ -48,7 +48,7 @@ export class LogFile implements Backend {
     return { log: this.#dropped };
   }
 
-  /** Creates the folder and the file, so that problems with them are found at startup. */
+  /** Creates the folder and the file, so that problems with them appear at startup. */
   async open(): Promise<void> {
     await makeDirectories(dirname(this.#options.path), 0o700);
     await this.#openFile();
@@ -65,7 +65,7 @@ export class LogFile implements Backend {
     if (!this.#flushTimer && !this.#writing) this.#scheduleFlush();
   }
 
-  /** Writes what is buffered and closes the file. */
+  /** Writes buffered lines and closes the file. */
   async close(): Promise<void> {
     do {
       this.#flush();
@@ -112,7 +112,7 @@ export class LogFile implements Backend {
   async #openFile(): Promise<FileHandle> {
     const file = await open(this.#options.path, 'a', 0o600);
     try {
-      // An existing file may be readable by others.
+      // An existing file may be readable by other users.
       await file.chmod(0o600);
       this.#size = (await file.stat()).size;
     } catch (error) {

@@ -1,6 +1,6 @@
 type Tree = Record<string, any>;
 
-/** The JSON of an object, a list or a table without `managedFields`. */
+/** Strips `managedFields` from the JSON of an object, a list or a table. */
 export function withoutManagedFields(text: string): string {
   if (!text.includes('"managedFields"')) return text;
   const tree = JSON.parse(text) as Tree | null;

@@ -1,4 +1,4 @@
-/** The audit policy file, in the format of audit.k8s.io/v1: which requests are recorded, and how much of each. */
+/** The audit policy file, in the format of audit.k8s.io/v1: which requests are recorded, and with how much detail. */
 import { addAll } from '../../../base/collections/add-all.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 
@@ -9,21 +9,21 @@ const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic
 export type Stage = (typeof stages)[number];
 
 export interface GroupResources {
-  /** Empty for the core group, `*` for every group. */
+  /** The group: empty for the core group, `*` for every group. */
   readonly group?: string;
-  /** `pods`, `pods/log`, `pods/*`, any scale, `*`; empty for every resource of the group. */
+  /** The resources: `pods`, `pods/log`, `pods/*`, any scale, `*`; empty for every resource of the group. */
   readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
 }
 
-/** The level for the requests that it matches. The first matching rule applies. */
+/** The level for matching requests. The first matching rule applies. */
 export interface PolicyRule {
   readonly level: Level;
   readonly users?: readonly string[];
   readonly userGroups?: readonly string[];
   readonly verbs?: readonly string[];
   readonly resources?: readonly GroupResources[];
-  /** The empty string stands for cluster-scoped resources. */
+  /** The namespaces; the empty string stands for cluster-scoped resources. */
   readonly namespaces?: readonly string[];
   readonly nonResourceURLs?: readonly string[];
   readonly omitStages?: readonly Stage[];

@@ -25,7 +25,7 @@ function webhookTo(post: Post, more: Partial<WebhookOptions> = {}): Webhook {
   });
 }
 
-/** A receiver, and the batches it was sent, as the names of their events. */
+/** A receiver that collects the batches it was sent, as the names of their events. */
 function receiver(answer: () => Promise<string> = async () => '') {
   const batches: string[][] = [];
   const bodies: any[] = [];

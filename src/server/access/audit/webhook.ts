@@ -9,19 +9,19 @@ import { withoutObjects } from './truncate.ts';
 
 export interface WebhookOptions {
   readonly post: Post;
-  /** Delay before the second attempt; each further one is half as long again. */
+  /** Delay before the second attempt; each further one is 1.5 times as long. */
   readonly initialBackoffMs: number;
-  /** How many events may be buffered; further ones are dropped. */
+  /** Limit for buffered events; further ones are dropped. */
   readonly bufferSize: number;
-  /** In events. */
+  /** Limit for the events in a batch. */
   readonly maxBatchSize: number;
-  /** How long a batch waits for further events. */
+  /** Time that a batch waits for further events. */
   readonly maxBatchWaitMs: number;
   /** Batches per second on average, and in a burst; undefined for no limit. */
   readonly throttle: { readonly qps: number; readonly burst: number } | undefined;
-  /** The objects of larger events are left out; undefined for no limit. */
+  /** Limit for an event; larger ones are sent without their objects. Undefined for no limit. */
   readonly maxEventBytes: number | undefined;
-  /** A batch is larger only if it has a single event that is. */
+  /** Limit for a batch; a single larger event is a batch of its own. */
   readonly maxBatchBytes: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -31,31 +31,31 @@ export interface WebhookOptions {
 const MAX_ATTEMPTS = 5;
 const BACKOFF_FACTOR = 1.5;
 const BACKOFF_JITTER = 0.2;
-/** For one attempt, and for all of them when the program ends. */
+/** Timeout of an attempt, and of all attempts together when the program ends. */
 const ATTEMPT_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 5_000;
-/** Of buffered events and batches being sent. Further events are dropped. */
+/** Limit for buffered events and batches being sent. Further events are dropped. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 const LIST_HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
 
 /**
- * Sends audit events to a webhook in batches. No request waits for it: events are kept in a bounded buffer, and a batch is
- * sent when it is full or has waited long enough. One that cannot be delivered is retried and finally dropped. Dropped
- * events are counted by the part that dropped them, under Kubernetes' names for these.
+ * Sends audit events to a webhook in batches. No request waits for it: events are kept in a bounded buffer, and a batch
+ * is sent when it is full or has waited long enough. A batch that cannot be delivered is retried and finally dropped.
+ * Dropped events are counted by the part that dropped them, under Kubernetes' names.
  */
 export class Webhook implements Backend {
   readonly #options: WebhookOptions;
   readonly #throttle: Throttle | undefined;
   readonly #sending = new Set<Promise<void>>();
-  /** Aborted when no more events are accepted; retries no longer wait. */
+  /** Aborted when no more events are accepted, which ends the delays of retries. */
   readonly #closing = new AbortController();
-  /** Aborted when attempts in progress must end. */
+  /** Aborted to end attempts in progress. */
   readonly #closed = new AbortController();
   #buffer: string[] = [];
   #heldBytes = 0;
   #timer: Timer | undefined;
-  /** A batch waits for the throttle. */
+  /** True while a batch waits for the throttle. */
   #isThrottled = false;
   #isFailing = false;
   readonly #dropped = { buffered: 0, truncate: 0, webhook: 0 };
@@ -90,7 +90,7 @@ export class Webhook implements Backend {
     else this.#timer ??= clock.timer(maxBatchWaitMs, () => this.#send());
   }
 
-  /** Sends what is buffered, retries once what has failed, and gives up soon. */
+  /** Sends buffered events, retries failed ones once, and gives up after a short timeout. */
   async close(): Promise<void> {
     const { clock, log } = this.#options;
     this.#closing.abort();

@@ -1,6 +1,6 @@
 import type { User } from '../../../api/user.ts';
 
-/** Adds the group that every authenticated user is in. */
+/** Adds the group of all authenticated users. */
 export function authenticated(user: User): User {
   return Object.freeze({ ...user, groups: Object.freeze([...user.groups, 'system:authenticated']) });
 }

@@ -5,30 +5,30 @@ import type { Clock } from '../../../base/time/clock.ts';
 import type { ClientCertificate } from './certificate.ts';
 import type { RequestHeaderUser } from './request-headers.ts';
 
-/** What a request says about its sender. */
+/** The parts of a request that identify its sender. */
 export interface Credentials {
-  /** Of the connection; read once per connection. */
+  /** Certificate of the connection; read once per connection. */
   readonly certificate: ClientCertificate | undefined;
-  /** All headers; undefined where an authenticating proxy cannot be the sender. */
+  /** All headers; undefined when the sender cannot be an authenticating proxy. */
   readonly headers?: IncomingHttpHeaders;
   /** The Authorization header, as sent. */
   readonly authorization: string | undefined;
-  /** A bearer token from elsewhere: a browser cannot set headers on a WebSocket. */
+  /** A bearer token from outside the headers: a browser cannot set headers on a WebSocket. */
   readonly token: string | undefined;
 }
 
-/** Throws or rejects with Unauthorized. Synchronous if possible, since it runs for every request. */
+/** Finds the user. Throws or rejects with Unauthorized. Synchronous if possible, since it runs for every request. */
 export type Authenticate = (credentials: Credentials) => User | Promise<User>;
 
-/** Verifies one sort of bearer token. */
+/** Verifies one type of bearer token. */
 export interface TokenSource {
-  /** Undefined if the token is of another sort, no longer valid, or not meant for this server. */
+  /** Returns the user; undefined if the token is of another type, no longer valid, or not meant for this server. */
   userOf(token: string): User | undefined | Promise<User | undefined>;
-  /** For tokens with audiences: the token's user, and which of these audiences it is meant for. */
+  /** For tokens with audiences: returns the token's user, and the requested audiences that the token is meant for. */
   review?(token: string, audiences: readonly string[]): Identified | undefined;
 }
 
-/** A token's user and audiences. */
+/** The user and audiences of a token. */
 export interface Identified {
   readonly user: User;
   readonly audiences: readonly string[];
@@ -46,9 +46,12 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
   readonly tokens: readonly TokenSource[];
   readonly passwords?: PasswordSource | undefined;
-  /** Finds the user that an authenticating proxy names; undefined: no proxy is believed. */
+  /** Finds the user that an authenticating proxy names; undefined when no proxy is trusted. */
   readonly proxied?: RequestHeaderUser | undefined;
-  /** Whether requests without credentials are served, as `system:anonymous`. Wrong credentials never are. */
+  /**
+   * True to serve requests without credentials, as `system:anonymous`. Requests with invalid credentials are always
+   * rejected.
+   */
   readonly anonymous: boolean;
 }
 
@@ -84,7 +87,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   };
 }
 
-/** `own` are the audiences of tokens that name none, and those that are checked if none are given. */
+/** `own` are the audiences of tokens that name none, and the ones checked by default. */
 export function createIdentify(sources: readonly TokenSource[], own: readonly string[]): Identify {
   return async (token, given) => {
     const wanted = given.length > 0 ? given : own;
@@ -112,13 +115,13 @@ function userOfToken(sources: readonly TokenSource[], token: string, from = 0): 
 }
 
 const HEADER_CACHE_SIZE = 1024;
-/** Longer headers are parsed each time: anyone may send one, and the cache keeps those that are not valid, too. */
+/** Limit for the length of cached headers: anyone may send a long one, and invalid headers are cached, too. */
 const MAX_CACHED_HEADER_LENGTH = 4096;
 
 /**
- * Remembers Authorization headers and their tokens. Clients send the same header again and again, each time as a new string;
- * comparing it with the last one in its slot costs a tenth of parsing it and hashing its token. Only signed tokens are kept:
- * their last characters differ, and the time that a comparison takes does not help anyone who cannot sign.
+ * Caches Authorization headers and their tokens. Clients send the same header repeatedly, each time as a new string;
+ * comparing it with the last one in its slot costs a tenth of parsing it and hashing its token. Only signed tokens are
+ * cached: their last characters differ, and the timing of a comparison does not help anyone who cannot sign.
  */
 class HeaderCache {
   readonly #headers = new Array<string | undefined>(HEADER_CACHE_SIZE).fill(undefined);
@@ -146,7 +149,7 @@ function basicCredentials(authorization: string | undefined): { name: string; pa
   return colon < 0 ? undefined : { name: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
 }
 
-/** What follows the scheme in the header. Schemes are case-insensitive. */
+/** Returns the part of the header after the scheme. Schemes are case-insensitive. */
 function argumentOf(scheme: string, authorization: string | undefined): string | undefined {
   if (!authorization || authorization.length <= scheme.length) return undefined;
   const header = authorization.trim();

@@ -10,7 +10,7 @@ const SECRET_TYPE = 'bootstrap.kubernetes.io/token';
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
-/** Bootstrap tokens, with which nodes join: `id.secret`, kept in Secrets of their own type in kube-system. */
+/** Bootstrap tokens, with which nodes join: `id.secret`, stored in Secrets of their own type in kube-system. */
 export function bootstrapTokens({ find, clock }: { find: Find; clock: Clock }): TokenSource {
   return {
     userOf(token) {
@@ -34,7 +34,7 @@ function isValidFor(secret: Secret, token: { id: string; secret: string }, now: 
   );
 }
 
-/** Undefined if the Secret names a group that is not for bootstrapping. */
+/** Returns the user; undefined if the Secret names a group that is not for bootstrapping. */
 function userOf(secret: Secret, id: string): User | undefined {
   const extra = textOf(secret, 'auth-extra-groups');
   const groups = extra === '' ? [] : [...new Set(extra.split(','))];

@@ -1,4 +1,4 @@
-/** The objects that a token is bound to, which must still exist whenever it is used. */
+/** The objects that a token is bound to, which must exist whenever it is used. */
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 
 /** An object in the cache. It changes only together with its revision. */
@@ -14,7 +14,7 @@ interface Table {
   get(namespace: string, name: string): CachedObject | undefined;
 }
 
-/** Looks objects up in the cache's tables, each of which is resolved once. */
+/** Looks objects up in the cache's tables, each of which is resolved only once. */
 export function findIn(tableOf: (kind: Kind) => Table): Find {
   const tables = new WeakMap<Kind, Table>();
   return (kind, namespace, name) => {
@@ -31,14 +31,14 @@ export interface BoundReference {
   readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;
-  /** Whether it is the same object, and not a later one of that name. */
+  /** Reports whether it is the same object, and not a later one of that name. */
   readonly isSame: (object: KubeObject) => boolean;
 }
 
-/** How long an object that is being deleted still counts: the clocks of several servers differ. */
+/** Time for which an object being deleted still counts, because the clocks of several servers differ. */
 const CLOCK_LEEWAY_MS = 60_000;
 
-/** One object that must exist. It is examined only when it has changed. */
+/** An object that must exist. It is examined only when it has changed. */
 export class BoundObject {
   readonly #reference: BoundReference;
   #revision = -1;

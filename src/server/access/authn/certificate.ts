@@ -5,19 +5,19 @@ import { authenticated } from './authenticated.ts';
 
 /** The identity in a connection's client certificate. */
 export interface ClientCertificate {
-  /** Undefined if our authority did not sign it or it is not a client certificate. */
+  /** The user; undefined if our authority did not sign the certificate or it is not a client certificate. */
   readonly user: User | undefined;
-  /** The common name, if the authority of authenticating proxies signed it. */
+  /** The common name, if the certificate is signed by the authority of authenticating proxies. */
   readonly proxy?: string;
-  /** Milliseconds since the epoch. A connection can outlive its certificate. */
+  /** Expiry in milliseconds since the epoch. A connection can outlive its certificate. */
   readonly expires: number;
 }
 
-/** Who signs client certificates, as PEM. */
+/** The authorities that sign client certificates, as PEM. */
 export interface ClientAuthorities {
-  /** Of users. */
+  /** The authority of users. */
   readonly ca: string | Buffer;
-  /** Of authenticating proxies; undefined: none is believed. */
+  /** The authority of authenticating proxies; undefined: none is trusted. */
   readonly proxyCa?: string | undefined;
 }
 
@@ -37,7 +37,8 @@ export function certificateOf(socket: TLSSocket, authorities: ClientAuthorities)
   const user = authenticated({ name, groups: listOf(certificate.subject.O), extra });
   const { ca, proxyCa } = authorities;
   if (proxyCa === undefined) return { user, expires };
-  // The connection was authorized by one of the two: a proxy must not be taken for the user of its name, nor a user for a proxy.
+  // The connection was authorized by one of the two authorities: a proxy must not pass as the user of its name, nor a
+  // user as a proxy.
   const shown = socket.getPeerX509Certificate();
   return {
     user: shown && isSignedBy(shown, String(ca)) ? user : undefined,
@@ -46,7 +47,7 @@ export function certificateOf(socket: TLSSocket, authorities: ClientAuthorities)
   };
 }
 
-/** The longest chain of authorities that is followed. */
+/** Limit for the chain of authorities. */
 const MAX_CHAIN_LENGTH = 8;
 
 function isSignedBy(shown: X509Certificate, authorities: string): boolean {
@@ -62,7 +63,7 @@ function isSignedBy(shown: X509Certificate, authorities: string): boolean {
   return false;
 }
 
-/** An attribute that occurs several times in the subject is an array, although the types do not say so. */
+/** Normalizes an attribute of the subject: one that occurs several times is an array, contrary to the types. */
 function listOf(value: string | string[] | undefined): string[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }

@@ -7,13 +7,13 @@ export const KEYS_PATH = '/openid/v1/jwks';
 
 export interface IssuerOptions {
   readonly issuer: string;
-  /** Where clients fetch the keys. */
+  /** URL of the keys. */
   readonly keysUrl: string;
-  /** Public keys, including those that were replaced. */
+  /** Public keys, including replaced ones. */
   readonly keys: readonly KeyObject[];
 }
 
-/** The OpenID Connect discovery documents with which others verify service account tokens. */
+/** The OpenID Connect discovery documents that let others verify service account tokens. */
 export function issuerDocuments({ issuer, keysUrl, keys }: IssuerOptions): readonly JsonDocument[] {
   const set = keys.map((key) => ({
     use: 'sig',

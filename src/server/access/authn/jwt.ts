@@ -17,7 +17,7 @@ interface Algorithm {
   readonly hash: string | null;
   /** The curve, for `ec`. */
   readonly curve?: string;
-  /** Whether the padding is salted (PSS), for `rsa`. */
+  /** True when the padding is salted (PSS), for `rsa`. */
   readonly isSalted?: boolean;
 }
 
@@ -41,13 +41,13 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
 /** Names of the supported algorithms. */
 export const algorithmNames: readonly string[] = [...algorithms.keys()];
 
-/** Parses a token without verifying it. Undefined if it is not a JWT. */
+/** Parses a token without verifying it. Returns undefined if it is not a JWT. */
 export function parseJwt(token: string): Jwt | undefined {
   const [head = '', body = '', signature = '', ...more] = token.split('.');
   if (more.length > 0 || !head || !body || !signature) return undefined;
   const header = jsonOf(head);
   const claims = jsonOf(body);
-  // Critical header parameters must be understood, and none are.
+  // Critical header parameters must be understood, and we support none.
   if (!claims || typeof header?.alg !== 'string' || header.crit !== undefined) return undefined;
   return {
     alg: header.alg,
@@ -58,7 +58,7 @@ export function parseJwt(token: string): Jwt | undefined {
   };
 }
 
-/** Verifies a token's signature. The algorithm must fit the key, whatever the token claims. */
+/** Verifies a token's signature. The algorithm must match the type of the key, whatever the token claims. */
 export function isSignedBy({ alg, signed, signature }: Jwt, key: KeyObject): boolean {
   const algorithm = algorithms.get(alg);
   if (!algorithm || key.asymmetricKeyType !== algorithm.key) return false;
@@ -66,15 +66,15 @@ export function isSignedBy({ alg, signed, signature }: Jwt, key: KeyObject): boo
   try {
     return verify(algorithm.hash, signed, { key, ...settingsOf(algorithm) }, signature);
   } catch {
-    // A key that is too small for the hash, or otherwise of no use, has signed nothing.
+    // A key that is too small for the hash, or unusable otherwise, has signed nothing.
     return false;
   }
 }
 
-/** A private key, or a function that makes it when the first token is signed. */
+/** A private key, or a function that creates it when the first token is signed. */
 export type SigningKey = KeyObject | (() => KeyObject);
 
-/** Signs claims with a private key. The header has the id of its public key. */
+/** Signs claims with a private key. The header contains the id of its public key. */
 export function jwtSigner(key: SigningKey): (claims: Claims) => string {
   if (typeof key !== 'function') return signerWith(key);
   let signer: ((claims: Claims) => string) | undefined;
@@ -96,7 +96,7 @@ function signerWith(key: KeyObject): (claims: Claims) => string {
   };
 }
 
-/** The algorithm that is used with a key. */
+/** Returns the algorithm for a key. */
 export function algorithmOf(key: KeyObject): string {
   const curve = key.asymmetricKeyDetails?.namedCurve;
   for (const [name, algorithm] of algorithms) {

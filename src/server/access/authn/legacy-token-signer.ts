@@ -1,7 +1,7 @@
 import { jwtSigner, type SigningKey } from './jwt.ts';
 import { LEGACY_ISSUER } from './service-account-tokens.ts';
 
-/** The account and Secret that a legacy token is for. */
+/** The account and Secret of a legacy token. */
 export interface LegacyTokenRequest {
   readonly namespace: string;
   readonly name: string;
@@ -9,7 +9,7 @@ export interface LegacyTokenRequest {
   readonly secretName: string;
 }
 
-/** Signs tokens that are kept in Secrets and are valid as long as the Secret and the account exist. */
+/** Signs tokens that are stored in Secrets and are valid as long as the Secret and the account exist. */
 export function legacyTokenSigner(key: SigningKey): (request: LegacyTokenRequest) => Promise<string> {
   const sign = jwtSigner(key);
   return async ({ namespace, name, uid, secretName }) =>

@@ -98,7 +98,7 @@ it('fetches keys again for an unknown one, but not repeatedly', async () => {
   await clock.advance(10_000);
   expect(await tokens.userOf(token({}, other))).toMatchObject({ name: 'u-1' });
   expect(fetched).toHaveLength(4);
-  // The key that is gone from the set is believed no more.
+  // A key that was removed from the set is no longer trusted.
   expect(await tokens.userOf(token({ sub: 'u-3' }))).toBeUndefined();
 });
 

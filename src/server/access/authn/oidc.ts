@@ -1,6 +1,6 @@
 /**
- * ID tokens of an OpenID Connect issuer. Its keys are fetched on first use and cached; they are fetched again when they are
- * old, or when a token names an unknown one, but at most every ten seconds.
+ * ID tokens of an OpenID Connect issuer. Its keys are fetched on first use and cached. They are fetched again when they
+ * are old, or when a token names an unknown one, but at most every ten seconds.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { User } from '../../../api/user.ts';
@@ -15,10 +15,10 @@ import { verifiedTokens } from './verified-tokens.ts';
 export interface OidcOptions {
   /** The issuer's URL, as in the `iss` claim. */
   readonly issuer: string;
-  /** The audience that tokens must have. */
+  /** The required audience of tokens. */
   readonly clientId: string;
   readonly usernameClaim: string;
-  /** Put before user names, to tell the issuer's users from the cluster's own. */
+  /** Prefix of user names, which separates the issuer's users from the cluster's own. */
   readonly usernamePrefix: string;
   readonly groupsClaim: string | undefined;
   readonly groupsPrefix: string;
@@ -41,13 +41,15 @@ interface Verified {
   readonly expires: number;
 }
 
-/** Between two fetches because of unknown keys. */
+/** Minimum time between fetches because of unknown keys. */
 const MIN_FETCH_INTERVAL_MS = 10_000;
 const MAX_KEY_AGE_MS = 3_600_000;
 const CLOCK_LEEWAY_MS = 60_000;
-/** A token may have to be verified with each of them. Issuers have a handful; further ones are not used. */
+/**
+ * Limit for keys: a token may have to be verified with each of them. Issuers have a handful; further ones are ignored.
+ */
 const MAX_KEYS = 100;
-/** In base64: 8,192 bits. Verifying takes time with the square of it. */
+/** Limit for a key parameter in base64: 8,192 bits. The time to verify grows with its square. */
 const MAX_KEY_PARAMETER_LENGTH = 1_366;
 
 export class OidcTokens implements TokenSource {
@@ -100,7 +102,7 @@ export class OidcTokens implements TokenSource {
     return signs();
   }
 
-  /** Concurrent calls share one fetch. If it fails, the current keys stay. */
+  /** Fetches the keys. Concurrent calls share one fetch. If it fails, the current keys stay. */
   #fetchKeys(): Promise<void> {
     const { issuer, fetchJson, clock, log } = this.#options;
     this.#fetching ??= (async () => {
@@ -147,7 +149,7 @@ function userOf(claims: Claims, options: OidcOptions): User | undefined {
   for (const [claim, value] of requiredClaims) if (claims[claim] !== value) return undefined;
   const name = claims[usernameClaim];
   if (typeof name !== 'string' || !name) return undefined;
-  // An unverified email address could be anybody's.
+  // An unverified email address could belong to anybody.
   if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true)
     return undefined;
   const groups = groupsClaim === undefined ? [] : groupsIn(claims[groupsClaim]);
@@ -163,7 +165,7 @@ function userOf(claims: Claims, options: OidcOptions): User | undefined {
   });
 }
 
-/** The groups of a claim; undefined if it is neither a string nor a list of strings. */
+/** Returns the groups of a claim; undefined if it is neither a string nor a list of strings. */
 function groupsIn(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return [];
   const list = [value].flat();

@@ -18,7 +18,7 @@ export function passwordFile(text: string): PasswordSource {
   };
 }
 
-/** Digests have a fixed length, so comparing them takes the same time for every guess. */
+/** Hashes a password. Digests have a fixed length, so comparing them takes the same time for every guess. */
 function digestOf(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }

@@ -1,4 +1,4 @@
-/** Users that an authenticating proxy names in headers. Only a proxy that has shown a certificate of its authority is believed. */
+/** Users named in headers of an authenticating proxy. A proxy is trusted only with a certificate of its authority. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { User } from '../../../api/user.ts';
 import { put } from '../../../base/json/tree.ts';
@@ -6,17 +6,17 @@ import { authenticated } from './authenticated.ts';
 import type { ClientCertificate } from './certificate.ts';
 import { textOfHeader, unescapedKey, valuesOfHeader } from './header-values.ts';
 
-/** Which certificates and headers are believed. Header names are case-insensitive. */
+/** The trusted certificates and headers. Header names are case-insensitive. */
 export interface RequestHeaderOptions {
-  /** The common names of certificates; none: every name that the authority has signed. */
+  /** Allowed common names of certificates; if empty, every certificate signed by the authority is allowed. */
   readonly allowedNames: readonly string[];
-  /** The first of them that has a value names the user. */
+  /** Headers with the user name. The first one that has a value is used. */
   readonly usernameHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
   readonly extraHeaderPrefixes: readonly string[];
 }
 
-/** Finds the user in the headers of a proxy; undefined when the sender is no proxy, or names no user. */
+/** Finds the user in the headers of a proxy; undefined when the sender is not a proxy, or names no user. */
 export type RequestHeaderUser = (
   certificate: ClientCertificate,
   headers: IncomingHttpHeaders | undefined,

@@ -39,7 +39,7 @@ const bound = {
   'kubernetes.io': { ...account, pod: { name: 'p', uid: 'uid-2' }, node: { name: 'n', uid: 'uid-9' } },
 };
 
-/** Objects as the cache has them; each change has its revision. */
+/** A cache of objects, in which each change has its own revision. */
 class World {
   readonly #objects = new Map<string, CachedObject>();
   #revision = 0;

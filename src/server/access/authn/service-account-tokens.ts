@@ -12,7 +12,7 @@ import { BoundObject, type BoundReference, type Find } from './bound-objects.ts'
 import { type Claims, isSignedBy, millisecondsOf, parseJwt } from './jwt.ts';
 import { verifiedTokens } from './verified-tokens.ts';
 
-/** The issuer of legacy tokens, which are kept in Secrets and do not expire. */
+/** The issuer of legacy tokens, which are stored in Secrets and do not expire. */
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 export interface ServiceAccountTokenOptions {
@@ -20,7 +20,7 @@ export interface ServiceAccountTokenOptions {
   readonly keys: readonly KeyObject[];
   /** Accepted issuers of bound tokens. */
   readonly issuers: readonly string[];
-  /** A bound token must name one of these; a legacy token has all of them. */
+  /** Audiences of the server: a bound token must name one of these; a legacy token has all of them. */
   readonly audiences: readonly string[];
   readonly clock: Clock;
   /** Called on every use, so that the token of a deleted account or pod is invalid at once. */
@@ -29,9 +29,9 @@ export interface ServiceAccountTokenOptions {
 
 interface Verified {
   readonly user: User;
-  /** Undefined for the server's own. */
+  /** Audiences of the token; undefined for the server's own. */
   readonly audiences: readonly string[] | undefined;
-  /** Whether it is meant for this server. */
+  /** True when the token is meant for this server. */
   readonly isForServer: boolean;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
@@ -39,10 +39,13 @@ interface Verified {
   readonly boundTo: readonly BoundObject[];
 }
 
-/** How far the clock of the server that issued a token may be ahead. */
+/** Tolerance for the clock of the server that issued a token. */
 const CLOCK_LEEWAY_MS = 60_000;
 
-/** Service account tokens: legacy ones, kept in a Secret, and ones bound to a time, an audience and an object. */
+/**
+ * Verifies service account tokens: legacy ones, stored in a Secret, and ones bound to a time, an audience and an
+ * object.
+ */
 export class ServiceAccountTokens implements TokenSource {
   readonly #options: ServiceAccountTokenOptions;
   readonly #verified = verifiedTokens<Verified>();
@@ -106,7 +109,7 @@ export class ServiceAccountTokens implements TokenSource {
 
 interface Subject {
   readonly user: User;
-  /** What must still exist for the token to be valid. */
+  /** The objects that must exist for the token to be valid. */
   readonly references: readonly BoundReference[];
 }
 
@@ -130,7 +133,7 @@ function legacySubject(claims: Claims, token: string): Subject | undefined {
 
 const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 
-/** A Secret of the same name that was created later holds another token. */
+/** Reports whether a Secret contains the token: a later Secret of the same name holds another one. */
 function holdsToken({ data, metadata }: Secret, token: string): boolean {
   return data?.token === token && !metadata.labels?.[INVALID_SINCE] && !metadata.deletionTimestamp;
 }
@@ -163,7 +166,7 @@ function boundSubject(claims: Claims): Subject | undefined {
   }
   if (node) {
     const found = referenceOf(node);
-    // A pod's token is bound to the pod; the node is for information only.
+    // A pod's token is bound to the pod; the node in it is informational.
     if (!found && !pod) return undefined;
     if (found && !pod) references.push({ kind: Node, namespace: '', name: found.name, isSame: hasUid(found.uid) });
     addExtra('node-name', textOf(node.name) ?? '');

@@ -4,8 +4,8 @@ import type { TokenSource } from './authenticator.ts';
 import { parseUsers } from './csv.ts';
 
 /**
- * Static tokens from a file with lines of the form `token,user,uid,"group1,group2"`. A Map compares strings only if their
- * seeded hashes are equal, so the time of a lookup reveals nothing about a guess.
+ * Static tokens from a file with lines of the form `token,user,uid,"group1,group2"`. A Map compares strings only if
+ * their seeded hashes are equal, so the timing of a lookup reveals nothing about a guess.
  */
 export function tokenFile(text: string): TokenSource {
   const users = new Map<string, User>();

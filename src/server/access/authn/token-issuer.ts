@@ -3,12 +3,12 @@ import { jwtSigner, type SigningKey } from './jwt.ts';
 
 /** Issues service account tokens that are bound to a time, audiences and possibly an object. */
 export interface TokenIssuer {
-  /** The audiences of a token if none are requested. */
+  /** The default audiences of a token. */
   readonly audiences: readonly string[];
   readonly maxSeconds: number | undefined;
   /**
-   * Whether a pod's default token, requested by its node, is valid for a year instead of an hour, for programs that read
-   * their token only once. It records when it should have been renewed.
+   * True to make a pod's default token, requested by its node, valid for a year instead of an hour, for programs that
+   * read their token only once. The token records when it should have been renewed.
    */
   readonly extendsExpiration: boolean;
   issue(token: BoundToken): string;
@@ -24,13 +24,13 @@ export interface BoundToken {
   readonly namespace: string;
   readonly account: Reference;
   readonly audiences: readonly string[];
-  /** Seconds since the epoch. */
+  /** Current time in seconds since the epoch. */
   readonly now: number;
   readonly seconds: number;
   readonly warnAfter?: number | undefined;
   readonly pod?: Reference | undefined;
   readonly secret?: Reference | undefined;
-  /** Where the pod runs, for a pod's token. The uid may be unknown. */
+  /** The node of the pod, for a pod's token. The uid may be unknown. */
   readonly node?: { readonly name: string; readonly uid?: string | undefined } | undefined;
 }
 

@@ -11,8 +11,8 @@ const UNSECURED: User = Object.freeze({
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
 /**
- * Accepts a request on the port without authentication, which is for local users and programs. Web pages that a local browser
- * shows must not use it: neither by DNS rebinding (another Host) nor across origins. Throws a Forbidden.
+ * Accepts a request without authentication on the port without TLS, which is for local users and programs. Web pages in
+ * a local browser must not use it: neither by DNS rebinding (another Host) nor across origins. Throws a Forbidden.
  */
 export function unsecuredUser({ host, origin }: IncomingHttpHeaders): User {
   if (host !== undefined && !LOOPBACK.test(host)) throw refusal(`the host ${JSON.stringify(host)}`);

@@ -1,11 +1,11 @@
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 
 const MAX_CACHED_BYTES = 16 * 1024 * 1024;
-/** What a token was verified to be consists of its claims, so it is about as long as the token. */
+/** Estimates the memory of a cached result, which consists of the token's claims and is about as long as the token. */
 const BYTES_PER_CHARACTER = 4;
 const USER_BYTES = 500;
 
-/** Tokens that were verified, by their text: verifying a signature costs as much as several requests. */
+/** A cache of verified tokens, by their text: verifying a signature costs as much as several requests. */
 export function verifiedTokens<T>(): Pick<BoundedMap<T>, 'get' | 'delete'> & { set(token: string, value: T): void } {
   const known = new BoundedMap<{ readonly value: T; readonly bytes: number }>({
     maxBytes: MAX_CACHED_BYTES,

@@ -13,7 +13,7 @@ export const alwaysAllow: Authorizer = {
 
 const NOTHING_ALLOWED: Decision = Object.freeze({ verdict: 'noOpinion', reason: 'Everything is forbidden.' });
 
-/** Has no opinion rather than denying, so that other authorizers may still allow something. */
+/** Has no opinion instead of denying, so that other authorizers may still allow a request. */
 export const alwaysDeny: Authorizer = {
   authorize: () => NOTHING_ALLOWED,
   rulesFor: () => NO_RULES,

@@ -10,7 +10,7 @@ import { forbiddenError } from './forbidden-error.ts';
 const user = { name: 'ann', groups: [] };
 const backends = new BackendRegistry(smallRegistry());
 
-/** By the route, as requests for objects are seen. */
+/** Derives the attributes from the route, as for requests for objects. */
 function routed(method: string, path: string, search = '') {
   const query = parseQuery(search);
   const route = findRoute(path, backends)!;
@@ -47,7 +47,7 @@ it.each<[string, string, string, string]>([
   ['GET', '/api/v1/nodes/n', '', 'get  v1 nodes   n'],
 ])('%s %s?%s is %s', (method, path, search, expected) => {
   expect(words(routed(method, path, search))).toBe(expected);
-  // What is found without knowing the kinds is the same.
+  // Attributes derived without the registry of kinds must be the same.
   expect(words(unrouted(method, path, search))).toBe(expected);
 });
 

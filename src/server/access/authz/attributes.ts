@@ -8,7 +8,7 @@ import { parseFieldSelector, SelectorError } from '../../../schema/selector/sele
 import { parseRequirements } from '../../../schema/selector/selector-parser.ts';
 import type { Attributes, ResourceAttributes, SelectorRequirement } from './authorizer.ts';
 
-/** The objects that a route names. */
+/** The objects of a route. */
 interface RouteTarget {
   readonly resource: {
     readonly version: { readonly group: string; readonly version: string };
@@ -41,7 +41,7 @@ export class RequestAttributes implements ResourceAttributes {
     this.subresource = route.subresource?.name ?? '';
     this.#options = options;
     this.name = route.name ?? (options.fieldSelector === undefined ? '' : nameIn(options.fieldSelector, verb));
-    // A Namespace counts as an object in itself: permissions inside it cover it, too.
+    // A Namespace also counts as being in itself: permissions inside it apply to it, too.
     this.namespace = route.namespace ?? (kind.plural === 'namespaces' ? (route.name ?? '') : '');
   }
 
@@ -60,14 +60,14 @@ function selects(verb: string): boolean {
   return verb === 'list' || verb === 'watch' || verb === 'deletecollection';
 }
 
-/** A list that selects one name is a request for that object. */
+/** Returns the name that a list selects: such a list is a request for that object. */
 function nameIn(fieldSelector: string, verb: string): string {
   if (verb !== 'list' && verb !== 'watch') return '';
   const found = parsedOrUndefined(fieldSelector, fieldRequirements)?.find(({ key }) => key === 'metadata.name');
   return found?.operator === 'In' ? (found.values?.[0] ?? '') : '';
 }
 
-/** An invalid selector is rejected later; until then it does not restrict the request. */
+/** Parses a selector. An invalid one is rejected later; until then it does not restrict the request. */
 function parsedOrUndefined(
   text: string,
   parse: (text: string) => readonly SelectorRequirement[],
@@ -88,7 +88,7 @@ export function fieldRequirements(text: string): readonly SelectorRequirement[] 
   }));
 }
 
-/** Requirements that a review cannot express are left out, so the check is stricter than necessary, not laxer. */
+/** Omits requirements that a review cannot express, which makes the check stricter, never laxer. */
 export function labelRequirements(text: string): readonly SelectorRequirement[] {
   return parseRequirements(text).flatMap(({ key, operator, values }) => {
     switch (operator) {
@@ -121,12 +121,12 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** The attributes of a path that names no known object: that it does not exist must not be revealed to everyone. */
+/** The attributes of a path that names no known object: only authorized users may learn that it does not exist. */
 export function attributesOfPath(request: UnknownRequest): Attributes {
   const { user, method, path, parts, watch } = request;
   const [, root = '', ...rest] = parts;
   const head = root === 'api' ? 1 : root === 'apis' ? 2 : 0;
-  // A percent-encoded path is authorized as what it decodes to.
+  // A percent-encoded path is authorized in its decoded form.
   const decoded = path.includes('%') ? parts.join('/') : path;
   if (head === 0 || rest.length <= head) return { user, verb: method.toLowerCase(), path: decoded };
   const isWatch = rest[head] === 'watch' && rest.length > head + 1;
@@ -138,7 +138,7 @@ export function attributesOfPath(request: UnknownRequest): Attributes {
   }
   const [resource = '', name = '', subresource = ''] = rest.slice(at);
   const [group, version] = head === 1 ? ['', rest[0] ?? ''] : [rest[0] ?? '', rest[1] ?? ''];
-  // HTTP/2 has any method, also those that are properties of every object.
+  // HTTP/2 allows any method, including names of properties that every object has.
   const verbOfMethod = Object.hasOwn(VERBS, method) ? VERBS[method]! : '';
   let verb = isWatch ? 'watch' : verbOfMethod;
   if (name === '' && verb === 'get') verb = watch ? 'watch' : 'list';

@@ -1,22 +1,22 @@
 import type { User } from '../../../api/user.ts';
 
-/** What a request wants to do. */
+/** The action that a request needs permission for. */
 export type Attributes = ResourceAttributes | PathAttributes;
 
 export interface ResourceAttributes {
   readonly path?: undefined;
   readonly user: User;
-  /** A verb of the API, or one that exists only for authorization: `impersonate`, `bind`, `escalate`, `approve`. */
+  /** A verb of the API, or one used only for authorization: `impersonate`, `bind`, `escalate`, `approve`. */
   readonly verb: string;
-  /** As in the request: a Deployment can be requested in `apps` or `extensions`. */
+  /** The group in the request: a Deployment can be requested in `apps` or `extensions`. */
   readonly group: string;
   readonly version: string;
   readonly resource: string;
-  /** Empty for the object itself. */
+  /** The subresource; empty for the object itself. */
   readonly subresource: string;
-  /** Empty for cluster-scoped resources and for all namespaces. */
+  /** The namespace; empty for cluster-scoped resources and for all namespaces. */
   readonly namespace: string;
-  /** Empty for collections and for creates. */
+  /** The name; empty for collections and for creates. */
   readonly name: string;
   readonly fieldSelector?: readonly SelectorRequirement[] | undefined;
   readonly labelSelector?: readonly SelectorRequirement[] | undefined;
@@ -39,7 +39,7 @@ export interface SelectorRequirement {
 
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'noOpinion';
-  /** May be empty. */
+  /** The reason; may be empty. */
   readonly reason: string;
   /** An error that occurred while deciding. */
   readonly error?: string;
@@ -49,7 +49,7 @@ export interface Decision {
 export interface Rules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** Whether the user may have further rules. */
+  /** True when the user may have further rules. */
   readonly incomplete: boolean;
   readonly error?: string;
 }
@@ -67,7 +67,7 @@ interface NonResourceRule {
 }
 
 export interface Authorizer {
-  /** Synchronous if possible, since it runs for every request. Never rejects. */
+  /** Decides whether a request is allowed. Synchronous if possible, since it runs for every request. Never rejects. */
   authorize(attributes: Attributes): Decision | Promise<Decision>;
   rulesFor(user: User, namespace: string): Rules;
 }

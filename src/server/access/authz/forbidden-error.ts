@@ -1,4 +1,4 @@
-/** The Forbidden error, in Kubernetes' words. */
+/** The Forbidden error, with Kubernetes' message. */
 import { ApiError, forbidden } from '../../../api/errors.ts';
 import type { Attributes } from './authorizer.ts';
 
@@ -19,7 +19,7 @@ function cannot(attributes: Attributes): string {
   return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
 }
 
-/** A browser must not interpret text from a request's path as HTML. */
+/** Escapes text from a request's path, so that a browser does not interpret it as HTML. */
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

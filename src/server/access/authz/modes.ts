@@ -1,4 +1,4 @@
-/** The list of authorizers. */
+/** The available authorizers. */
 import { alwaysAllow, alwaysDeny } from './always.ts';
 import type { Authorizer } from './authorizer.ts';
 import { Union } from './union.ts';
@@ -7,14 +7,14 @@ import { Union } from './union.ts';
 export const authorizationModes = ['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const;
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
-/** Creates the authorizers that a mode needs. */
+/** Creates the authorizers of the modes. */
 export interface AuthorizerFactories {
   readonly node: () => Authorizer;
   readonly rbac: () => Authorizer;
   readonly webhook: () => Authorizer;
 }
 
-/** An authorizer that asks those of the modes in their order. */
+/** Creates an authorizer that asks those of the modes in order. */
 export function createAuthorizer(modes: readonly AuthorizationMode[], factories: AuthorizerFactories): Authorizer {
   if (modes.length === 1 && modes[0] === 'AlwaysAllow') return alwaysAllow;
   return new Union(modes.map((mode) => authorizerOf(mode, factories)));

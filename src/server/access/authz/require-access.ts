@@ -1,12 +1,15 @@
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { forbiddenError } from './forbidden-error.ts';
 
-/** Is told what was decided, whatever that is. */
+/** Receives every decision, positive or negative. */
 interface DecisionRecorder {
   decided(decision: Decision): void;
 }
 
-/** Throws, or rejects with, a Forbidden unless the request is allowed. Undefined when that is known at once. */
+/**
+ * Throws, or rejects with, a Forbidden unless the request is allowed. Returns undefined when that is known
+ * synchronously.
+ */
 export function requireAccess(
   authorizer: Authorizer,
   attributes: Attributes,

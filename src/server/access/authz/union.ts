@@ -3,12 +3,15 @@ import { ALLOW, type Attributes, type Authorizer, type Decision, NO_OPINION, typ
 
 const MASTERS = 'system:masters';
 
-/** Members of this group may do everything, whatever the roles say, so that nobody can lock all administrators out. */
+/**
+ * Reports membership in `system:masters`. Members may do everything, regardless of roles, so that administrators cannot
+ * lock themselves out.
+ */
 export function isMaster({ groups }: User): boolean {
   return groups.includes(MASTERS);
 }
 
-/** Several authorizers: the first with an opinion decides. Members of `system:masters` are always allowed. */
+/** Combines authorizers: the first with an opinion decides. Members of `system:masters` are always allowed. */
 export class Union implements Authorizer {
   readonly #authorizers: readonly Authorizer[];
 
@@ -21,7 +24,7 @@ export class Union implements Authorizer {
     return this.#ask(attributes, 0, NO_OPINION);
   }
 
-  /** Asks from this index on. `before` combines the reasons of those without an opinion so far. */
+  /** Asks the authorizers from an index on. `before` combines the reasons of those without an opinion so far. */
   #ask(attributes: Attributes, from: number, before: Decision): Decision | Promise<Decision> {
     let undecided = before;
     for (let at = from; at < this.#authorizers.length; at++) {
@@ -50,7 +53,9 @@ export class Union implements Authorizer {
   }
 }
 
-/** Combines the reasons and errors of two undecided answers. Mostly there are none; then nothing is allocated. */
+/**
+ * Combines the reasons and errors of two undecided answers. Allocates nothing in the usual case that there are none.
+ */
 function combined(a: Decision, b: Decision): Decision {
   if (!b.reason && !b.error) return a;
   if (!a.reason && !a.error) return b;

@@ -1,19 +1,19 @@
-/** How many seats each priority level has, and whether it may take one. Pure. */
+/** Computes the number of seats of each priority level, and whether it may take more. Pure. */
 import type { PriorityLevelConfiguration } from '../../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 
-/** In seats. */
+/** Limits of a priority level, in seats. */
 export interface ConcurrencyLimits {
   /** The level's share of all seats. */
   readonly nominal: number;
-  /** What it never lends. */
+  /** Seats that the level never lends. */
   readonly lower: number;
-  /** Including all that it may borrow. */
+  /** Maximum number of seats, including all that it may borrow. */
   readonly upper: number;
 }
 
 type Spec = PriorityLevelConfiguration['spec'];
 
-/** Divides the seats by shares. They are rounded up, so the levels together may have a few more than `total`. */
+/** Divides the seats by shares. They are rounded up, so the levels together may have slightly more than `total`. */
 export function concurrencyLimitsOf(specs: ReadonlyMap<string, Spec>, total: number): Map<string, ConcurrencyLimits> {
   const levels = [...specs].map(([name, spec]) => ({ name, ...sharesOf(spec) }));
   const sum = levels.reduce((all, { shares }) => all + shares, 0);
@@ -48,8 +48,9 @@ export interface SeatUsage {
 }
 
 /**
- * Whether a level may take this many more seats. Beyond its nominal limit it borrows what other levels do not use, except
- * what they never lend: a level gets those back at once, and the others when the requests that borrowed them end.
+ * Reports whether a level may take this many more seats. Beyond its nominal limit it borrows seats that other levels do
+ * not use, except those that they never lend: a level gets those back at once, and the others when the requests that
+ * borrowed them end.
  */
 export function canTakeSeats(level: SeatUsage, seats: number, all: Iterable<SeatUsage>, total: number): boolean {
   const wanted = level.executingSeats + seats;

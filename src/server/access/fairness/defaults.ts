@@ -1,4 +1,4 @@
-/** The FlowSchemas and PriorityLevelConfigurations that a cluster starts with, with Kubernetes' values. */
+/** The initial FlowSchemas and PriorityLevelConfigurations of a cluster, with Kubernetes' values. */
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../../../kinds/groups/flowcontrol/mandatory.ts';
 
 type Named = readonly [name: string, spec: object];
@@ -125,7 +125,7 @@ const suggestedSchemas: readonly Named[] = [
 
 const exempt = { nominalConcurrencyShares: 0, lendablePercent: 0 };
 
-/** By name. The mandatory ones, which cannot be changed, come first. */
+/** Defaults by name. The mandatory ones, which cannot be changed, come first. */
 export const defaultLevels: ReadonlyMap<string, object> = new Map([
   ...[...mandatoryPriorityLevels].map(([name, spec]): Named => {
     return [name, spec.type === 'Exempt' ? { ...spec, exempt } : spec];

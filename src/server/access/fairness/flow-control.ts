@@ -1,4 +1,4 @@
-/** What the HTTP pipeline needs of flow control. */
+/** The contract between the HTTP pipeline and flow control. */
 
 import type { CallOptions } from '../../../api/call.ts';
 import type { Kind } from '../../../kinds/kind.ts';
@@ -9,38 +9,43 @@ export interface RequestClient {
   readonly isDisconnected: boolean;
 }
 
-/** A request that wants to be served. */
+/** A request that waits to be admitted. */
 export interface FlowControlRequest {
   readonly attributes: Attributes;
-  /** Set for requests for objects: what is known of requests of this sort, the kind, and the selection. */
+  /** Set for requests for objects: the memo of such requests, the kind, and the selection. */
   readonly memo: Memo | undefined;
   readonly kind: Kind | undefined;
   readonly options: CallOptions;
   readonly client: RequestClient;
 }
 
-/** The permission to be served, until it is released. */
+/** Permission to serve a request, until it is released. */
 export interface Seat {
   /** Alternating header names and values for the response. */
   readonly headers: readonly string[];
   /** Lets other requests use the seat while this one waits for its client. */
   pause(): void;
   resume(): void;
-  /** To be called once. */
+  /** Must be called exactly once. */
   release(): void;
 }
 
 export interface FlowControl {
-  /** Takes a seat: synchronously if there is one, since this runs for every request. Throws or rejects with TooManyRequests. */
+  /**
+   * Takes a seat: synchronously if one is free, since this runs for every request. Throws or rejects with
+   * TooManyRequests.
+   */
   admit(request: FlowControlRequest): Seat | Promise<Seat>;
   /**
    * Delays an unauthenticated client whose request costs this many seats, in favour of other clients; undefined when no
    * delay is needed.
    */
   delayUnauthenticated(address: string, cost: number): Promise<void> | undefined;
-  /** Whether so many unauthenticated requests from this network wait that another one does not deserve a response. */
+  /**
+   * Reports whether too many unauthenticated requests from this network are waiting to send a response to another one.
+   */
   isOverloadedBy(address: string): boolean;
-  /** Replaces how the next turn is awaited. By default that is a turn of this thread's event loop. */
+  /** Replaces the way to wait for the next turn. Default: the next turn of this thread's event loop. */
   setNextTurn?(nextTurn: NextTurn): void;
   /** Metrics, line by line. */
   lines(): Iterable<string>;

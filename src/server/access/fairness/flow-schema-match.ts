@@ -1,4 +1,4 @@
-/** Whether the rules of a FlowSchema match a request. */
+/** Matches the rules of a FlowSchema with a request. */
 
 import type { User } from '../../../api/user.ts';
 import type { FlowSchema } from '../../../kinds/groups/flowcontrol/flow-schema.ts';
@@ -12,10 +12,10 @@ type PathAttributes = Exclude<Attributes, ResourceAttributes>;
 
 const ALL = '*';
 
-/** Whether the rules match in every namespace, in some, or in none. */
+/** Result of matching without the namespace: the rules match in every namespace, in some, or in none. */
 type NamespaceMatch = 'always' | 'sometimes' | 'never';
 
-/** What the rules say of a request, regardless of its namespace. */
+/** Matches the rules with a request, regardless of its namespace. */
 export function matchInAnyNamespace(rules: readonly Rule[], attributes: ResourceAttributes): NamespaceMatch {
   let match: NamespaceMatch = 'never';
   for (const { subjects, resourceRules = [] } of rules) {

@@ -14,15 +14,15 @@ import { Flow } from './turn-scheduler.ts';
 
 export interface FlowSchemasOptions {
   readonly cache: Cache;
-  /** Of all priority levels together. */
+  /** Seats of all priority levels together. */
   readonly seats: number;
   /** Called when seats of a level are free again. */
   readonly onSeatsFreed: (level: PriorityLevel, seats: number) => void;
 }
 
-/** Flows of one schema that are kept; beyond that all are dropped, which costs the fairness of one turn. */
+/** Limit for the flows of one schema; beyond it all are dropped, which costs the fairness of one turn. */
 const MAX_FLOWS_PER_SCHEMA = 4096;
-/** Longer distinguishers are hashed. */
+/** Limit for distinguishers; longer ones are hashed. */
 const MAX_DISTINGUISHER_LENGTH = 128;
 const WAIT_BUCKETS_SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const NO_LIMITS: ConcurrencyLimits = { nominal: 0, lower: 0, upper: 0 };
@@ -60,7 +60,7 @@ class ActiveSchema {
   }
 
   flowOf(text: string): Flow {
-    // Names of users are as long as they like, and a flow that is not kept would never wait for its turn.
+    // User names may be arbitrarily long, and a flow that is not kept would never wait for its turn.
     const distinguisher = shortened(text);
     let flow = this.#flows.get(distinguisher);
     if (!flow) {
@@ -75,7 +75,7 @@ class ActiveSchema {
 /** The schema, priority level and flow of a request. Shared by all requests of the flow. */
 export class FlowAssignment {
   readonly level: PriorityLevel;
-  /** The seat of most requests, which take only one: they share it. */
+  /** The seat shared by most requests, which take only one. */
   readonly seat: Seat;
   readonly counts: SchemaCounts;
   readonly #schema: ActiveSchema;
@@ -93,7 +93,7 @@ export class FlowAssignment {
     this.seat = this.seatOf(1);
   }
 
-  /** A seat for a request that counts as this many. */
+  /** Returns a seat for a request that takes this many. */
   seatOf(seats: number): Seat {
     const { level } = this;
     return {
@@ -110,20 +110,23 @@ export class FlowAssignment {
   }
 }
 
-/** A schema that may match the requests of a sort. */
+/** A schema that may match requests of a certain sort. */
 interface Candidate {
   readonly schema: ActiveSchema;
   readonly isCertain: boolean;
 }
 
-/** What is known of all requests of one user, verb and resource. */
+/** The result shared by all requests of one user, verb and resource. */
 interface Classification {
   readonly candidates: readonly Candidate[];
-  /** Set if all of them belong to the same flow. */
+  /** Set if all of the requests belong to the same flow. */
   readonly always: FlowAssignment | undefined;
 }
 
-/** Assigns requests to priority levels and flows, by the FlowSchemas and PriorityLevelConfigurations in the cache. */
+/**
+ * Assigns requests to priority levels and flows, according to the FlowSchemas and PriorityLevelConfigurations in the
+ * cache.
+ */
 export class FlowSchemas {
   readonly #options: FlowSchemasOptions;
   readonly #counts = new Map<string, SchemaCounts>();
@@ -142,7 +145,7 @@ export class FlowSchemas {
     return this.#levels.values();
   }
 
-  /** In the order in which they are tried. */
+  /** The schemas in the order in which they are tried. */
   get all(): readonly ActiveSchema[] {
     this.#refresh();
     return this.#schemas;
@@ -166,7 +169,7 @@ export class FlowSchemas {
     return this.#assignTo(this.#catchAll(), attributes);
   }
 
-  /** The last schema, which also takes users that are in neither of the groups it names. */
+  /** Returns the last schema, which also accepts users that are in neither of the groups it names. */
   #catchAll(): ActiveSchema {
     return this.#schemas.at(-1)!;
   }
@@ -249,7 +252,7 @@ export class FlowSchemas {
   }
 }
 
-/** The same for the same text, and different for different ones. */
+/** Shortens a text to a unique and stable key. */
 function shortened(text: string): string {
   if (text.length <= MAX_DISTINGUISHER_LENGTH) return text;
   return createHash('sha256').update(text).digest('hex');

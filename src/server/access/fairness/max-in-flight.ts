@@ -2,7 +2,7 @@ import type { FlowControl, FlowControlRequest, Seat } from './flow-control.ts';
 import { tooManyRequests } from './priority-and-fairness.ts';
 
 export interface MaxInFlightOptions {
-  /** Concurrent requests; 0 means any number. */
+  /** Limit for concurrent requests; 0 means unlimited. */
   readonly maxReading: number;
   readonly maxMutating: number;
 }
@@ -15,7 +15,7 @@ const UNLIMITED_SEAT: Seat = {
   release: () => undefined,
 };
 
-/** Limits the number of concurrent requests: no queues, and no difference between users except administrators. */
+/** Limits the number of concurrent requests, without queues, and treats all users but administrators alike. */
 export class MaxInFlight implements FlowControl {
   readonly #reading: Limiter;
   readonly #mutating: Limiter;
@@ -26,7 +26,7 @@ export class MaxInFlight implements FlowControl {
   }
 
   admit({ attributes: { user, verb } }: FlowControlRequest): Seat {
-    // An administrator must be able to repair an overloaded server.
+    // Administrators must be able to repair an overloaded server.
     if (user.groups.includes('system:masters')) return UNLIMITED_SEAT;
     return (READING_VERBS.has(verb) ? this.#reading : this.#mutating).admit();
   }

@@ -1,4 +1,4 @@
-/** The network that an address counts towards: an IPv4 address itself, or the /64 prefix of an IPv6 address. */
+/** Returns the network of an address: an IPv4 address itself, or the /64 prefix of an IPv6 address. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');

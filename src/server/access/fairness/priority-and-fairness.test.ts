@@ -40,7 +40,7 @@ async function uidOf(plural: string, name: string): Promise<string> {
   return (await world.get(plural, name, FLOWCONTROL)).metadata.uid;
 }
 
-/** The schema and the priority level that a request was assigned to. */
+/** Returns the schema and the priority level that a request was assigned to. */
 async function assigned(attributes: Attributes): Promise<string> {
   const seat = await flowControl.admit(request(attributes));
   const [, schema, , level] = seat.headers;
@@ -52,7 +52,7 @@ async function assigned(attributes: Attributes): Promise<string> {
   return `${nameOf(schemas, schema)} ${nameOf(levels, level)}`;
 }
 
-/** A turn of the event loop. */
+/** Waits for a turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function admitMany(who: User, count: number, more: Partial<ResourceAttributes> = {}) {
@@ -135,7 +135,7 @@ describe('a request', () => {
     const now = await flowControl.admit(request(about(joe), { memo }));
     expect(now.headers).toContain(uid);
     now.release();
-    // The same sort of request in another namespace does not match it.
+    // The same sort of request in another namespace does not match.
     const elsewhere = await flowControl.admit(request(about(joe, { namespace: 'm' }), { memo }));
     expect(elsewhere.headers).not.toContain(uid);
     elsewhere.release();
@@ -158,7 +158,7 @@ describe('when seats run out', () => {
     expect(metric('current_inqueue_requests{priority_level="global-default"}')).toEqual([
       expect.stringMatching(/ 39$/),
     ]);
-    // The other request waits for no more of the flood than its queue's virtual start demands.
+    // The other request waits for no more of the flood than its queue's virtual start requires.
     flood.seats[0]!.release();
     await turn();
     flood.seats[1]!.release();

@@ -13,9 +13,9 @@ import { estimateSeats } from './work-estimate.ts';
 export interface PriorityAndFairnessOptions {
   readonly cache: Cache;
   readonly clock: Clock;
-  /** Of all priority levels together. */
+  /** Seats of all priority levels together. */
   readonly seats: number;
-  /** How long a request may wait for a seat. */
+  /** Timeout for requests waiting for a seat. */
   readonly maxWaitMs: number;
   readonly nextTurn: NextTurn;
 }
@@ -25,19 +25,19 @@ type RejectReason = 'concurrency-limit' | 'queue-full' | 'time-out';
 export const tooManyRequests = () =>
   new ApiError('TooManyRequests', 'too many requests, please try again later', { details: { retryAfterSeconds: 1 } });
 
-/** Networks of unauthenticated clients that are told apart; beyond that, all start anew. */
+/** Limit for tracked networks of unauthenticated clients; beyond it, all of them are reset. */
 const MAX_UNAUTHENTICATED_NETWORKS = 4096;
-/** Unauthenticated requests from one network that may wait for their 401. */
+/** Limit for unauthenticated requests from one network that wait for their 401. */
 const MAX_WAITING_UNAUTHENTICATED = 1_000;
 const UNKNOWN_CLIENT = { isDisconnected: false };
 
-/** API Priority and Fairness; the folder's README says how its parts work together. */
+/** API Priority and Fairness; the folder's README explains how its parts work together. */
 export class PriorityAndFairness implements FlowControl {
   readonly #options: PriorityAndFairnessOptions;
   readonly #schemas: FlowSchemas;
   readonly #turns: TurnScheduler;
   readonly #unauthenticated = new Map<string, Flow>();
-  /** Requests that wait for a seat. */
+  /** Number of requests waiting for a seat. */
   #queued = 0;
   #isExpiring = false;
 
@@ -60,7 +60,7 @@ export class PriorityAndFairness implements FlowControl {
     }).then(() => this.#findSeats(assignment, request, seats));
   }
 
-  /** Rejecting a request takes as long as serving another one. */
+  /** Delays rejections: rejecting a request takes as long as serving one. */
   delayUnauthenticated(address: string, cost: number): Promise<void> | undefined {
     const flow = this.#unauthenticatedFlow(networkOf(address));
     if (this.#turns.take(flow, cost)) return undefined;
@@ -90,7 +90,7 @@ export class PriorityAndFairness implements FlowControl {
     return flow;
   }
 
-  /** Only requests for many objects take more than one seat. */
+  /** Returns the seats of a request; only requests for many objects take more than one. */
   #seatsFor({ attributes, kind, options }: FlowControlRequest, maxSeats: number): number {
     if (attributes.path !== undefined || !kind || maxSeats === 1) return 1;
     const { verb, namespace, name } = attributes;
@@ -144,7 +144,7 @@ export class PriorityAndFairness implements FlowControl {
     }
   }
 
-  /** Rejects requests that have waited too long. One timer serves all of them. */
+  /** Schedules the rejection of requests that have waited too long. One timer serves all of them. */
   #expireAfter(delayMs: number): void {
     if (this.#isExpiring) return;
     this.#isExpiring = true;

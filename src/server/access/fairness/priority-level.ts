@@ -4,10 +4,10 @@ import type { RequestClient } from './flow-control.ts';
 import { dealQueues } from './shuffle-sharding.ts';
 import type { Flow } from './turn-scheduler.ts';
 
-/** A request that waits for seats. */
+/** A request waiting for seats. */
 export interface QueuedRequest {
   readonly seats: number;
-  /** Milliseconds since the epoch. */
+  /** Time of arrival in milliseconds since the epoch. */
   readonly since: number;
   readonly run: () => void;
   readonly refuse: (reason: 'time-out') => void;
@@ -16,14 +16,14 @@ export interface QueuedRequest {
 
 interface Queue {
   readonly requests: QueuedRequest[];
-  /** How many seats the queue's requests have had, in the level's virtual time: the queue that has had least is next. */
+  /** Seats that the queue's requests have had, in the level's virtual time: the queue with the least is next. */
   virtualStart: number;
 }
 
 type Queuing = NonNullable<NonNullable<PriorityLevelConfiguration['spec']['limited']>['limitResponse']>['queuing'];
 
 const NO_LIMITS: ConcurrencyLimits = { nominal: 0, lower: 0, upper: 0 };
-/** The part of a level's nominal seats that one request may take, so that a few large ones do not take them all. */
+/** Maximum fraction of a level's nominal seats for one request, so that a few large ones do not take them all. */
 const MAX_REQUEST_FRACTION = 0.15;
 
 /** A priority level: its seats, which of them are in use, and its queue set. */
@@ -33,7 +33,7 @@ export class PriorityLevel {
   limits: ConcurrencyLimits = NO_LIMITS;
   executingSeats = 0;
   executingRequests = 0;
-  /** Requests in its queues. */
+  /** Number of requests in its queues. */
   waiting = 0;
   #queuing: Queuing;
   #queues: (Queue | undefined)[] = [];
@@ -52,7 +52,7 @@ export class PriorityLevel {
     return Math.max(1, Math.floor(this.limits.nominal * MAX_REQUEST_FRACTION));
   }
 
-  /** Returns why the request cannot be queued, or undefined. */
+  /** Queues a request. Returns the reason if that is not possible, or undefined. */
   enqueue(flow: Flow, request: QueuedRequest): 'concurrency-limit' | 'queue-full' | undefined {
     if (!this.#queuing) return 'concurrency-limit';
     const queue = this.#shortestQueue(flow, this.#queuing);
@@ -63,7 +63,7 @@ export class PriorityLevel {
     return undefined;
   }
 
-  /** The request that is next, which stays queued. Requests whose clients have disconnected are removed on the way. */
+  /** Returns the next request, which stays queued. Removes requests of disconnected clients on the way. */
   next(): QueuedRequest | undefined {
     for (;;) {
       const queue = this.#nextQueue();
@@ -75,7 +75,7 @@ export class PriorityLevel {
     }
   }
 
-  /** Removes the request that `next` returned. */
+  /** Removes the request returned by `next`. */
   dequeue(): void {
     const queue = this.#nextQueue();
     const request = queue?.requests.shift();
@@ -85,7 +85,7 @@ export class PriorityLevel {
     this.waiting--;
   }
 
-  /** Rejects requests that have waited since `moment` or longer; returns since when the oldest of the others has waited. */
+  /** Rejects requests that have waited since `moment` or longer. Returns when the oldest of the others arrived. */
   expire(moment: number): number | undefined {
     let oldest: number | undefined;
     for (const queue of this.#queues) {

@@ -24,7 +24,7 @@ it('hands of different flows hardly overlap', () => {
   expect(hands.filter((hand) => hand.every((queue) => flood.has(queue)))).toEqual([]);
   const used = new Array(128).fill(0);
   for (const hand of hands) for (const queue of hand) used[queue]++;
-  // 12,000 cards on 128 queues: about 94 each.
+  // A total of 12,000 cards on 128 queues gives about 94 each.
   expect(Math.min(...used)).toBeGreaterThan(50);
   expect(Math.max(...used)).toBeLessThan(150);
 });

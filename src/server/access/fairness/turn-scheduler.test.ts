@@ -3,7 +3,7 @@ import { Flow, TurnScheduler } from './turn-scheduler.ts';
 
 const connected = { isDisconnected: false };
 
-/** A scheduler whose turns the test runs, and the order in which requests were served. */
+/** A scheduler whose turns the test runs, and which records the order of served requests. */
 function setUp() {
   const order: string[] = [];
   let next: (() => void)[] = [];
@@ -30,7 +30,7 @@ it('a thousand requests of one client do not delay one of another', () => {
   request(other);
   for (let i = 0; i < 1_000; i++) request(flood);
   request(other);
-  // The other's request is served in the turn in which it arrives, whatever part of the flood arrived before it.
+  // The other flow's request is served in the turn in which it arrives, whatever part of the flood arrived before it.
   expect(count(order, 'other')).toBe(2);
   expect(count(order, 'flood')).toBeLessThanOrEqual(2);
   turn();

@@ -1,8 +1,8 @@
 /**
- * Shares out the turns of the event loop among flows. Most requests are complete in the turn in which they arrive, before
- * seats could run out; what one client's flood takes from the others is the turn itself. So each flow has a quantum of work
- * per turn, and whatever exceeds it waits for the next turn: a flood is read no faster than it is answered, and the turns
- * that everybody else waits for stay short. A flow that is alone has a quantum that it hardly ever reaches.
+ * Shares out the turns of the event loop among flows. Most requests complete in the turn in which they arrive, before
+ * seats could run out, so a client's flood takes the turn itself away from others. Therefore each flow has a quantum of
+ * work per turn, and work beyond it waits for the next turn: a flood is read no faster than it is answered, and the
+ * turns that all others wait for stay short. A flow that is alone has a quantum that it hardly ever reaches.
  */
 import type { NextTurn, RequestClient } from './flow-control.ts';
 
@@ -25,19 +25,19 @@ interface ParkedRequest {
 // Work is measured in seats. A get or a create is one.
 const QUANTUM_ALONE = 128;
 const QUANTUM_SHARED = 2;
-/** How much parked work of all flows together is done in a turn. */
+/** Limit for parked work, of all flows together, that is done in a turn. */
 const MAX_PARKED_WORK_PER_TURN = 64;
-/** For how many turns after two flows were seen the smaller quantum applies. */
+/** Number of turns for which the smaller quantum applies after two flows were active. */
 const SHARED_TURNS = 256;
 
 export class TurnScheduler {
   #nextTurn: NextTurn;
   #active: Flow[] = [];
-  /** Flows with parked requests, in the order in which they are served. */
+  /** Flows with parked requests, in the order of service. */
   readonly #ring: Flow[] = [];
   #sharedTurnsLeft = 0;
   #isScheduled = false;
-  /** Parked requests of all flows. */
+  /** Number of parked requests of all flows. */
   waiting = 0;
 
   constructor(nextTurn: NextTurn) {
@@ -48,12 +48,12 @@ export class TurnScheduler {
     this.#nextTurn = nextTurn;
   }
 
-  /** Takes this much work from the flow's quantum. Returns false if it is used up: then the request is to be parked. */
+  /** Takes this much work from the flow's quantum. Returns false if it is used up: then the request must be parked. */
   take(flow: Flow, cost: number): boolean {
     const quantum = this.#sharedTurnsLeft > 0 ? QUANTUM_SHARED : QUANTUM_ALONE;
     if (flow.parked.length > 0 || flow.used >= quantum) return false;
     this.#use(flow, cost);
-    // Quanta are renewed only after a flow has used half of its own: most turns need nothing at their end.
+    // Quanta are renewed only after a flow has used half of its own: most turns need no work at their end.
     if (flow.used * 2 >= quantum) this.#schedule();
     return true;
   }
@@ -90,7 +90,7 @@ export class TurnScheduler {
       done += this.#serve(flow, quantum);
       if (flow.parked.length > 0) this.#ring.push(flow);
     }
-    // What was done now counts against the turn that begins.
+    // Work done now counts against the new turn.
     if (done > 0 || this.#ring.length > 0) this.#schedule();
   }
 

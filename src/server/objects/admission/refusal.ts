@@ -1,7 +1,7 @@
 import { type ApiError, forbidden } from '../../../api/errors.ts';
 import type { AdmissionRequest } from './request.ts';
 
-/** A 403 with the reason. An object whose name is not generated yet is named by its prefix. */
+/** Creates a 403 with the reason. An object whose name is not generated yet is named by its prefix. */
 export function refused(request: AdmissionRequest, why: string): ApiError {
   return forbidden(request.kind, nameOf(request), why);
 }

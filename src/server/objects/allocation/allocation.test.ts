@@ -35,7 +35,7 @@ async function setReady(name: string, status: string): Promise<void> {
   await api.patch('servicecidrs', name, { status: { conditions: [ready] } }, { ...CLUSTER, subresource: 'status' });
 }
 
-/** Takes the five addresses that the service `kubernetes` has left. */
+/** Takes the five addresses that the service `kubernetes` leaves free. */
 async function fill(): Promise<void> {
   for (const name of ['a', 'b', 'c', 'd', 'e']) await api.create('services', service(name));
 }

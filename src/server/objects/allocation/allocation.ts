@@ -1,7 +1,7 @@
 /**
- * Allocates cluster IPs and node ports to services. Each allocated address is an IPAddress and each port a row of its own in
- * the store, written in the same commit as the service: nothing is allocated twice, by however many servers, and nothing leaks
- * in a crash.
+ * Allocates cluster IPs and node ports to services. Each allocated address is an IPAddress and each port a row of its
+ * own in the store, written in the same commit as the service: several servers cannot allocate anything twice, and a
+ * crash leaks nothing.
  */
 import { addAll } from '../../../base/collections/add-all.ts';
 import type { Random } from '../../../base/random.ts';
@@ -31,16 +31,16 @@ const PORTS = { group: 'allocations', plural: 'nodeports' };
 export interface AllocationOptions {
   readonly cache: Cache;
   readonly random: Random;
-  /** One range for each IP family, the primary one first. ServiceCIDRs add others. */
+  /** A range for each IP family, the primary one first. ServiceCIDRs add others. */
   readonly addresses: readonly IpRange[];
   readonly ports: PortRange;
 }
 
-/** What is written together with an object. */
+/** Writes that accompany the write of an object. */
 export interface Allocations {
   /** Rows of the node ports that it takes and releases, and of the addresses that it releases. */
   readonly rows: readonly Write[];
-  /** Addresses that it takes, in canonical form: each is to become an IPAddress. */
+  /** Addresses that it takes, in canonical form: each must become an IPAddress. */
   readonly addresses: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export class Allocation {
     this.#ranges = new ServiceRanges(options.cache, options.addresses);
   }
 
-  /** Fills in what the object lacks. Returns what it takes and releases. */
+  /** Fills in missing values of the object. Returns what it takes and releases. */
   onWrite(kind: Kind, object: KubeObject, old: KubeObject | undefined): Allocations {
     if (kind === IPAddress && !old) return this.#inPlaceOfRow(object);
     if (!isService(kind)) return NO_ALLOCATIONS;
@@ -70,14 +70,14 @@ export class Allocation {
     return this.#difference(service, held, allocatedTo(service.spec));
   }
 
-  /** What an object releases that is removed. */
+  /** Returns what an object releases on removal. */
   onRemoval(kind: Kind, old: KubeObject): Allocations {
     if (!isService(kind)) return NO_ALLOCATIONS;
     const service = old as Service;
     return this.#difference(service, allocatedTo(service.spec), { clusterIPs: [], nodePorts: [] });
   }
 
-  /** What an earlier release noted about the address goes with the commit. */
+  /** Replaces a row of an earlier release about the address in the same commit. */
   #inPlaceOfRow({ metadata }: KubeObject): Allocations {
     const row = addressRow(this.#options.cache, metadata.name ?? '');
     return row ? { ...NO_ALLOCATIONS, rows: [{ key: row.at.key, value: null, expect: row.revision }] } : NO_ALLOCATIONS;
@@ -102,7 +102,7 @@ export class Allocation {
     };
   }
 
-  /** The removal of an IPAddress that belongs to the service. */
+  /** Removes an IPAddress that belongs to the service. */
   #release(address: string, { metadata }: Service): Write[] {
     const entry = this.#options.cache.table(IPAddress).get('', address);
     const parent = entry && (entry.hub(IPAddress) as IPAddress).spec.parentRef;
@@ -168,7 +168,7 @@ export class Allocation {
     return this.#options.cache.table(IPAddress).get('', canonicalIp(address)) !== undefined;
   }
 
-  /** A free index at random: of those that nobody is likely to ask for, if there is one. */
+  /** Chooses a free index at random, outside the reserved part if possible. */
   #choose(
     { size, reserved }: Pick<IpRange, 'size' | 'reserved'>,
     isFree: (index: number) => boolean,
@@ -190,7 +190,7 @@ export class Allocation {
 
   #fillPorts(spec: Service['spec'], held: Allocated): FieldError[] {
     const errors: FieldError[] = [];
-    // A node port on services of other types is found by validation.
+    // Validation rejects a node port on services of other types.
     if (spec.type !== 'NodePort' && spec.type !== 'LoadBalancer') return errors;
     const mine = new Set<number>();
     for (const [index, port] of (spec.ports ?? []).entries()) {
@@ -204,7 +204,7 @@ export class Allocation {
     }
     if (errors.length > 0) return errors;
     for (const port of portsWithoutNodePort(spec)) {
-      // TCP and UDP of the same port share one node port.
+      // TCP and UDP on the same port share one node port.
       const twin = spec.ports?.find(
         (each) => each !== port && each.port === port.port && each.protocol !== port.protocol,
       );

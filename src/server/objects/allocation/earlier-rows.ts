@@ -1,6 +1,6 @@
 /**
- * Rows in which releases before there were IPAddresses noted the cluster IPs of services. They are replaced by IPAddresses at
- * the start.
+ * Rows in which releases without IPAddresses recorded the cluster IPs of services. They are replaced by IPAddresses at
+ * startup.
  */
 import { IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
 import { canonicalIp } from '../../../kinds/shapes/meta/canonical-ip.ts';
@@ -10,14 +10,14 @@ import { parseKey } from '../cache/keys.ts';
 
 const ADDRESSES = { group: 'allocations', plural: 'clusterips' };
 
-/** A cluster IP in canonical form, and the service that has it. */
+/** A cluster IP in canonical form, and its service. */
 export interface ServiceAddress {
   readonly address: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The addresses that only a row notes. */
+/** Returns the addresses that are recorded only in a row. */
 export function earlierAddresses(cache: Cache): ServiceAddress[] {
   return cache
     .table(ADDRESSES)
@@ -29,14 +29,14 @@ export function earlierAddresses(cache: Cache): ServiceAddress[] {
     });
 }
 
-/** The row of an address in canonical form. */
+/** Returns the row of an address in canonical form. */
 export function addressRow(cache: Cache, address: string): Entry | undefined {
   const table = cache.table(ADDRESSES);
   if (table.count('') === 0) return undefined;
   return table.get('', address) ?? table.entries('').find(({ at }) => canonicalIp(at.name) === address);
 }
 
-/** Empty for a damaged row. */
+/** Returns the owner of an address; empty for a damaged row. */
 function ownerIn(row: Buffer): string {
   return /"owner":"([^"]+)"/.exec(row.toString())?.[1] ?? '';
 }

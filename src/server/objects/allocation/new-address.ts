@@ -7,7 +7,7 @@ import {
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
 
-/** The IPAddress of a cluster IP. */
+/** Creates the IPAddress of a cluster IP. */
 export function newAddress(address: string, service: Pick<KubeObject['metadata'], 'namespace' | 'name'>): KubeObject {
   const { namespace, name } = service;
   const object = {

@@ -3,29 +3,29 @@ import { type IpFamily, ipFamily, parseIp } from '../../../kinds/shapes/meta/ip-
 
 export interface IpRange {
   readonly text: string;
-  /** In canonical form: `10.96.0.0/16` for `10.96.0.7/16`. */
+  /** The range in canonical form: `10.96.0.0/16` for `10.96.0.7/16`. */
   readonly cidr: string;
   readonly family: IpFamily;
-  /** How many addresses can be chosen from: all but the network's own and the broadcast address, up to a limit. */
+  /** Number of allocatable addresses: all but the network and broadcast addresses, up to a limit. */
   readonly size: number;
-  /** The first so many addresses are left to services that ask for one, while there are others. */
+  /** Number of addresses at the start that are left to services that request one, while others are free. */
   readonly reserved: number;
-  /** The address at an index from 1 to `size`. */
+  /** Returns the address at an index from 1 to `size`. */
   at(index: number): string;
   contains(address: string): boolean;
 }
 
-/** Addresses are chosen among so many of a larger range, so that indexes stay plain numbers. */
+/** Limit for the addresses chosen from a larger range, so that indexes stay plain numbers. */
 const MAX_ADDRESSES = 2 ** 20;
 
-/** A range of a flag, which must have addresses. */
+/** Parses the range of a flag, which must have addresses. */
 export function parseIpRange(text: string): IpRange {
   const range = ipRange(text);
   if (!range || range.size < 1) throw new Error(`${text} is not an address range`);
   return range;
 }
 
-/** Undefined when the text is no range. The smallest ranges have no address that can be allocated. */
+/** Parses a range; undefined when the text is not one. The smallest ranges have no allocatable address. */
 export function ipRange(text: string): IpRange | undefined {
   const [base = '', bits = ''] = text.split('/');
   const family = ipFamily(base);
@@ -53,7 +53,7 @@ export function ipRange(text: string): IpRange | undefined {
 
 const MIN_RESERVED = 16n;
 
-/** A part of the range, at least 16 and at most `most`; nothing of a range that is no larger than that. */
+/** Returns the size of the reserved part, between 16 and `most`; 0 for a range that is no larger than that. */
 function reservedOf(size: bigint, { step, most }: { readonly step: bigint; readonly most: bigint }): number {
   if (size <= MIN_RESERVED) return 0;
   const part = size / step;
@@ -64,7 +64,7 @@ export interface PortRange {
   readonly text: string;
   readonly first: number;
   readonly size: number;
-  /** The first so many ports are left to services that ask for one, while there are others. */
+  /** Number of ports at the start that are left to services that request one, while others are free. */
   readonly reserved: number;
 }
 

@@ -2,7 +2,7 @@ import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
 import type { Cache } from '../cache/cache.ts';
 import { type IpRange, ipRange } from './ranges.ts';
 
-/** The ranges that cluster IPs are taken from at the moment: those of the server's flags, and of ServiceCIDRs that are ready. */
+/** The current ranges for cluster IPs: those of the server's flags, and of ready ServiceCIDRs. */
 export class ServiceRanges {
   readonly #cache: Cache;
   readonly #configured: readonly IpRange[];
@@ -35,7 +35,7 @@ export class ServiceRanges {
         else if (condition === 'True') ready.add(cidr);
       }
     }
-    // Those of the flags are needed before there is a controller that could call them ready.
+    // The configured ranges are needed before any controller could mark them ready.
     const own = this.#configured.filter(({ cidr }) => ready.has(cidr) || !closed.has(cidr));
     const others = [...ready].filter((cidr) => !own.some((each) => each.cidr === cidr));
     return [...own, ...others.flatMap((cidr) => ipRange(cidr) ?? [])];

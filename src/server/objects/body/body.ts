@@ -9,29 +9,29 @@ import { invalidObject } from './check.ts';
 import { reportBodyFaults, type SentBody, validatesFields } from './field-validation.ts';
 import { REDACTED } from './redacted.ts';
 
-/** What a body should be: a kind's name, the version of the request, and the schema to decode it with. */
+/** The expected body: a kind's name, the version of the request, and the schema to decode it with. */
 interface Expected {
   readonly kind: string;
   readonly apiVersion: string;
-  /** The group in messages, where it is not that of `apiVersion`. */
+  /** The group in messages, if it is not the one in `apiVersion`. */
   readonly group?: string;
   readonly schema: ObjectSchema;
-  /** Whether errors must not quote the body. */
+  /** True when errors must not quote the body. */
   readonly confidential?: boolean;
 }
 
-/** A body, and what it was sent to. */
+/** A body, and the request that sent it. */
 interface BodyRequest extends SentBody {
   readonly resource: Resource;
   readonly subresource?: { readonly body: BodyType } | undefined;
 }
 
-/** Decodes the body of a request as what its path takes. `replaced` returns the object that it replaces. */
+/** Decodes the body of a request as the type that its path expects. `replaced` returns the object that it replaces. */
 export function readBody(request: BodyRequest, registry: Registry, replaced?: DecodeOptions['replaced']): KubeObject {
   return decodeBody(expectedBody(request), request, registry, replaced);
 }
 
-/** What the path of a request takes: an object of the resource's kind, or the body of its subresource. */
+/** The body that the path of a request expects: an object of the resource's kind, or the body of its subresource. */
 export function expectedBody({ resource: { kind, version }, subresource }: BodyRequest): Expected {
   if (!subresource) {
     const { confidential = false } = kind;
@@ -59,7 +59,7 @@ export function decodeBody(
       summary,
     );
   }
-  // Left out, empty and null mean the same: what the path takes.
+  // A missing, empty or null kind means the expected one.
   const kind = (body as { kind?: unknown }).kind ?? '';
   const apiVersion = (body as { apiVersion?: unknown }).apiVersion ?? '';
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
@@ -79,7 +79,7 @@ export function decodeBody(
   }
 }
 
-/** The error for a tree that cannot be decoded: 422 for a list that is too long, 400 for anything else. */
+/** Converts the error for a tree that cannot be decoded: 422 for a list that is too long, 400 for anything else. */
 export function cannotHandle(error: unknown, expected: Omit<Expected, 'schema'>, tree: unknown): unknown {
   if (!(error instanceof DecodeError)) return error;
   const { kind, apiVersion } = expected;

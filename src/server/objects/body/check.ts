@@ -17,13 +17,16 @@ interface Request {
   readonly old: KubeObject | undefined;
   readonly subresource: string | undefined;
   readonly apiVersion: string;
-  /** A part of the object that is known to be valid by itself. */
+  /** A part of the object that is already known to be valid. */
   readonly checked?: object | undefined;
-  /** Whose signal ends a check that takes long. */
+  /** The call whose signal aborts a long check. */
   readonly call?: Pick<Call, 'signal'> | undefined;
 }
 
-/** Validates an object that is about to be stored. Throws 422 with everything that is wrong. Undefined: there is nothing to wait for. */
+/**
+ * Validates an object that is about to be stored. Throws 422 with all errors. Returns undefined when done
+ * synchronously.
+ */
 export function checkObject(
   { turns }: { readonly turns: TurnBudget },
   kind: Kind,
@@ -52,13 +55,13 @@ export function checkObject(
   }
 }
 
-/** The same without the metadata and what takes long: for objects that are not stored and need no name. */
+/** Validates without the metadata and long checks, for objects that are not stored and need no name. */
 export function checkContent(kind: Kind, object: KubeObject, request: Request): void {
   const context = contextOf(object, request);
   refuse(kind, object, withRules(kind, object, context, validate(kind.hub.schema, object, context)));
 }
 
-/** What is wrong with the content, or the work of finding it out if the object is large. */
+/** Returns the errors of the content, or the work of finding them if the object is large. */
 function contentWork(
   kind: Kind,
   object: KubeObject,
@@ -120,7 +123,7 @@ function refuse(kind: Kind, object: KubeObject, errors: readonly FieldError[]): 
   throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
 }
 
-/** The 422 for an object, or a body such as DeleteOptions, that is invalid. */
+/** Creates the 422 for an invalid object or body, such as DeleteOptions. */
 export function invalidObject(
   what: { group: string; kind: string },
   name: string,
@@ -140,7 +143,7 @@ export function invalidObject(
   });
 }
 
-/** Further errors are left out of a response, and longer texts are cut. */
+/** Limits for the errors in a response and the length of each text. */
 const MAX_CAUSES = 1_000;
 const MAX_CAUSES_CHARACTERS = 256 * 1024;
 const MAX_FIELD_CHARACTERS = 1_000;

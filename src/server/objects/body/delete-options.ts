@@ -5,20 +5,20 @@ import type { Registry } from '../registry/registry.ts';
 import { decodeBody } from './body.ts';
 import { invalidObject } from './check.ts';
 
-/** The options of a delete, from its body and its query. */
+/** The options of a delete, combined from its body and its query. */
 export interface DeletePlan {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagation: Propagation | undefined;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly dryRun: boolean;
-  /** Whether the object is deleted even if it cannot be read. */
+  /** True to delete the object even if it cannot be read. */
   readonly ignoreReadError: boolean;
 }
 
 /**
- * Reads the options of a delete. Those of the query complete those of the body, which win where both set the same one; a
- * dry run in either is a dry run. Throws 422 when they are invalid together.
+ * Reads the options of a delete. The body takes precedence over the query; a dry run in either is a dry run. Throws 422
+ * when they are invalid together.
  */
 export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, registry: Registry): DeletePlan {
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', group: 'meta.k8s.io', schema: DeleteOptions };
@@ -48,7 +48,7 @@ export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, 
   };
 
   function readDeleteOptions(body: unknown): unknown {
-    // DeleteOptions are the same in every group and version, and clients send any of them.
+    // DeleteOptions are the same in every group and version, and clients may send any of them.
     const tree =
       typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, apiVersion: 'v1' } : body;
     return decodeBody(expected, { call: { verb: 'delete', body: tree } }, registry);

@@ -1,6 +1,6 @@
 import type { Call } from '../../../api/call.ts';
 
-/** Whether the call is a dry run: everything happens but the commit. */
+/** Reports whether the call is a dry run, which skips only the commit. */
 export function isDryRun(call: Call): boolean {
   return (call.options?.dryRun?.length ?? 0) > 0;
 }

@@ -7,7 +7,7 @@ import { fromHub } from '../conversion/convert.ts';
 import type { Resource } from '../registry/registry.ts';
 import { setInitialStatus } from './initial-status.ts';
 
-/** The metadata that only the server writes. */
+/** Metadata fields that only the server writes. */
 const SERVER_METADATA = [
   'uid',
   'resourceVersion',
@@ -20,8 +20,8 @@ const SERVER_METADATA = [
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
 /**
- * An object as a client would send it to create it again: without what the server, the kind's hooks and admission put in.
- * With `exact`, what belongs to this cluster and could be set by a client, such as the namespace, stays.
+ * Returns an object as a client would send it to create it again: without the parts that the server, the kind's hooks
+ * and admission added. With `exact`, cluster-specific fields that a client could set, such as the namespace, stay.
  */
 export async function exportedObject(
   { admission }: { readonly admission: Pick<AdmissionControl, 'forget'> },
@@ -32,7 +32,7 @@ export async function exportedObject(
   const problem = kind.exportProblem?.(stored, exact);
   if (problem) throw badRequest(problem);
   const copy = clone(stored);
-  // Some versions show parts of the status elsewhere.
+  // Some versions contain parts of the status elsewhere.
   setInitialStatus(kind, copy);
   admission.forget(kind, copy);
   kind.onExport?.(copy, exact);

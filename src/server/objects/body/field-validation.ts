@@ -1,4 +1,7 @@
-/** What a write does about unknown and duplicate fields in its body: ignore, warn (the default) or reject (`fieldValidation`). */
+/**
+ * Handles unknown and duplicate fields in the body of a write: ignore, warn (the default) or reject
+ * (`fieldValidation`).
+ */
 
 import type { Call } from '../../../api/call.ts';
 import { badRequest } from '../../../api/errors.ts';
@@ -10,27 +13,27 @@ import { unknownFields } from '../../../schema/unknown-fields.ts';
 import { invalidObject } from './check.ts';
 import { REDACTED } from './redacted.ts';
 
-/** A body, and where warnings about its fields go. */
+/** A body, and the destination of warnings about its fields. */
 export interface SentBody {
   readonly call: Pick<Call, 'verb' | 'body' | 'duplicates' | 'options' | 'patchType'>;
-  /** Absent: unknown and duplicate fields are ignored. */
+  /** When absent, unknown and duplicate fields are ignored. */
   readonly notes?: RequestNotes;
 }
 
-/** Further faults are left out of the answer. */
+/** Limit for the reported faults. */
 const MAX_FAULTS = 100;
-/** Of a body with more fields, or longer paths, faults may be reported in another order. */
+/** Limits for bodies whose faults are reported in order: with more fields, or longer paths, the order may differ. */
 const MAX_ORDERED_PATHS = 10_000;
 const MAX_PATH_LENGTH = 2_000;
 
 const VALIDATED_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
-/** Whether anything is to be done about unknown and duplicate fields. */
+/** Reports whether unknown and duplicate fields must be handled. */
 export function validatesFields({ call, notes }: SentBody): boolean {
   return notes !== undefined && VALIDATED_VERBS.has(call.verb) && call.options?.fieldValidation !== 'Ignore';
 }
 
-/** Warns of the unknown and duplicate fields of a body that was decoded as an object, or rejects it. */
+/** Warns about unknown and duplicate fields of a body that was decoded as an object, or rejects it. */
 export function reportBodyFaults(sent: SentBody, unknown: readonly string[], expected: KubeType): void {
   const faults = bodyFaults(sent.call, unknown);
   if (mayPass(sent, faults)) return;
@@ -39,7 +42,7 @@ export function reportBodyFaults(sent: SentBody, unknown: readonly string[], exp
   throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${refusal(faults)}`);
 }
 
-/** The same for a patch and the object that it resulted in. Only fields that the patch introduced count. */
+/** Warns about faults of a patch, or rejects it. Only fields that the patch introduced count. */
 export function reportPatchFaults(sent: SentBody, unknown: readonly string[], patched: Patched): void {
   const { call } = sent;
   const { schema, before, tree, kind } = patched;
@@ -52,7 +55,9 @@ export function reportPatchFaults(sent: SentBody, unknown: readonly string[], pa
   throw invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, refusal(faults))]);
 }
 
-/** The same for a configuration that is applied. Fields that it has and the schema does not are errors anyway. */
+/**
+ * Warns about duplicate fields of an applied configuration, or rejects it. Fields outside the schema are errors anyway.
+ */
 export function reportConfigurationFaults(sent: SentBody): void {
   const { duplicates = [] } = sent.call;
   if (duplicates.length === 0 || !validatesFields(sent)) return;
@@ -71,7 +76,10 @@ interface Patched {
   readonly kind: { readonly confidential?: boolean };
 }
 
-/** In the order of the body. A duplicate that is unknown, or inside something unknown, is reported as unknown only. */
+/**
+ * Returns the faults in the order of the body. A duplicate that is unknown, or inside something unknown, is reported as
+ * unknown only.
+ */
 function bodyFaults({ body, duplicates = [] }: SentBody['call'], unknown: readonly string[]): string[] {
   const faults = unknown.map((path) => ({ path, text: quoted('unknown', path) }));
   for (const path of duplicates) {
@@ -105,14 +113,14 @@ function refusal(faults: readonly string[]): string {
 }
 
 function isWithin(path: string, other: string): boolean {
-  // Long paths of duplicates are cut off.
+  // Long paths of duplicates are truncated.
   if (other.length > MAX_PATH_LENGTH) return path.startsWith(other.slice(0, MAX_PATH_LENGTH));
   if (!path.startsWith(other)) return false;
   const next = path[other.length];
   return next === undefined || next === '.' || next === '[';
 }
 
-/** Warns of the faults; false when the client asked for them to be rejected. */
+/** Warns about the faults; returns false when the client asked to reject them. */
 function mayPass({ call, notes }: SentBody, faults: readonly string[]): boolean {
   if (faults.length === 0) return true;
   if (call.options?.fieldValidation === 'Strict') return false;
@@ -120,7 +128,7 @@ function mayPass({ call, notes }: SentBody, faults: readonly string[]): boolean 
   return true;
 }
 
-/** The paths of a body in order: as many as are needed to put faults of an ordinary body into its order. */
+/** Returns the paths of a body in order: enough to sort the faults of an ordinary body. */
 function pathsOf(tree: unknown, path: string, found: string[] = []): readonly string[] {
   if (typeof tree !== 'object' || tree === null || path.length > MAX_PATH_LENGTH) return found;
   for (const key in tree) {

@@ -1,4 +1,4 @@
-/** A list or map beyond its maximum is 422, whichever request brings it. */
+/** A list or map beyond its maximum is a 422 for every type of write. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { ApiError } from '../../../api/errors.ts';
@@ -12,7 +12,7 @@ const meta = { name: 'a', namespace: 'default' };
 const container = { name: 'c', image: 'i' };
 const pod = { metadata: meta, spec: { containers: [container] } };
 
-/** Admission that makes a list too long. */
+/** An admission plugin that makes a list too long. */
 const prolonging: AdmissionPlugin = {
   name: 'Prolonging',
   handles: (kind) => kind.kind === 'Secret',
@@ -150,7 +150,7 @@ describe('a list or map beyond its maximum is refused', () => {
 });
 
 describe('a stored object that is beyond a maximum', () => {
-  /** As a release with other limits stored it. */
+  /** An object as stored by a release with other limits. */
   const stored = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...meta, finalizers: many((i) => `a.b/f${i}`) } };
   const finalizers = (count: number) => ({
     ...stored,

@@ -7,13 +7,13 @@ import type { Resource } from '../registry/registry.ts';
 
 export const SCALE_KIND = 'Scale';
 
-/** Where a version has its replicas. */
+/** Returns the position of the replicas in a version. */
 export function scaleDefinition({ subresources }: Version): ScaleDefinition {
   if (!subresources.scale) throw noSuchPath();
   return subresources.scale;
 }
 
-/** The scale of an object in the version of the resource. */
+/** Returns the scale of an object in the version of the resource. */
 export function scaleOf({ version }: Resource, object: KubeObject): Scale {
   const { replicas, observed, selector } = scaleDefinition(version);
   const shape = scaleShapeOf(version.apiVersion);

@@ -90,7 +90,7 @@ describe('a pod whose spec equals a remembered one', () => {
       1,
     ],
   ])('gets %s', async (_, name, metadata, count) => {
-    // One container: two with the same port would give a warning.
+    // The template has only one container: two with the same port would cause a warning.
     const quiet = () => ({ ...template(), containers: template().containers.slice(0, 1) });
     const first = await spec('a', pod('a', quiet()));
     const notes = new RequestNotes();

@@ -3,42 +3,47 @@ import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Before } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 
-/** A spec that passed validation in one object and is shared by later objects with an equal one, with its encoded bytes. */
+/**
+ * A spec that passed validation in one object and is shared by later objects with an equal one, with its encoded bytes.
+ */
 export interface SharedSpec extends Before {
   readonly spec: object;
-  /** The same spec when the first object that had it gave no warnings; otherwise undefined. */
+  /** The spec if it gave no warnings in its first object; otherwise undefined. */
   readonly quiet: object | undefined;
 }
 
-/** How many specs of one kind are remembered. */
+/** Number of specs that are remembered for each kind. */
 const MAX_SPECS = 16;
 
-/** Smaller specs are validated and encoded faster than they are compared; larger ones would hold too much memory. */
+/**
+ * Size limits of shared specs: smaller ones are validated and encoded faster than they are compared; larger ones would
+ * hold too much memory.
+ */
 const MIN_SPEC_BYTES = 512;
 const MAX_SPEC_BYTES = 16 * 1024;
 
-/** After this many misses in a row only one object in `MISS_SAMPLE` is compared, until one matches again. */
+/** Number of consecutive misses after which only one object in `MISS_SAMPLE` is compared, until one matches again. */
 const MAX_MISSES = 64;
 const MISS_SAMPLE = 8;
 
 type WithSpec = KubeObject & { spec?: object };
 
 interface KnownSpecs {
-  /** Most recently used first. */
+  /** Specs, most recently used first. */
   readonly specs: SharedSpec[];
-  /** Objects since the last one that matched. */
+  /** Number of objects since the last match. */
   misses: number;
 }
 
 /**
- * Lets objects that are created from one template share one spec. A new object whose spec is deeply equal to a remembered
- * one gets that very spec, which is then neither validated nor encoded again. Only for kinds with `fromTemplates`; what
- * that flag promises makes it safe (docs/decisions/0012-shared-specs.md).
+ * Lets objects that are created from one template share one spec. A new object whose spec is deeply equal to a
+ * remembered one gets that very spec, which is then neither validated nor encoded again. Only for kinds with
+ * `fromTemplates`, whose guarantees make it safe (docs/decisions/0012-shared-specs.md).
  */
 export class SpecInterner {
   readonly #known = new WeakMap<Kind, KnownSpecs>();
 
-  /** Replaces the object's spec by the remembered one that equals it, and returns that; undefined when there is none. */
+  /** Replaces the object's spec by an equal remembered one, and returns that; undefined when there is none. */
   intern(kind: Kind, object: WithSpec): SharedSpec | undefined {
     const known = this.#known.get(kind);
     if (!known || isSkipped(known)) return undefined;
@@ -57,7 +62,7 @@ export class SpecInterner {
     return undefined;
   }
 
-  /** Remembers the spec of a stored object that `intern` had no match for. */
+  /** Remembers the spec of a stored object for which `intern` found no match. */
   remember(kind: Kind, entry: Entry, isQuiet: boolean): void {
     if (!kind.fromTemplates) return;
     let known = this.#known.get(kind);
@@ -70,7 +75,7 @@ export class SpecInterner {
   }
 }
 
-/** Where all objects differ, comparing each would cost more than it gains. */
+/** Reports whether to skip the comparison: if all objects differ, comparing each would cost more than it gains. */
 function isSkipped({ misses }: KnownSpecs): boolean {
   return misses > MAX_MISSES && misses % MISS_SAMPLE > 0;
 }
@@ -80,7 +85,7 @@ function add(specs: SharedSpec[], before: Before | undefined, isQuiet: boolean):
   if (!before || !part) return;
   const size = part.end - part.start;
   if (size < MIN_SPEC_BYTES || size > MAX_SPEC_BYTES) return;
-  // A copy, because the bytes are part of a large slab that would otherwise stay alive.
+  // Copied, because the bytes are part of a large slab that would otherwise stay alive.
   const bytes = Buffer.from(before.encoded.bytes.subarray(part.start, part.end));
   const parts = [{ field: 'spec', start: 0, end: bytes.length }];
   const spec = (before.object as WithSpec).spec!;

@@ -4,7 +4,7 @@ import { selfLinkOf } from '../cache/encoding.ts';
 import { fromHub, type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { Resource } from '../registry/registry.ts';
 
-/** An item for an object that is not in the cache: the outcome of a dry run, a Scale. */
+/** An item for an object outside the cache, such as the result of a dry run, or a Scale. */
 export function plainItem(object: KubeObject): ListedItem {
   let json: Buffer | undefined;
   return {
@@ -18,7 +18,7 @@ export function plainItem(object: KubeObject): ListedItem {
   };
 }
 
-/** The item for an object that was not stored, converted from the stored version to that of the call. */
+/** Creates the item for an object that was not stored, converted from the stored version to that of the call. */
 export function unstored(resource: Resource, object: KubeObject): MaybeAsync<Item> {
   return whenReady(fromHub(resource, object), (shown) => {
     const { namespace = '', name = '' } = shown.metadata;

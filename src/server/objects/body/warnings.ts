@@ -5,13 +5,13 @@ import type { DeletePlan } from './delete-options.ts';
 interface Writing {
   readonly notes: RequestNotes;
   readonly old: KubeObject | undefined;
-  /** A part of the object that gave no warnings in another one. */
+  /** A part of the object that caused no warnings in another one. */
   readonly quiet?: object | undefined;
-  /** Whether only the status is written. */
+  /** True when only the status is written. */
   readonly status?: boolean;
 }
 
-/** Warns of what the kind finds odd about an object that is about to be stored. Returns whether there was nothing. */
+/** Adds the kind's warnings about an object that is about to be stored. Returns whether there were none. */
 export function noteWarnings(kind: Kind, object: KubeObject, { notes, old, quiet, status = false }: Writing): boolean {
   const found = status ? kind.statusWarnings?.(object) : kind.warnings?.(object, old, quiet);
   if (!found || found.length === 0) return true;
@@ -19,7 +19,7 @@ export function noteWarnings(kind: Kind, object: KubeObject, { notes, old, quiet
   return false;
 }
 
-/** Warns of a delete that does not say what becomes of the dependents, where the kind wants that said. */
+/** Warns about a delete without a propagation policy, if the kind requires one. */
 export function noteDeleteWarning({ deleteWarning }: Kind, plan: DeletePlan, notes: RequestNotes): void {
   if (deleteWarning && !plan.propagation) notes.warn(deleteWarning);
 }

@@ -13,7 +13,7 @@ const KINDS: Partial<Record<Verb, string>> = {
 
 const FIELD_VALIDATION = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** Throws 422 when the options of a write have unsupported values. */
+/** Checks the options of a write. Throws 422 for unsupported values. */
 export function checkWriteOptions({ verb, options = {}, patchType }: Call): void {
   const kind = KINDS[verb];
   if (!kind) return;

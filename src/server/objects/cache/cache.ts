@@ -1,6 +1,6 @@
 /**
- * The content of the store in memory, as objects: every read and every watch is answered from here. The cache follows the
- * store through one watch, so that it is never ahead of what is durable, and it keeps the latest changes, so that watches
+ * The content of the store in memory, as objects: all reads and watches are served from here. The cache follows the
+ * store through one watch, so that it is never ahead of durable state, and it keeps the latest changes, so that watches
  * and exact lists can start in the past.
  */
 
@@ -35,9 +35,12 @@ export interface CacheOptions {
   readonly log: Logger;
   readonly historyMilliseconds: number;
   readonly historyBytes: number;
-  /** Whether objects are frozen, so that a test finds the code that changes one. */
+  /** True to freeze objects, so that a test detects code that changes one. */
   readonly freeze: boolean;
-  /** Absent: everything that this process did not write itself is decoded before it is served. */
+  /**
+   * Records which definition wrote each object. When absent, all objects that this process did not write are decoded
+   * before they are served.
+   */
   readonly marks?: Marks | undefined;
 }
 
@@ -49,14 +52,14 @@ export interface Written {
   readonly encoded: Encoded;
 }
 
-/** How many rows are read from the store at a time. */
+/** Page size for reading the store. */
 const PAGE_ROWS = 2000;
-/** How long reading history from the store may take. */
+/** Timeout for reading history from the store. */
 const HISTORY_TIMEOUT_MS = 5000;
-/** How long after a failure the store is read again. */
+/** Delay before the store is read again after a failure. */
 const RESYNC_DELAY_MS = 1000;
 
-/** The bytes of a value that cannot be read. */
+/** Placeholder for the bytes of a value that cannot be read. */
 const NOTHING = Buffer.alloc(0);
 
 export class Cache {
@@ -70,14 +73,14 @@ export class Cache {
   #asking: Promise<void> | undefined;
   #turnListeners = new Set<() => void>();
   #filling: Promise<void> | undefined;
-  /** Objects that this process is writing, by key: when the store reports the change, nothing has to be parsed. */
+  /** Objects that this process is writing, by key: when the store reports the change, nothing needs to be parsed. */
   readonly #written = new ShortLivedMap<string, Written>();
   #closed = false;
-  /** Whether changes of the store arrive: not while everything is read again after a watch has ended. */
+  /** True while changes of the store arrive; false while everything is read again after a watch has ended. */
   isFollowing = false;
   /** The newest revision that the cache has applied. */
   revision = 0;
-  /** The revision after which every change is kept. */
+  /** The revision after which all changes are kept. */
   floor = 0;
 
   constructor(options: CacheOptions) {
@@ -100,7 +103,9 @@ export class Cache {
     this.#subscription?.stop();
   }
 
-  /** Tables are looked up by the kind itself: building the name costs more than the lookup. */
+  /**
+   * Returns the table of a kind. Tables are cached by the kind itself: building the name costs more than the lookup.
+   */
   table(kind: Pick<Kind, 'group' | 'plural'>): Table {
     let table = this.#byKind.get(kind);
     if (!table) {
@@ -124,13 +129,13 @@ export class Cache {
     return new Entry(at, revision, { stored, parts, written: object, origin: this.#origins.own(kind) });
   }
 
-  /** Runs after each batch of changes has been applied. */
+  /** Registers a listener that runs after each batch of changes has been applied. */
   onTurn(listener: () => void): () => void {
     this.#turnListeners.add(listener);
     return () => this.#turnListeners.delete(listener);
   }
 
-  /** Announces an object that is about to be written. Returns what must be written together with it, if anything. */
+  /** Announces an object that is about to be written. Returns a write that must accompany it, if any. */
   announce(written: Written): Write | undefined {
     this.#written.set(written.at.key, written);
     return this.#options.marks?.missing(written.kind);
@@ -142,10 +147,11 @@ export class Cache {
   }
 
   /**
-   * Resolves when the cache has seen everything that was durable at the time of the call; undefined when it has already.
+   * Resolves when the cache has seen everything that was durable at the time of the call; undefined when it already
+   * has.
    */
   fresh(): Promise<void> | undefined {
-    // A request that is under way may have been answered before this call was made: wait for the next one.
+    // A pending request may have been answered before this call: wait for the next one.
     if (this.#asking) return this.#asking.then(() => this.fresh());
     const revision = this.#options.store.revision();
     if (typeof revision === 'number') return this.reached(revision);
@@ -157,12 +163,12 @@ export class Cache {
     return asked;
   }
 
-  /** Resolves when the cache has seen this revision. */
+  /** Resolves when the cache has seen this revision; undefined when it already has. */
   reached(revision: number): Promise<void> | undefined {
     return this.waiter(revision)?.done;
   }
 
-  /** The same, for callers that may cancel; undefined when there is nothing to wait for. */
+  /** Waits for a revision and can be cancelled; undefined when there is nothing to wait for. */
   waiter(revision: number): { done: Promise<void>; cancel: () => void } | undefined {
     if (revision <= this.revision) return undefined;
     const waiter = { revision, resolve: () => {} };
@@ -178,7 +184,7 @@ export class Cache {
     };
   }
 
-  /** Makes sure that every change after `revision` is kept. Rejects with 410 Expired when that history is gone. */
+  /** Ensures that every change after `revision` is kept. Rejects with 410 Expired when that history is gone. */
   async remember(revision: number): Promise<void> {
     while (revision < this.floor) {
       this.#filling ??= this.#fill(revision).finally(() => {
@@ -226,7 +232,9 @@ export class Cache {
     }
   }
 
-  /** The announced object that a change brings: a store reports the buffer that it was given or, over a network, a copy. */
+  /**
+   * Returns the announced object of a change: a store reports the buffer that it was given or, over a network, a copy.
+   */
   #ownWrite(key: string, value: Buffer): Written | undefined {
     const written = this.#written.get(key);
     const bytes = written?.encoded.bytes;
@@ -239,7 +247,7 @@ export class Cache {
     record.previous?.retire();
   }
 
-  /** A listener that fails must not keep a change from the others, nor from readers. */
+  /** Calls a listener. One that fails must not withhold a change from other listeners or from readers. */
   #notify(listener: (record: ChangeRecord) => void, record: ChangeRecord): void {
     try {
       listener(record);
@@ -250,7 +258,7 @@ export class Cache {
 
   #seen(revision: number, time: number): void {
     this.revision = revision;
-    // What is read from the store is put in front of the oldest change here, which must still be there then.
+    // History being read from the store is put before the oldest change here, which must still exist then.
     if (!this.#filling) this.floor = this.#history.trim(time) ?? this.floor;
     for (const listener of this.#turnListeners) listener();
     if (this.#waiters.length > 0) {
@@ -260,7 +268,7 @@ export class Cache {
     }
   }
 
-  /** The watch on the store has ended: reads everything again and goes on from there. */
+  /** Handles the end of the watch on the store: reads everything again and continues from there. */
   #lost(error: Error | undefined): void {
     if (this.#closed) return;
     if (!(error instanceof StoreCompacted)) {
@@ -291,7 +299,7 @@ export class Cache {
         if ('error' in row) this.#place(row);
         else this.#applyOne({ ...row, previous: undefined }, time);
       }
-      // Changes may be missing from what was kept.
+      // The kept changes may be incomplete.
       this.#history.clear();
       this.floor = revision;
       this.#seen(revision, time);
@@ -303,7 +311,7 @@ export class Cache {
     }
   }
 
-  /** Reads the changes between `after` and the floor from the store, and puts them in front of those that are kept. */
+  /** Reads the changes between `after` and the floor from the store, and puts them before the kept ones. */
   #fill(after: number): Promise<void> {
     const target = this.floor;
     const older: Change[] = [];
@@ -327,7 +335,7 @@ export class Cache {
     });
   }
 
-  /** History that is damaged is as good as gone: clients list again. */
+  /** Returns the error for unreadable history, which counts as gone: clients list again. */
   #historyError(error: Error, after: number, oldest: number): Error {
     if (error instanceof StoreCompacted) return tooOld(after, error.oldest);
     if (!(error instanceof StoreDamaged)) return error;
@@ -368,7 +376,7 @@ export class Cache {
     }
   }
 
-  /** A row that cannot be read is an entry that says so, whatever is asked of it. */
+  /** Adds a row. One that cannot be read becomes an entry that reports the error on every access. */
   #place(row: Row | DamagedRow): void {
     const parts = parseKey(row.key);
     if (!parts) return;

@@ -1,13 +1,13 @@
 import type { Change, Store } from '../../../store/store.ts';
 
-/** Kinds that change all the time: heartbeats, and reports of what has happened. */
+/** Kinds that change constantly: heartbeats, and records of events. */
 const UNCOUNTED = [
   '/registry/coordination.k8s.io/leases/',
   '/registry/core/events/',
   '/registry/events.k8s.io/events/',
 ];
 
-/** Counts the changes of objects in a store, but for leases and events. */
+/** Counts the changes of objects in a store, except for leases and events. */
 export class ChangeCounter {
   count = 0;
   #last: Change | undefined;
@@ -22,7 +22,7 @@ export class ChangeCounter {
     });
   }
 
-  /** The last change, for people to read. */
+  /** The last change, in readable form. */
   get last(): string {
     if (!this.#last) return 'none';
     const { key, value, previous } = this.#last;

@@ -4,18 +4,18 @@ import type { Table } from './table.ts';
 export interface KeptChange {
   readonly record: ChangeRecord;
   readonly table: Table;
-  /** When the cache saw it. */
+  /** Time when the cache saw the change. */
   readonly time: number;
 }
 
-/** For how long a change keeps what its watches were sent: those that follow the cache have got it by then. */
+/** Age at which a change drops its encoded events: watches that follow the cache have received them by then. */
 const SETTLED_AFTER_MS = 2_000;
 
-/** The latest changes of all tables, oldest first, bounded in age and bytes. Each table holds its own part of them. */
+/** The latest changes of all tables, oldest first, limited by age and bytes. Each table keeps its own part of them. */
 export class ChangeHistory {
   #items: (KeptChange | undefined)[] = [];
   #head = 0;
-  /** The changes before this one have been settled. */
+  /** Index of the first change that is not settled. */
   #settled = 0;
   #bytes = 0;
 
@@ -28,8 +28,8 @@ export class ChangeHistory {
   }
 
   /**
-   * Puts older changes in front. They are no younger than the oldest one here, and are forgotten with it: otherwise a client
-   * that reads an old state again and again would keep it for good.
+   * Puts older changes before the others. They are no younger than the oldest one here, and expire with it: otherwise a
+   * client that reads an old state repeatedly would keep it alive indefinitely.
    */
   prepend(older: readonly KeptChange[]): void {
     const oldest = this.#items[this.#head]?.time ?? Number.POSITIVE_INFINITY;
@@ -47,7 +47,7 @@ export class ChangeHistory {
     this.#settled = 0;
   }
 
-  /** Drops changes that are too old or too many. Returns the newest revision that was dropped, if any. */
+  /** Drops changes that are too old or exceed the size limit. Returns the newest dropped revision, if any. */
   trim(now: number): number | undefined {
     const oldest = now - this.limits.milliseconds;
     let forgotten: number | undefined;
@@ -84,7 +84,7 @@ export class ChangeHistory {
   }
 
   #forget(item: KeptChange): void {
-    // The place stays for a while; what was in it must not: the objects may be large.
+    // The array slot stays for a while, but its content must be released: the objects may be large.
     this.#items[this.#head++] = undefined;
     this.#bytes -= item.record.size;
     item.table.forgetOldest();

@@ -6,7 +6,7 @@ import { writeSpliced } from './encoding.ts';
 import type { Entry } from './entry.ts';
 import type { ObjectKey } from './keys.ts';
 
-/** What a change takes in memory besides the bytes of the object: the entry, its parts and key, and the events. */
+/** Estimated memory of a change besides the bytes of the object: the entry, its parts and key, and the events. */
 const RECORD_BYTES = 1024;
 
 /** A change of one object at one revision. Its events are encoded once for all watches. */
@@ -21,20 +21,22 @@ export class ChangeRecord {
     readonly previous: Entry | undefined,
   ) {}
 
-  /** The memory that it takes: the object before the change is kept for it alone. */
+  /** The memory of the change, including the previous object, which is kept only for it. */
   get size(): number {
     return RECORD_BYTES + (this.previous?.size ?? 0);
   }
 
-  /** Gives up what can be made again from the bytes of the objects: the change stays in the history for minutes. */
+  /**
+   * Drops everything that can be recreated from the bytes of the objects: the change stays in the history for minutes.
+   */
   settle(): void {
     this.#gone?.retire();
     for (const { event } of this.#events ?? []) event.settle();
   }
 
   /**
-   * The event that watches of a resource see. An object that was deleted, or that a watch no longer selects, is shown as it was
-   * before the change, with the revision of the change.
+   * Returns the event for watches of a resource. An object that was deleted, or that a watch no longer selects, is
+   * shown in its state before the change, with the revision of the change.
    */
   event(type: EventType, resource: Resource): WatchEvent {
     for (const known of this.#events ?? []) {
@@ -60,7 +62,7 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 /** A watch event about an object. */
 export class ObjectEvent implements WatchEvent {
   #json: Buffer | undefined;
-  /** The bytes of a large or settled event are kept only as long as they are being sent. */
+  /** The bytes of a large or settled event, kept only while they are being sent. */
   #sentJson: WeakRef<Buffer> | undefined;
   #isSettled = false;
 
@@ -74,7 +76,9 @@ export class ObjectEvent implements WatchEvent {
     return this.entry.view(this.resource).object;
   }
 
-  /** The event for a watch in this process: with the object, where it is at hand now. Later, it may have been replaced. */
+  /**
+   * Returns the event for a watch in this process, with the object if it is at hand: later, it may have been replaced.
+   */
   held(): ObjectEvent {
     const object = this.entry.hold(this.resource);
     return object ? new HeldEvent(this, object) : this;
@@ -93,14 +97,14 @@ export class ObjectEvent implements WatchEvent {
     return json;
   }
 
-  /** Keeps no bytes from now on. */
+  /** Drops the bytes, and keeps none from now on. */
   settle(): void {
     this.#isSettled = true;
     this.#json = undefined;
   }
 }
 
-/** An event that keeps its object. */
+/** An event that holds its object. */
 class HeldEvent extends ObjectEvent {
   readonly #object: KubeObject;
 

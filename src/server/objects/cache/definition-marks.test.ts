@@ -23,7 +23,7 @@ function boats(colour: string): Kind {
 }
 
 const White = boats('white');
-/** The same definition again, as another start of the program makes it. */
+/** The same definition, as another start of the program creates it. */
 const WhiteAgain = boats('white');
 const Grey = boats('grey');
 
@@ -32,7 +32,7 @@ const newStore = () => new MemoryStore({ clock: new ControlledClock() });
 const start = (store: MemoryStore, kind: Kind, build?: string) =>
   testServer([Namespace, kind], { store, clock: new ControlledClock(), release: build });
 
-/** A boat as no server would store it: what is missing is only filled in where the bytes are decoded. */
+/** Stores a boat without defaults, as no server would: they are filled in only when the bytes are decoded. */
 async function putBare(store: MemoryStore, name: string): Promise<void> {
   const value = Buffer.from(`{"kind":"Boat","apiVersion":"example.com/v1","metadata":{"name":"${name}"},"spec":{}}`);
   await store.commit([{ key: KEY + name, value }]);
@@ -55,9 +55,9 @@ describe('a stored object', () => {
     expect(await colourShown(store, WhiteAgain, 'one')).toBeUndefined();
     expect(await colourShown(store, Grey, 'one')).toBe('grey');
     expect(await colourShown(store, WhiteAgain, 'two')).toBe('white');
-    // Nobody who shares a store with others knows who wrote an object.
+    // In a shared store, the writer of an object is unknown.
     expect(await colourShown(store, WhiteAgain)).toBe('white');
-    // Nothing was written meanwhile.
+    // The shared store was not written to.
     expect(await colourShown(store, WhiteAgain, 'one')).toBeUndefined();
   });
 

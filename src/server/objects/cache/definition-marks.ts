@@ -1,12 +1,12 @@
 /**
- * Remembers in the store which definition of a kind wrote its objects. What the present definition wrote is served as it
- * is stored; anything else is decoded first, which takes most of the time of the first list after a start.
+ * Records in the store which definition of a kind wrote its objects. Objects written by the current definition are
+ * served as stored; others are decoded first, which takes most of the time of the first list after a start.
  *
- * A mark is a row beside the objects, one for each table. It holds a fingerprint of the definition, and its own revision
- * says from when on all objects of the table were written with that definition: the mark is committed together with the
- * first object. So there is no moment at which the two disagree, whatever crashes.
+ * A mark is a row beside the objects, one for each table. It holds a fingerprint of the definition, and its own
+ * revision is the one from which on all objects of the table were written with that definition: the mark is committed
+ * together with the first object. The two therefore never disagree, even after a crash.
  *
- * Only for a store that one program writes to at a time: others would not see each other's marks in time.
+ * Only for a store with a single writer: several servers would not see each other's marks in time.
  */
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Change, Store, Write } from '../../../store/store.ts';
@@ -16,19 +16,19 @@ import { commitMarkers, readMarker } from './markers.ts';
 
 const PREFIX = '/quarterdeck/kinds/';
 
-/** The mark of earlier releases, for all kinds at once. They trust it where they find it, so it must not outlive them. */
+/** The mark of earlier releases, for all kinds at once. Those releases trust it, so it must be removed. */
 const OLD_KEY = '/quarterdeck/release';
 
 interface Mark {
   readonly fingerprint: string;
   readonly revision: number;
-  /** The kind that was found to have this fingerprint. */
+  /** The kind with this fingerprint, once it is known. */
   kind?: Kind;
 }
 
 export class DefinitionMarks {
   readonly #build: string;
-  /** By name of the table, such as `apps/deployments`. */
+  /** Marks by name of the table, such as `apps/deployments`. */
   readonly #marks = new Map<string, Mark>();
   readonly #fingerprints = new WeakMap<Kind, string>();
 
@@ -39,7 +39,7 @@ export class DefinitionMarks {
   /** `build` identifies the program: another one may decode the same bytes differently. */
   static async load(store: Store, build: string): Promise<DefinitionMarks> {
     const marks = new DefinitionMarks(build);
-    // A mark that is damaged is as good as none.
+    // A damaged mark counts as missing.
     const damaged = () => undefined;
     if (await readMarker(store, OLD_KEY)) {
       const { rows } = await store.list(PREFIX, { damaged });
@@ -55,19 +55,22 @@ export class DefinitionMarks {
     return marks;
   }
 
-  /** Whether the bytes that were written at this revision were written with this definition of the kind. */
+  /** Reports whether the bytes written at this revision were written with this definition of the kind. */
   isCurrent(kind: Kind, revision: number): boolean {
     const mark = this.#markOf(kind);
     return mark !== undefined && revision >= mark.revision;
   }
 
-  /** The write that must be committed together with an object of the kind; undefined when the mark stands already. */
+  /**
+   * Returns the write that must be committed together with an object of the kind; undefined when the mark exists
+   * already.
+   */
   missing(kind: Kind): Write | undefined {
     if (this.#markOf(kind)) return undefined;
     return { key: PREFIX + tableName(kind), value: Buffer.from(this.#fingerprintOf(kind)), evenIfDamaged: true };
   }
 
-  /** Takes note of a change of the store; other keys than those of marks are ignored. */
+  /** Updates the marks with a change of the store; other keys are ignored. */
   changed({ key, value, revision }: Change): void {
     if (key.startsWith(PREFIX) && value) this.#note(key, value, revision);
   }
@@ -76,7 +79,7 @@ export class DefinitionMarks {
     this.#marks.set(key.slice(PREFIX.length), { fingerprint: value.toString(), revision });
   }
 
-  /** The mark of the kind's table, where it is this definition's. */
+  /** Returns the mark of the kind's table if it is for this definition. */
   #markOf(kind: Kind): Mark | undefined {
     const mark = this.#marks.get(tableName(kind));
     if (!mark || mark.kind === kind) return mark;

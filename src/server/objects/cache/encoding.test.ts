@@ -36,7 +36,7 @@ describe('an object that was changed', () => {
         const object = objectOf({ ...next, ...kept, metadata: { name: 'b' } });
         const change = encodeChange(object, { object: before, encoded });
         expect(change.bytes.toString()).toBe(encode(object).toString());
-        // And so on: what was taken over can be taken over again.
+        // Parts that were copied can be copied again.
         const third = objectOf({ ...object, metadata: { name: 'c' } });
         expect(encodeChange(third, { object, encoded: change }).bytes.toString()).toBe(encode(third).toString());
       }),

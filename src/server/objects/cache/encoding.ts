@@ -1,23 +1,23 @@
 /**
- * Encodes objects. What is stored is the object in the stored version, without `resourceVersion` (the store assigns it) and
- * `selfLink` (it follows from the path); it starts with `{"kind":…,"apiVersion":…,"metadata":{`. Serving it is then a splice
- * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields,
- * which custom kinds keep. The splice also replaces `managedFields`, which are stored packed.
+ * Encodes objects. Objects are stored in the stored version, without `resourceVersion` (the store assigns it) and
+ * `selfLink` (derived from the path); they start with `{"kind":…,"apiVersion":…,"metadata":{`. Serving an object is
+ * then a splice behind that head instead of a second encoding, and an item of a list is the same bytes without the
+ * first two fields, which custom kinds keep. The splice also replaces `managedFields`, which are stored packed.
  */
 import { rawJson } from '../../../base/json/raw-json.ts';
 import type { Tree } from '../../../base/json/tree.ts';
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
 import { findManagers, servedManagers, storedMetadata } from '../managed-fields/stored-managers.ts';
 
-/** Encodes an object as it is served. */
+/** Encodes an object in its served form. */
 export function encode(object: KubeObject, rawFields?: Kind['rawFields']): Buffer {
   return encodeParts(object, JSON.stringify(object.metadata), { rawFields }).bytes;
 }
 
-/** An object as JSON, and where its top-level fields are in it. */
+/** An object as JSON, and the positions of its top-level fields. */
 export interface Encoded {
   readonly bytes: Buffer;
-  /** The longer fields behind the metadata, with the offsets at which their values begin and end. */
+  /** The longer fields behind the metadata, with the start and end offsets of their values. */
   readonly parts: readonly Part[];
 }
 
@@ -34,14 +34,17 @@ export interface Before {
 }
 
 /**
- * Encodes an object that was changed, as it is stored. The bytes of a field whose value is the same reference as before are
- * copied: most writes leave either the spec or the status alone, and encoding is the most expensive part of a write.
+ * Encodes a changed object for the store. The bytes of a field whose value is the same reference as before are copied:
+ * most writes change only the spec or only the status, and encoding is the most expensive part of a write.
  */
 export function encodeChange(object: KubeObject, before?: Before, rawFields?: Kind['rawFields']): Encoded {
   return encodeParts(object, storedMetadata(object.metadata), { before, rawFields });
 }
 
-/** Shorter values are encoded again when the object changes: to keep track of them would cost more. */
+/**
+ * Minimum length of tracked values; shorter ones are encoded again when the object changes, because tracking them would
+ * cost more.
+ */
 const MIN_PART_LENGTH = 128;
 
 interface EncodeOptions {
@@ -49,7 +52,7 @@ interface EncodeOptions {
   readonly rawFields: Kind['rawFields'] | undefined;
 }
 
-/** `metadata` is that of the object, as JSON. The fields are in the order that the splice relies on. */
+/** Encodes the fields in the order that the splice relies on. `metadata` is that of the object, as JSON. */
 function encodeParts(object: KubeObject, metadata: string, { before, rawFields }: EncodeOptions): Encoded {
   const { kind, apiVersion } = object;
   const tree = object as KubeObject & Tree;
@@ -87,19 +90,22 @@ function bytesBefore(object: Tree, field: string, before: Before | undefined): B
 }
 
 /**
- * Objects are small and live long. They are packed into slabs of their own: in Node's buffer pool, each would keep its
- * short-lived neighbours from being freed.
+ * Slab size for objects, which are small and live long: in Node's buffer pool, each would keep its short-lived
+ * neighbours from being freed.
  */
 const SLAB_BYTES = 256 * 1024;
 let slab = Buffer.alloc(0);
 let used = 0;
 
-/** Encodes a text that lives as long as an object does. */
+/** Encodes a text that lives as long as an object. */
 export function encodeLasting(text: string): Buffer {
   return pack([], text).bytes;
 }
 
-/** Values up to this length are written together with the text before them: every write is a call out of JavaScript. */
+/**
+ * Maximum length of values that are written together with the text before them: every write is a call out of
+ * JavaScript.
+ */
 const MAX_JOINED_LENGTH = 1024;
 
 function pack(pieces: readonly Piece[], end: string): Encoded {
@@ -131,7 +137,7 @@ function pack(pieces: readonly Piece[], end: string): Encoded {
   at += target.write(end, at);
   if (!isLarge) used = at;
   const bytes = target.subarray(start, at);
-  // A large buffer was allocated for the worst case.
+  // A large buffer was allocated for the worst case, so it is copied.
   return { bytes: isLarge ? Buffer.from(bytes) : bytes, parts };
 }
 
@@ -140,9 +146,9 @@ function typedHead(kind: string, apiVersion: string): string {
 }
 
 interface Head {
-  /** Everything before the fields of the metadata. */
+  /** All bytes before the fields of the metadata. */
   readonly bytes: Buffer;
-  /** The offset at which the bytes of a list item start, without its opening brace. */
+  /** The offset where a list item starts, without its opening brace. */
   readonly item: number;
   /** The path of the group and version: `/api/v1` or `/apis/GROUP/VERSION`. */
   readonly root: string;
@@ -152,7 +158,7 @@ const OPENING_BRACE_BYTES = 1;
 
 const heads = new WeakMap<Version, Head>();
 
-/** What the JSON of every object of a version starts with. */
+/** Returns the head with which the JSON of every object of a version starts. */
 export function headOf(kind: Kind, version: Version): Head {
   let head = heads.get(version);
   if (!head) {
@@ -165,26 +171,26 @@ export function headOf(kind: Kind, version: Version): Head {
   return head;
 }
 
-/** Whether stored bytes begin as those of an object in the kind's stored version do. */
+/** Reports whether stored bytes begin with the head of the kind's stored version. */
 export function hasHead(stored: Buffer, kind: Kind): boolean {
   const { bytes } = headOf(kind, kind.hub);
   return stored.length > bytes.length && stored.compare(bytes, 0, bytes.length, 0, bytes.length) === 0;
 }
 
-/** Bytes with something inserted into them, which are put together where they are needed. */
+/** Bytes with an insertion, to be combined on use. */
 export interface SplicedBytes {
   readonly bytes: Buffer;
-  /** The offset of what is inserted, and the one at which the bytes go on. */
+  /** The offset of the insertion, and the offset at which the bytes continue. */
   readonly at: number;
   readonly next: number;
   readonly inserted: readonly (string | Buffer)[];
-  /** Of the whole, in bytes. */
+  /** Total length in bytes. */
   readonly length: number;
 }
 
 /**
- * Puts `selfLink` and `resourceVersion` into bytes that have neither, behind a head of `at` bytes, and what is served in
- * the place of packed managers.
+ * Inserts `selfLink` and `resourceVersion` into bytes that have neither, behind a head of `at` bytes, and replaces
+ * packed managers by their served form.
  */
 export function splice(bytes: Buffer, at: number, added: { selfLink: string; revision: number }): SplicedBytes {
   const head = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"`;
@@ -205,7 +211,7 @@ export function unspliced(bytes: Buffer): SplicedBytes {
   return { bytes, at: bytes.length, next: bytes.length, inserted: NOTHING, length: bytes.length };
 }
 
-/** Writes the bytes without the first `skipped`, which must all be before what is inserted. Returns where they end. */
+/** Writes the bytes without the first `skipped`, which must all precede the insertion. Returns the end offset. */
 export function writeSpliced(source: SplicedBytes, out: Buffer, start: number, skipped = 0): number {
   const { bytes, at, next, inserted } = source;
   let end = start + bytes.copy(out, start, skipped, at);
@@ -215,7 +221,7 @@ export function writeSpliced(source: SplicedBytes, out: Buffer, start: number, s
 
 const CLOSING_BRACE = 0x7d;
 
-/** The path of an object in a version or, without a name, of the list that it is in. */
+/** Returns the path of an object in a version or, without a name, of its list. */
 export function selfLinkOf(kind: Kind, version: Version, at: { namespace: string; name?: string }): string {
   const { root } = headOf(kind, version);
   const list = at.namespace ? `${root}/namespaces/${at.namespace}/${kind.plural}` : `${root}/${kind.plural}`;

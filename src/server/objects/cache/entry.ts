@@ -13,22 +13,22 @@ import { View } from './view.ts';
 export interface Content {
   readonly stored: Buffer;
   readonly origin: Origin;
-  /** Where the parts of the bytes are, as far as this process wrote them. */
+  /** Positions of the parts of the bytes, if this process wrote them. */
   readonly parts?: Encoded['parts'] | undefined;
   /** The object as this process wrote it, in the stored version. */
   readonly written?: KubeObject | undefined;
-  /** Why the stored bytes cannot be read, in which case they are empty. */
+  /** The error if the stored bytes cannot be read; they are empty then. */
   readonly damage?: Error | undefined;
-  /** The revision at which the bytes were written, where it is not the entry's own. */
+  /** The revision at which the bytes were written, if it differs from the entry's own. */
   readonly writtenAt?: number;
 }
 
 /**
- * One object at one revision. It never changes; every form it is served in is made at most once, when first asked for.
+ * An object at one revision. It never changes; every form it is served in is created at most once, on demand.
  *
- * The bytes name the version in which they are stored. The reader of the object names the definition of its kind: bytes
- * that another definition wrote are decoded in their own version and converted. Where that is impossible, every method
- * that takes a kind throws an UnreadableObject.
+ * The bytes name the version in which they are stored. Readers pass the definition of the kind: bytes that another
+ * definition wrote are decoded in their own version and converted. If that is impossible, every method that takes a
+ * kind throws an UnreadableObject.
  */
 export class Entry {
   readonly #stored: Buffer;
@@ -36,16 +36,16 @@ export class Entry {
   readonly #parts: Encoded['parts'] | undefined;
   readonly #writtenAt: number;
   readonly #damage: Error | undefined;
-  /** The object as this process wrote it: then nothing has to be parsed. */
+  /** The object as this process wrote it, which avoids parsing. */
   #written: KubeObject | undefined;
   #hub: View | undefined;
   #others: View[] | undefined;
   #isUnreadable = false;
-  /** Undefined as long as nobody has asked. */
+  /** Computed on first use. */
   #mentionsInitializers: boolean | undefined;
-  /** The definition of which it is known that the bytes begin as its objects do. */
+  /** The definition whose head the bytes are known to begin with. */
   #headOf: Kind | undefined;
-  /** Whether somebody in this process has asked for the object to keep it. */
+  /** True once code in this process has asked to keep the object. */
   #isHeld = false;
 
   constructor(
@@ -73,22 +73,26 @@ export class Entry {
     return this.#stored;
   }
 
-  /** Whether the object is readable and has no initializers, as far as its bytes tell without being decoded. */
+  /**
+   * Reports whether the object is certainly readable and without initializers, judging by its bytes without decoding.
+   */
   isKnownInitialized(kind: Kind): boolean {
     if (!this.#isCurrent(kind)) return false;
     this.#mentionsInitializers ??= this.#stored.includes(INITIALIZERS);
     return !this.#mentionsInitializers;
   }
 
-  /** What a change of the object can take over; undefined where the object is not exactly what is stored. */
+  /**
+   * Returns the parts that a change of the object can reuse; undefined when the object is not exactly what is stored.
+   */
   before(kind: Kind): Before | undefined {
     if (!this.#parts || !this.#isCurrent(kind)) return undefined;
     return { object: this.hub(kind), encoded: { bytes: this.#stored, parts: this.#parts } };
   }
 
   /**
-   * Whether the stored bytes are what a write of the object would store today. An update that changes nothing is written
-   * where they are not: so clients can move objects to the present stored version.
+   * Reports whether the stored bytes are what a write of the object would store today. If not, even an update without
+   * changes is written, so that clients can migrate objects to the current stored version.
    */
   isUpToDate(kind: Kind): boolean {
     if (this.#isCurrent(kind)) return true;
@@ -97,7 +101,7 @@ export class Entry {
     return deepEqual(parseStored(this.#stored), { ...object, metadata: own });
   }
 
-  /** The object as a version of its kind shows it. */
+  /** Returns the object as a version of its kind shows it. */
   view({ kind, version }: Resource): View {
     if (version === kind.hub) return this.#inHub(kind);
     for (const view of this.#others ?? []) if (view.version === version) return view;
@@ -107,12 +111,15 @@ export class Entry {
     return view;
   }
 
-  /** The object in the stored version. */
+  /** Returns the object in the stored version. */
   hub<T extends KubeObject>(kind: Kind<T>): T {
     return this.#inHub(kind).object as T;
   }
 
-  /** The object for somebody in this process who keeps it; undefined where it would have to be read or converted first. */
+  /**
+   * Returns the object for code in this process that keeps it; undefined if it would have to be read or converted
+   * first.
+   */
   hold({ kind, version }: Resource): KubeObject | undefined {
     if (version !== kind.hub || !this.#isCurrent(kind)) return undefined;
     this.#isHeld = true;
@@ -123,12 +130,12 @@ export class Entry {
     return this.#isHeld;
   }
 
-  /** Whether a reader has found that the object cannot be read. */
+  /** True when a reader has found that the object cannot be read. */
   get isUnreadable(): boolean {
     return this.#isUnreadable;
   }
 
-  /** Why the object cannot be read; undefined where it can. */
+  /** Returns the error if the object cannot be read; undefined otherwise. */
   failure(kind: Kind): UnreadableObject | undefined {
     try {
       this.hub(kind);
@@ -139,7 +146,7 @@ export class Entry {
     }
   }
 
-  /** Whether the object can be shown in this version without waiting for an asynchronous conversion. */
+  /** Reports whether the object can be shown in this version without waiting for an asynchronous conversion. */
   isReady({ kind, version }: Resource): boolean {
     if (!kind.conversion) return true;
     if (this.#hub?.kind === kind)
@@ -157,7 +164,7 @@ export class Entry {
     }
   }
 
-  /** Takes over what an asynchronous conversion made of the object. */
+  /** Accepts the result of an asynchronous conversion. */
   accept({ kind, version }: Resource, object: KubeObject): void {
     const view = new View(this, kind, version, { object: this.#complete(object, kind, version) });
     if (version === kind.hub) {
@@ -169,7 +176,7 @@ export class Entry {
     }
   }
 
-  /** The same content at a later revision: what watchers are sent when they no longer see the object. */
+  /** Returns the same content at a later revision, which is sent to watchers that no longer see the object. */
   movedTo(revision: number): Entry {
     return new Entry(this.at, revision, {
       stored: this.#stored,
@@ -179,10 +186,10 @@ export class Entry {
     });
   }
 
-  /** Keeps only the bytes of an object that few will ask for, such as one that a newer entry has replaced. */
+  /** Drops everything but the bytes of an object that few will request, such as one replaced by a newer entry. */
   retire(): void {
     this.#written = undefined;
-    // What had to be waited for stays: a request that has waited reads it without waiting again.
+    // Asynchronously converted views stay: a request that has waited reads them without waiting again.
     if (this.#hub?.kind.conversion) return;
     this.#hub = undefined;
     this.#others = undefined;
@@ -190,7 +197,7 @@ export class Entry {
 
   #isCurrent(kind: Kind): boolean {
     if (this.#damage || !this.#origin.isCurrent(kind, this.#writtenAt)) return false;
-    // What this process wrote has its parts, and its head for certain.
+    // Bytes written by this process have their parts, and are certain to have the right head.
     if (this.#parts !== undefined || this.#headOf === kind) return true;
     if (!hasHead(this.#stored, kind)) return false;
     this.#headOf = kind;
@@ -199,7 +206,7 @@ export class Entry {
 
   #inHub(kind: Kind): View {
     if (this.#hub?.kind !== kind) {
-      // Of a definition that was replaced, no other view is of use either.
+      // The other views of a replaced definition are of no use either.
       this.#others = undefined;
       this.#hub = this.#hubView(kind);
     }
@@ -213,7 +220,7 @@ export class Entry {
     if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
     if (written) return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored });
     const read = () => this.#complete(parseStored(stored) as KubeObject, kind, kind.hub);
-    // An object shows the revision of its entry.
+    // An object contains the revision of its entry.
     const shared = this.#writtenAt === this.revision ? this.#origin.shared : undefined;
     return new View(this, kind, kind.hub, { read, stored, shared });
   }
@@ -249,7 +256,7 @@ export class Entry {
 
 const INITIALIZERS = Buffer.from('"initializers":');
 
-/** A mistake in the program: see ../conversion/prepare.ts. */
+/** A programming error: see ../conversion/prepare.ts. */
 function unprepared({ kind }: Kind): Error {
   return new Error(`objects of kind ${kind} are converted asynchronously and must be prepared before they are read`);
 }

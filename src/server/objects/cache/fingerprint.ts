@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Fields, Schema } from '../../../schema/schema.ts';
 
-/** Options of a schema that say nothing about what is stored. */
+/** Options of a schema that do not affect stored data. */
 const NOT_STORED = new Set(['description', 'rules', 'required', 'immutable', 'maxItems']);
 
 /**
- * Identifies what a kind's definition makes of stored bytes: its versions with the stored one first, and their fields
- * with types and defaults. `build` identifies the program, since functions (computed defaults, conversions) are only
- * compared by their source text, and what they call is not compared at all.
+ * Identifies how a kind's definition reads stored bytes: its versions with the stored one first, and their fields with
+ * types and defaults. `build` identifies the program, since functions (computed defaults, conversions) are compared
+ * only by their source text, without the functions that they call.
  */
 export function fingerprintOf(kind: Kind, build: string): string {
   const shapes = new ShapeHasher();
@@ -26,14 +26,14 @@ export function fingerprintOf(kind: Kind, build: string): string {
   return hash(text);
 }
 
-/** Hashes of shapes, so that a shape which many kinds share is hashed once. */
+/** Hashes of shapes, so that a shape shared by many kinds is hashed once. */
 const known = new WeakMap<Fields, string>();
 
 /** Hashes the shapes of one kind. */
 class ShapeHasher {
   /** Hashes of shapes that contain themselves, by name. */
   readonly #recursive = new Map<string, string>();
-  /** How many references to such shapes were met: a hash that depends on them is not shared between kinds. */
+  /** Number of references to such shapes so far: a hash that depends on them is not shared between kinds. */
   #references = 0;
 
   fields(fields: Fields): string {

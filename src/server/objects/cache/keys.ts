@@ -3,7 +3,7 @@ import type { Kind } from '../../../kinds/kind.ts';
 
 export const ROOT = '/registry/';
 
-/** The name of a kind's table in the cache: `core/pods`, `apps/deployments`. */
+/** Returns the name of a kind's table in the cache: `core/pods`, `apps/deployments`. */
 export function tableName(kind: Pick<Kind, 'group' | 'plural'>): string {
   return `${kind.group || 'core'}/${kind.plural}`;
 }
@@ -25,7 +25,7 @@ export interface KeyParts {
   readonly name: string;
 }
 
-/** Splits the key of an object; undefined for any other key. */
+/** Splits the key of an object; returns undefined for any other key. */
 export function parseKey(key: string): KeyParts | undefined {
   if (!key.startsWith(ROOT)) return undefined;
   const group = key.indexOf('/', ROOT.length);

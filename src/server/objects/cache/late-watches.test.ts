@@ -5,7 +5,7 @@ import { MemoryStore } from '../../../store/memory/memory-store.ts';
 import type { Watcher } from '../../../store/store.ts';
 import { Cache } from './cache.ts';
 
-/** A store that takes its time over history: `give` delivers what the last watch but the first one asked for. */
+/** A store with slow history: `give` delivers the changes to the last watch besides the first one. */
 class SlowStore extends MemoryStore {
   readings = 0;
   give: () => void = () => {};

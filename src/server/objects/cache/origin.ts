@@ -5,20 +5,23 @@ import { RecentBytes } from './recent-bytes.ts';
 import type { SharedObjects } from './shared-objects.ts';
 import type { UnreadableObject } from './unreadable.ts';
 
-/** Of objects as they were served, beside the stored bytes. */
+/** Limit for objects in their served form, in addition to the stored bytes. */
 const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 
-/** Where the bytes of an entry come from: how far they can be trusted, and what else all entries from there share. */
+/** The origin of an entry's bytes: how far they can be trusted, and the data shared by all entries of that origin. */
 export interface Origin {
-  /** Whether bytes written at this revision were written with this very definition: then they are served as they are. */
+  /**
+   * Reports whether bytes written at this revision were written with this very definition, so that they can be served
+   * as they are.
+   */
   isCurrent(kind: Kind, revision: number): boolean;
-  /** See `Marks`. */
+  /** Objects shared between caches; see `Marks`. */
   readonly shared?: SharedObjects | undefined;
-  /** Whether objects are frozen, so that a test finds the code that changes one. */
+  /** True to freeze objects, so that a test detects code that changes one. */
   readonly frozen: boolean;
-  /** Keeps the bytes that were made to serve objects. */
+  /** Keeps recently served bytes. */
   readonly recent: RecentBytes;
-  /** Called whenever the object is asked for and cannot be read. */
+  /** Called whenever the object is requested and cannot be read. */
   failed(error: UnreadableObject, entry: object): void;
 }
 
@@ -30,7 +33,7 @@ export interface OriginOptions {
 
 /** The origins of one cache's entries. */
 export class Origins {
-  /** What was found in the store, by any writer. */
+  /** The origin of rows found in the store, by any writer. */
   readonly stored: Origin;
   readonly #own = new WeakMap<Kind, Origin>();
 
@@ -49,7 +52,7 @@ export class Origins {
     };
   }
 
-  /** What this process wrote with a definition of a kind. */
+  /** Returns the origin of objects that this process wrote with a definition of a kind. */
   own(kind: Kind): Origin {
     let origin = this.#own.get(kind);
     if (!origin) {

@@ -2,18 +2,18 @@ import type { Kind } from '../../../kinds/kind.ts';
 import type { DefinitionMarks } from './definition-marks.ts';
 import { SharedObjects } from './shared-objects.ts';
 
-/** What a cache asks about the definitions that wrote its objects. */
+/** Tells the cache which definitions wrote its objects. */
 export interface Marks extends Pick<DefinitionMarks, 'isCurrent' | 'missing' | 'changed'> {
-  /** What was read from bytes that several caches have. */
+  /** Objects read from bytes that several caches share. */
   readonly shared?: SharedObjects;
 }
 
-/** Of all images of this process: forks have the bytes of the cluster that they were made from. */
+/** Objects shared by all images of this process: forks have the bytes of the cluster they were made from. */
 const SHARED = new SharedObjects();
 
 /**
- * Marks for a store in memory that starts with what this very program wrote: up to that revision, all objects of its built-in
- * kinds are served as they are stored. Custom kinds may have been redefined in between.
+ * Creates marks for an in-memory store with initial content of this very program: up to that revision, all objects of
+ * its built-in kinds are served as stored. Custom kinds may have been redefined in between.
  */
 export function ownImage(revision: number, kinds: Iterable<Kind>): Marks {
   const builtIn = new Set(kinds);

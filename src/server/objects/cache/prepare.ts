@@ -5,8 +5,8 @@ import type { Resource } from '../registry/registry.ts';
 import type { Entry } from './entry.ts';
 
 /**
- * Converts what must be converted asynchronously before entries can be read, in the stored version and in that of the
- * resource. Undefined when they can be read at once, as for every kind whose conversion is synchronous.
+ * Performs the asynchronous conversions that entries need before they can be read, in the stored version and in that of
+ * the resource. Returns undefined when they can be read at once, as for every kind with synchronous conversion.
  */
 export function prepare(entries: readonly Entry[], resource: Resource): Promise<void> | undefined {
   const { conversion } = resource.kind;
@@ -40,7 +40,7 @@ interface Steps {
   readonly accept: (entry: Entry, object: KubeObject) => void;
 }
 
-/** Converts entries that are in several versions, those of each version in one go. */
+/** Converts entries in several versions, one batch per version. */
 async function convertGroups(entries: readonly Entry[], target: Version, steps: Steps): Promise<void> {
   const groups = new Map<Version, { entry: Entry; object: KubeObject }[]>();
   for (const entry of entries) {

@@ -1,16 +1,16 @@
-/** Bytes of an object as it is served, as long as there is room for them. */
+/** Served bytes of an object, kept while there is space for them. */
 export interface KeptBytes {
   bytes: Buffer | undefined;
 }
 
 /**
- * Keeps bytes that can be made again from what is stored, up to a limit: the oldest are dropped first. Every object has its
- * stored bytes in memory already, and a client that reads all of them once would otherwise double that for good.
+ * Keeps bytes that can be recreated from stored data, up to a limit: the oldest are dropped first. Every object has its
+ * stored bytes in memory already, and a client that reads all of them once would otherwise double that permanently.
  */
 export class RecentBytes {
   readonly #maxBytes: number;
   #queue: KeptBytes[] = [];
-  /** Those before it have been dropped. */
+  /** Index of the first entry that has not been dropped. */
   #head = 0;
   #bytes = 0;
 

@@ -3,10 +3,11 @@ import type { KubeObject } from '../../../kinds/kind.ts';
 type Metadata = KubeObject['metadata'];
 
 /**
- * What was read from stored bytes, by the bytes, for caches of one process that have the same ones: a test forks one cluster
- * many times. Nobody changes what a cache holds, and it is forgotten with the bytes.
+ * Objects by their stored bytes, for caches of one process with the same content: a test forks one cluster many times.
+ * Nobody changes an object in a cache, and it is dropped with the bytes.
  *
- * What is derived from an object must not be kept for the object alone when it depends on the cluster, as randomness does.
+ * Data derived from an object must not be cached for the object alone when it depends on the cluster, as randomness
+ * does.
  */
 export class SharedObjects {
   readonly #objects = new WeakMap<Buffer, KubeObject>();
@@ -16,7 +17,7 @@ export class SharedObjects {
     return found(this.#objects, stored, read);
   }
 
-  /** Of the object, which is not read for this. */
+  /** Returns the metadata of an object without decoding the object. */
   metadata(stored: Buffer, read: () => Metadata): Metadata {
     return this.#objects.get(stored)?.metadata ?? found(this.#metadata, stored, read);
   }

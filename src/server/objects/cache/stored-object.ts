@@ -2,13 +2,13 @@ import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
 import { DecodeError, decodeUnlimited } from '../../../schema/decode.ts';
 import { unpackManagers } from '../managed-fields/stored-managers.ts';
 
-/** An object as it was read from the store, with the defaults of the version that it is stored in. */
+/** An object decoded from the store, with the defaults of the version that it is stored in. */
 export interface StoredObject {
   readonly version: Version;
   readonly object: KubeObject;
 }
 
-/** Parses stored bytes. The parser's own message would quote them, and they may be those of a Secret. */
+/** Parses stored bytes. The parser's own message would quote them, and they may belong to a Secret. */
 export function parseStored(stored: Buffer): unknown {
   try {
     const tree: unknown = JSON.parse(stored.toString());
@@ -19,7 +19,7 @@ export function parseStored(stored: Buffer): unknown {
   }
 }
 
-/** Decodes stored bytes in the version that they say they are in. Throws when the kind has no such version. */
+/** Decodes stored bytes in the version named in them. Throws when the kind has no such version. */
 export function decodeStored(stored: Buffer, kind: Kind): StoredObject {
   const tree = parseStored(stored);
   const { kind: name, apiVersion } = (tree ?? {}) as Partial<KubeObject>;
@@ -28,7 +28,8 @@ export function decodeStored(stored: Buffer, kind: Kind): StoredObject {
   try {
     return { version, object: decodeUnlimited(version.schema, tree) };
   } catch (error) {
-    // What today's description refuses still belongs to the client. Where nothing has to be converted, it can be shown.
+    // An object that violates the current schema still belongs to the client. If it needs no conversion, it can be
+    // shown.
     if (error instanceof DecodeError && version === kind.hub) return { version, object: tree as KubeObject };
     throw error;
   }

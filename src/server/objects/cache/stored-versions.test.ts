@@ -19,7 +19,7 @@ const berths = s.object('BoatSpec', {
   sails: s.boolean({ default: true }),
 });
 
-/** As the kind was first released. */
+/** The kind as first released. */
 const Beta = defineKind({ ...base, versions: { [OLD]: {} }, fields: { spec: size } });
 
 const betaVersion = {
@@ -31,7 +31,7 @@ const betaVersion = {
 /** The same kind after its promotion: stored in v1, and still served in v1beta1. */
 const Promoted = defineKind({ ...base, versions: { [NEW]: {}, [OLD]: betaVersion }, fields: { spec: berths } });
 
-/** And after the old version was dropped. */
+/** The kind after the old version was dropped. */
 const Dropped = defineKind({ ...base, versions: { [NEW]: {} }, fields: { spec: berths } });
 
 const KEY = '/registry/example.com/boats/default/';

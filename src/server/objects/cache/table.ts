@@ -1,10 +1,10 @@
 import { ChangeRecord } from './change-record.ts';
 import type { Entry } from './entry.ts';
 
-/** The objects of one namespace, or all of a cluster-scoped kind. They are sorted when they are read. */
+/** The objects of one namespace, or all of a cluster-scoped kind. They are sorted on read. */
 class NamespaceEntries {
   readonly byName = new Map<string, Entry>();
-  /** Sorted names without those of `#added`; may contain names of objects that are gone. */
+  /** Sorted names without those of `#added`; may contain names of deleted objects. */
   #names: string[] = [];
   #added: string[] = [];
   #gone = false;
@@ -23,7 +23,7 @@ class NamespaceEntries {
     this.#entries = undefined;
   }
 
-  /** Sorted by name. */
+  /** Returns the entries sorted by name. */
   entries(): readonly Entry[] {
     this.#entries ??= this.#sorted();
     return this.#entries;
@@ -31,7 +31,7 @@ class NamespaceEntries {
 
   #sorted(): Entry[] {
     if (this.#gone || this.#added.length > 0) {
-      // An object that was deleted and created again is in both lists.
+      // An object that was deleted and recreated is in both lists.
       const names = this.#gone ? [...this.byName.keys()] : [...this.#names, ...this.#added];
       this.#names = names.sort(byBytes);
       this.#added = [];
@@ -45,7 +45,7 @@ function byBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** In the place of a change that was dropped: its objects may be large. */
+/** Placeholder for a dropped change, whose objects may be large. */
 const FORGOTTEN = new ChangeRecord(0, { key: '', namespace: '', name: '' }, undefined, undefined);
 
 /** The objects of one group and plural, with their latest changes. */
@@ -54,7 +54,7 @@ export class Table {
   /** Changes in order of revision; those before `#head` have been dropped. */
   #changes: ChangeRecord[] = [];
   #head = 0;
-  /** Grows with every change: what was derived from the table is up to date while it is the same. */
+  /** Incremented with every change: data derived from the table is up to date while it stays the same. */
   generation = 0;
   readonly listeners = new Set<(record: ChangeRecord) => void>();
 
@@ -64,16 +64,16 @@ export class Table {
     return this.#namespaces.get(namespace)?.byName.get(name);
   }
 
-  /** The entries of a namespace, or of all for '', in key order. The array is never changed afterwards. */
+  /** Returns the entries of a namespace, or of all for '', in key order. The array is never changed afterwards. */
   entries(namespace: string): readonly Entry[] {
     if (namespace) return this.#namespaces.get(namespace)?.entries() ?? [];
     if (this.#namespaces.size === 1) return [...this.#namespaces.values()][0]!.entries();
-    // As keys do: `a-b/…` comes before `a/…`, since `-` comes before `/`.
+    // Sorted in key order: `a-b/…` comes before `a/…`, since `-` comes before `/`.
     const order = [...this.#namespaces.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
     return order.flatMap((each) => this.#namespaces.get(each)!.entries());
   }
 
-  /** The number of objects in a namespace, or in all for ''. */
+  /** Returns the number of objects in a namespace, or in all for ''. */
   count(namespace: string): number {
     if (namespace) return this.#namespaces.get(namespace)?.byName.size ?? 0;
     let sum = 0;
@@ -104,14 +104,14 @@ export class Table {
     this.#changes.push(change);
   }
 
-  /** Puts older changes in front; both lists are in order. */
+  /** Puts older changes before the others; both lists are in order. */
   prepend(older: readonly ChangeRecord[]): void {
     this.#changes = [...older, ...this.#changes.slice(this.#head)];
     this.#head = 0;
   }
 
   forgetOldest(): void {
-    // The place stays for a while; what was in it must not.
+    // The array slot stays for a while, but its content must be released.
     this.#changes[this.#head++] = FORGOTTEN;
     if (this.#head > 1024 && this.#head * 2 > this.#changes.length) {
       this.#changes = this.#changes.slice(this.#head);
@@ -119,7 +119,7 @@ export class Table {
     }
   }
 
-  /** The kept changes after the revision, in order. */
+  /** Returns the kept changes after the revision, in order. */
   changesAfter(revision: number): readonly ChangeRecord[] {
     const changes = this.#changes;
     let low = this.#head;
@@ -132,7 +132,7 @@ export class Table {
     return changes.slice(low);
   }
 
-  /** The objects as they were at a revision, whose later changes must all be kept. */
+  /** Returns the objects as of a revision, whose later changes must all be kept. */
   entriesAt(revision: number, namespace: string): readonly Entry[] {
     const undo = this.changesAfter(revision).filter((each) => !namespace || each.at.namespace === namespace);
     if (undo.length === 0) return this.entries(namespace);

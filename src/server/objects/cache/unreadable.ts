@@ -1,16 +1,16 @@
-/** Stored bytes that cannot be shown as an object, in the words and shapes of Kubernetes. */
+/** Errors for stored bytes that cannot be shown as an object, in the format of Kubernetes. */
 import { ApiError, qualified, type StatusDetails } from '../../../api/errors.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { ObjectKey } from './keys.ts';
 
-/** A list names so many of the objects that it cannot read. */
+/** Limit for the unreadable objects named in the error of a list. */
 const MAX_CAUSES = 100;
 
-/** Kubernetes' number for this error of a storage. */
+/** Kubernetes' number for this storage error. */
 const CORRUPT_OBJECT = 7;
 
 export class UnreadableObject extends ApiError {
-  /** The same without what every internal error begins with. */
+  /** The message without the prefix of internal errors. */
   readonly text: string;
 
   constructor(
@@ -39,7 +39,10 @@ interface Readable {
   failure(kind: Kind): UnreadableObject | undefined;
 }
 
-/** The error of a list in which some objects cannot be read: it names those among `entries`. `first` was met first. */
+/**
+ * Creates the error of a list in which some objects cannot be read, with those among `entries`. `first` is the first
+ * error.
+ */
 export function unreadableList(kind: Kind, entries: readonly Readable[], first: UnreadableObject): ApiError {
   const causes: Cause[] = [];
   for (const entry of entries) {
@@ -52,7 +55,7 @@ export function unreadableList(kind: Kind, entries: readonly Readable[], first: 
     causes.push(causeOf(error));
   }
   const { group, plural } = kind;
-  // A list of the past may show what has been repaired since.
+  // In a list of a past state, the objects may have been repaired since.
   if (causes.length === 0) causes.push(causeOf(first));
   return new ApiError('StorageReadError', `failed to read one or more ${qualified(group, plural)} from the storage`, {
     cause: first,

@@ -17,30 +17,30 @@ import type { ObjectKey } from './keys.ts';
 import type { KeptBytes, RecentBytes } from './recent-bytes.ts';
 import type { SharedObjects } from './shared-objects.ts';
 
-/** What a view is made from: an object, or a function that reads it when it is first needed. */
+/** The source of a view: an object, or a function that reads it on demand. */
 export interface ViewContent {
   readonly object?: KubeObject;
   readonly read?: () => KubeObject;
-  /** The bytes in the store, where they are what is served but for the splice. */
+  /** The bytes in the store, if they are served with only a splice. */
   readonly stored?: Buffer;
-  /** What other caches have read from these bytes. */
+  /** Objects that other caches have read from the same bytes. */
   readonly shared?: SharedObjects | undefined;
 }
 
-/** The entry that a view shows. */
+/** The entry behind a view. */
 interface ViewedEntry {
   readonly at: ObjectKey;
   readonly revision: number;
   readonly size: number;
-  /** Where bytes that can be made again are kept. */
+  /** The cache for bytes that can be recreated. */
   readonly recent: RecentBytes;
   hub(kind: Kind): KubeObject;
 }
 
-/** The part of a row in a table that does not change with time. */
+/** The part of a table row that does not change with time. */
 interface ViewRow {
   readonly columns: object;
-  /** What the row has of the object. */
+  /** The parts of the object that the row includes. */
   readonly form: string;
   /** The indices of the columns that change with time, and the bytes around their cells. */
   readonly changing: readonly number[];
@@ -64,7 +64,7 @@ export class View implements Item {
   #json: KeptBytes | undefined;
   #metadata: Buffer | undefined;
   #encoded: { readonly encoding: ObjectEncoding; kept: KeptBytes }[] | undefined;
-  /** Its row in a table. */
+  /** The cached row in a table. */
   row: ViewRow | undefined;
 
   constructor(
@@ -84,17 +84,17 @@ export class View implements Item {
     return this.#object as KubeObject;
   }
 
-  /** That of the bytes in the store. */
+  /** Size of the bytes in the store. */
   get size(): number {
     return this.entry.size;
   }
 
-  /** Whether it is served as it is stored, so that nothing has to be encoded. */
+  /** True when it is served as stored, without encoding. */
   get isStored(): boolean {
     return this.#stored !== undefined;
   }
 
-  /** Whether the object is there without being read from bytes. */
+  /** True when the object is available without parsing. */
   get isRead(): boolean {
     return this.#object !== undefined;
   }
@@ -107,14 +107,14 @@ export class View implements Item {
     return json;
   }
 
-  /** The same for a caller that copies it into other bytes. It is not kept. */
+  /** Returns the JSON for a caller that copies it into other bytes. It is not cached. */
   jsonSource(): SplicedBytes {
     const known = this.#json?.bytes;
     if (known) return unspliced(known);
     return this.#spliced() ?? unspliced(encode(this.object, this.kind.rawFields));
   }
 
-  /** The metadata alone: it is read from the bytes where nobody has asked for the object. */
+  /** The metadata, parsed from the bytes if the object itself has not been requested. */
   get metadata(): KubeObject['metadata'] {
     if (this.#object || !this.#stored) return this.object.metadata;
     return this.#shared
@@ -132,7 +132,7 @@ export class View implements Item {
     return metadata;
   }
 
-  /** The metadata as JSON: all that metadata-only replies show of the object. Only what differs from object to object is kept. */
+  /** Returns the metadata as JSON, for metadata-only replies. Only the parts that differ between objects are kept. */
   metadataJson(): Buffer {
     this.#metadata ??= encodeLasting(JSON.stringify({ ...this.metadata, managedFields: undefined }));
     const managers = this.#managersJson();
@@ -146,7 +146,7 @@ export class View implements Item {
     return managedFields && Buffer.from(`"managedFields":${JSON.stringify(managedFields)}`);
   }
 
-  /** The object in another encoding. One that has to be read for this is not kept, only its bytes are. */
+  /** Returns the object in another encoding. If the object has to be read for this, only the encoded bytes are kept. */
   encoded(encoding: ObjectEncoding): Buffer {
     const known = this.#encoded?.find((each) => each.encoding === encoding);
     if (known?.kept.bytes) return known.kept.bytes;

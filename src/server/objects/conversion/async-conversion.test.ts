@@ -1,4 +1,4 @@
-/** A kind whose versions are converted by something that answers later, such as a webhook. */
+/** A kind whose versions are converted asynchronously, as by a webhook. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { ApiError } from '../../../api/errors.ts';
@@ -20,7 +20,7 @@ type Boat = KubeObject & { spec: { size?: number; berths?: number } };
 
 /** Converts when the test says so, or at once. */
 class FakeWebhook {
-  /** How many objects each call converted, and to which version. */
+  /** The number of objects and the target version of each call. */
   readonly calls: string[] = [];
   #held: (() => void)[] | undefined;
   failure: Error | undefined;
@@ -42,7 +42,7 @@ class FakeWebhook {
     this.#held ??= [];
   }
 
-  /** Answers held calls, the last one first, and all later ones at once. */
+  /** Answers pending calls, the last one first, and all later ones at once. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -81,7 +81,7 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const told = (events: readonly WatchEvent[]) =>
   events.map(({ type, object }) => `${type} ${(object as Boat).metadata.name} ${(object as Boat).spec?.size}`);
 
-/** The cells of every row, and the size that its object has. */
+/** Returns the cells of every row, and the size of its object. */
 function tableOf(list: ListReply): unknown[] {
   const form = { kind: 'Table', group: 'meta.k8s.io', version: 'v1' } as const;
   const resource = api.server.registry.resource(OLD, 'boats')!;

@@ -3,15 +3,15 @@ import { clone } from '../../../base/json/tree.ts';
 import type { AsyncConversion, Kind, KubeObject, Version } from '../../../kinds/kind.ts';
 import type { Resource } from '../registry/registry.ts';
 
-/** A value, or a promise of it where the kind is converted asynchronously. */
+/** A value, or a promise of it if the kind is converted asynchronously. */
 export type MaybeAsync<T> = T | Promise<T>;
 
-/** Goes on with a value when it is ready: at once, unless it is a promise. */
+/** Continues with a value when it is ready: synchronously, unless it is a promise. */
 export function whenReady<T, R>(value: MaybeAsync<T>, next: (value: T) => MaybeAsync<R>): MaybeAsync<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** Converts a decoded object of the resource's version to the stored version. Takes the object over. */
+/** Converts a decoded object of the resource's version to the stored version. Takes ownership of the object. */
 export function toHub({ kind, version }: Resource, object: KubeObject): MaybeAsync<KubeObject> {
   const { conversion, hub } = kind;
   if (conversion && version !== hub) return convertOne(conversion, object, hub);
@@ -33,7 +33,7 @@ async function convertOne(conversion: AsyncConversion, object: KubeObject, targe
   return converted!;
 }
 
-/** Converts objects of one version and checks that as many came back. */
+/** Converts objects of one version and checks that the same number came back. */
 export async function convertAll(
   conversion: NonNullable<Kind['conversion']>,
   objects: readonly KubeObject[],

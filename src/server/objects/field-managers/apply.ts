@@ -1,4 +1,4 @@
-/** Server-side apply: what a configuration makes of an object, and who owns what afterwards. */
+/** Server-side apply: computes the resulting object of a configuration, and the owners of its fields. */
 import { deepEqual, type Tree } from '../../../base/json/tree.ts';
 import type { Kind, Version } from '../../../kinds/kind.ts';
 import { difference, type FieldSet, intersection, isEmptySet, union } from '../../../schema/fields/field-set.ts';
@@ -17,28 +17,31 @@ import { VersionedTree, versionNamed } from './versioned.ts';
 export interface Application {
   readonly kind: Kind;
   readonly version: Version;
-  /** The object as it is, in that version; what Go programs write for an empty one where there is none. */
+  /** The current object in that version; if there is none, the empty object as Go programs write it. */
   readonly live: unknown;
   readonly managers: Managers;
-  /** What is applied: a tree that fits the schema. */
+  /** The applied tree, which fits the schema. */
   readonly config: Tree;
   readonly manager: string;
   readonly subresource: string;
-  /** Takes over what others own. */
+  /** True to take over fields that others own. */
   readonly force: boolean;
   readonly now: string;
   readonly ownable: (version: Version) => OwnableFields;
 }
 
 export interface Applied {
-  /** In the version of the configuration; not decoded. */
+  /** The result in the version of the configuration; not decoded. */
   readonly tree: unknown;
   readonly managers: Managers;
 }
 
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
-/** Throws a Conflict when others own fields that the configuration would change, unless it is forced, and 413 for too many fields. */
+/**
+ * Applies a configuration. Throws a Conflict when others own fields that it would change, unless it is forced, and 413
+ * for too many fields.
+ */
 export function applyConfiguration(application: Application): Applied {
   const { config, live, manager, version } = application;
   checkApplicable(version, live);
@@ -48,7 +51,7 @@ export function applyConfiguration(application: Application): Applied {
   return { ...applied, tree: manager === KUBECTL ? withLastApplied(tree, config) : tree };
 }
 
-/** The manager of everything that an object has before it is applied to for the first time. */
+/** Returns the manager of everything that an object contains before it is first applied to. */
 function untracked({ kind, version, live, managers, subresource, now, ownable }: Application): Managers {
   const before = new VersionedTree(kind, version, zeroObject(version.schema));
   const after = new VersionedTree(kind, version, live);
@@ -85,7 +88,10 @@ function checkConflicts({ version, live, manager, force }: Application, conflict
   if (left.size > 0) throw conflictError(left);
 }
 
-/** The merged object without what the manager applied before and does no longer, as far as nobody else owns it. */
+/**
+ * Returns the merged object without the fields that the manager applied before and no longer does, unless somebody else
+ * owns them.
+ */
 function pruned({ kind, version, live, config }: Application, managers: Managers, last: Manager | undefined): unknown {
   const tree = mergeFields(version.schema, live, config);
   if (!last || isEmptySet(last.fields)) return tree;
@@ -97,7 +103,7 @@ function pruned({ kind, version, live, config }: Application, managers: Managers
   for (const [owning, owned] of ownedByVersion(kind, version, managers, lastVersion)) {
     left = new VersionedTree(kind, owning, withOwned(owning, { merged, left, owned }));
   }
-  // Only what the manager applied itself goes, and nothing that merely belonged to it.
+  // Only fields that the manager applied itself are removed, and nothing that merely belonged to them.
   const { schema } = lastVersion;
   const had = withNamedFields(schema, fieldsOf(schema, merged.in(lastVersion)));
   const has = withNamedFields(schema, fieldsOf(schema, left.in(lastVersion) ?? {}));
@@ -106,7 +112,7 @@ function pruned({ kind, version, live, config }: Application, managers: Managers
   return new VersionedTree(kind, lastVersion, removeFields(schema, merged.in(lastVersion), gone)).in(version);
 }
 
-/** What all managers own, by version; that of the last configuration first. */
+/** Collects the fields of all managers by version; that of the last configuration comes first. */
 function ownedByVersion(kind: Kind, asked: Version, managers: Managers, first: Version): Map<Version, FieldSet> {
   const owned = new Map<Version, FieldSet>([[first, {}]]);
   for (const { apiVersion, fields } of managers.values()) {
@@ -116,7 +122,7 @@ function ownedByVersion(kind: Kind, asked: Version, managers: Managers, first: V
   return owned;
 }
 
-/** Puts back what was removed and is owned by somebody. */
+/** Restores removed fields that somebody owns. */
 function withOwned(
   version: Version,
   { merged, left, owned }: { merged: VersionedTree; left: VersionedTree; owned: FieldSet },

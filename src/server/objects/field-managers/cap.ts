@@ -1,7 +1,7 @@
 import { type FieldSet, NO_FIELDS, union } from '../../../schema/fields/field-set.ts';
 import { compareText, identifierOf, type Manager, type Managers, secondsOf } from './managers.ts';
 
-/** More managers that update are merged, the oldest first. Those that apply are all kept. */
+/** Limit for managers that update; beyond it the oldest are merged. Those that apply are all kept. */
 export const MAX_UPDATE_MANAGERS = 10;
 const OLD_UPDATES_MANAGER = 'ancient-changes';
 
@@ -43,7 +43,7 @@ export function capManagers(managers: Managers): Managers {
   return left;
 }
 
-/** By halves: a client can send thousands of managers, and a union copies both sets. */
+/** Unites sets by halves: a client can send thousands of managers, and a union copies both sets. */
 function unionOf(sets: readonly FieldSet[]): FieldSet {
   if (sets.length <= 2) return union(sets[0] ?? NO_FIELDS, sets[1] ?? NO_FIELDS);
   const half = sets.length >> 1;

@@ -6,7 +6,7 @@ import { compareText, identifierOf, type Manager } from './managers.ts';
 /** Fields that a configuration would change, by the managers that own them. */
 export type Conflicts = ReadonlyMap<Manager, FieldSet>;
 
-/** Further fields are counted but not named. */
+/** Limit for the fields named in an error; further ones are only counted. */
 const MAX_NAMED_FIELDS = 1_000;
 
 /** The 409 that names fields and their managers. */

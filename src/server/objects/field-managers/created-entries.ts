@@ -11,11 +11,11 @@ import { withoutMetadata } from './update.ts';
 
 const MAX_SIGNATURES_BYTES = 8 * 1024 * 1024;
 
-/** What is the same for all objects with the same fields. */
+/** The data shared by all objects with the same fields. */
 interface Created {
-  /** With the identifier of the object that it was made for, which is replaced by that of another object. */
+  /** The set, with the identifier of its first object, which is replaced for other objects. */
   readonly set: InternedSet | undefined;
-  /** What the object before got. */
+  /** The entries of the previous object. */
   last: CreatedEntries | undefined;
 }
 
@@ -26,16 +26,16 @@ interface CreatedEntries extends Creator {
 
 interface Creator {
   readonly manager: string;
-  /** Has seconds, so that it is the same for many objects. */
+  /** Time in seconds, so that many objects share it. */
   readonly time: string;
 }
 
 const signatures = new Signatures<Created>(MAX_SIGNATURES_BYTES);
 
 /**
- * The `managedFields` of a new object: its creator owns everything that it has but for what nobody owns. Undefined when that is
- * nothing, or too much. It is looked up by the signature of the object, because most objects have the fields of one that was
- * created before.
+ * Returns the `managedFields` of a new object: its creator owns all fields except those that cannot be owned. Undefined
+ * when there are none, or too many. The result is cached by the signature of the object, because most objects have the
+ * fields of one that was created before.
  */
 export function createdEntries(kind: Kind, version: Version, object: unknown, creator: Creator) {
   const found = signatures.of(version, object);

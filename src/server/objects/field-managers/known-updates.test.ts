@@ -16,7 +16,7 @@ const IDENTIFIERS: readonly (readonly [name: string, values: readonly [string, s
   ['ip', ['10.244.0.7', '10.244.0.8']],
 ];
 
-/** An object with an identifier that is a value of a list. */
+/** An object with an identifier as a value in a list. */
 const job = {
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -24,7 +24,7 @@ const job = {
   status: { active: 1, uncountedTerminatedPods: { succeeded: [IDENTIFIERS[0]![1][0]] } },
 };
 
-/** The same tree with other identifiers in the items of lists: all that were equal are equal again. */
+/** Replaces the identifiers in list items: equal ones stay equal. */
 function withIdentifiers(tree: any, which: 0 | 1): any {
   if (Array.isArray(tree)) return tree.map((item) => withIdentifiers(item, which));
   if (tree === IDENTIFIERS[0]![1][0]) return IDENTIFIERS[0]![1][which];
@@ -57,7 +57,7 @@ interface Write {
 
 const UPDATERS = ['creator', 'controller', 'other'];
 
-/** The managers of an object: one that made it, and others that own parts of it. */
+/** Managers of an object: its creator, and owners of parts of it. */
 function managersOf(version: Version, before: any, choices: readonly number[]): ManagedFieldsEntry[] | undefined {
   const owned = [before, { metadata: before.metadata }, { status: before.status }].slice(0, 1 + (choices[1]! % 3));
   const managers = owned.map((part, index): Manager => {
@@ -101,7 +101,7 @@ it('says what working it out says, for other objects with other identifiers at o
       const [first, second] = [0, 1].map((which) => (tree: any) => withIdentifiers(tree, which as 0 | 1));
       check({ before: first!(before), after: first!(after), subresource, time: '2026-01-03T00:00:00Z' });
       check({ before: second!(before), after: second!(after), subresource, time: '2026-01-04T00:00:00Z' });
-      // The identifier is another one after the write.
+      // The identifier changes with the write.
       check({ before: second!(before), after: first!(after), subresource, time: '2026-01-04T00:00:00Z' });
     }),
     { numRuns: 1500 },

@@ -1,7 +1,7 @@
 /**
- * What writes did to the managers of objects. Objects of one template go through the same changes, such as the status of a
- * new pod: the same fields change, of objects with the same managers. What became of them is then known, without looking at
- * any set of fields.
+ * Caches the effect of writes on the managers of objects. Objects of one template go through the same changes, such as
+ * the status of a new pod: the same fields change, of objects with the same managers. The result is then known without
+ * comparing any set of fields.
  */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { ChangeSignatures } from '../../../schema/fields/change-signature.ts';
@@ -14,21 +14,21 @@ import { afterUpdate, type Change, type Updater } from './update.ts';
 
 type Entries = readonly ManagedFieldsEntry[];
 
-/** What became of the managers. It is the same for all writes, but for times and identifiers. */
+/** The resulting managers, which are the same for all writes but for times and identifiers. */
 interface UpdatedManagers {
-  /** Undefined when the managers stay as they are. */
+  /** The managers; undefined when they do not change. */
   readonly managers: readonly KnownManager[] | undefined;
 }
 
 interface KnownManager extends Omit<Manager, 'fields' | 'time'> {
-  /** The manager of before whose time it keeps; undefined for the time of the write. */
+  /** Index of the previous manager whose time it keeps; undefined for the time of the write. */
   readonly timeOf: number | undefined;
-  /** Whether it keeps its fields, too. */
+  /** True when it keeps its fields, too. */
   readonly isKept: boolean;
   readonly template: SetTemplate;
-  /** Which of the identifiers its set mentions; undefined for none. */
+  /** Index of the identifier that its set mentions; undefined for none. */
   readonly identifier: number | undefined;
-  /** What the manager of the write got last: many objects are written in one second. */
+  /** The last entry of the writing manager: many objects are written in one second. */
   last:
     | { readonly time: string; readonly identifier: string | undefined; readonly entry: ManagedFieldsEntry }
     | undefined;
@@ -38,7 +38,7 @@ const MAX_SIGNATURES_BYTES = 8 * 1024 * 1024;
 const MAX_OUTCOMES_BYTES = 8 * 1024 * 1024;
 const MANAGER_BYTES = 200;
 
-/** Numbers that stand for changes. */
+/** Numbers that identify changes. */
 const signatures = new ChangeSignatures<number>(MAX_SIGNATURES_BYTES);
 let lastNumber = 0;
 const outcomes = new BoundedMap<UpdatedManagers>({
@@ -50,8 +50,8 @@ const outcomes = new BoundedMap<UpdatedManagers>({
 const lengthOf = ({ texts }: SetTemplate) => texts.reduce((sum, { length }) => sum + length, 0);
 
 /**
- * The `managedFields` after a write that is no apply, those of before where nothing changed; undefined when they have to be
- * worked out.
+ * Returns the `managedFields` after a write other than an apply: the previous ones if nothing changed, and undefined
+ * when they have to be computed.
  */
 export function knownUpdate(change: Change, live: Entries, updater: Updater): Entries | undefined {
   const before = liveManagers(change, live);
@@ -75,12 +75,12 @@ export function knownUpdate(change: Change, live: Entries, updater: Updater): En
 }
 
 interface LiveManagers {
-  /** What tells these managers apart from others, without times and identifiers. */
+  /** Identifies the managers without times and identifiers. */
   readonly key: string;
   readonly identifiers: readonly string[];
 }
 
-/** Undefined where managers own fields in several versions, or are so many that their times count. */
+/** Returns the managers; undefined when they own fields in several versions, or are so many that their times matter. */
 function liveManagers({ version }: Change, live: Entries): LiveManagers | undefined {
   if (live.length === 0 || live.length >= MAX_UPDATE_MANAGERS) return undefined;
   let key = '';
@@ -97,16 +97,16 @@ function liveManagers({ version }: Change, live: Entries): LiveManagers | undefi
 
 const NO_IDENTIFIERS: readonly string[] = Object.freeze([]);
 
-/** Which identifiers are the same. */
+/** Returns the pattern of equal identifiers. */
 function patternOf(identifiers: readonly string[]): string {
   if (identifiers.length === 0) return '';
   return identifiers.length === 1 ? '0' : identifiers.map((each) => identifiers.indexOf(each)).join();
 }
 
-/** Stands for the time of the write. */
+/** Placeholder for the time of the write. */
 const NOW = 'now';
 
-/** Undefined when another write of the same kind may have another outcome. */
+/** Computes an outcome; undefined when another write of the same kind may have a different one. */
 function outcomeOf(
   change: Change,
   live: Entries,

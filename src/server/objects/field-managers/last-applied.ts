@@ -1,6 +1,7 @@
 /**
- * The annotation in which client-side apply keeps the configuration. kubectl moves to server-side apply without conflicts
- * about what it applied that way itself, and keeps the annotation up to date for clients that still use it.
+ * The annotation in which client-side apply stores the configuration. kubectl migrates to server-side apply without
+ * conflicts about fields that it applied that way itself, and keeps the annotation up to date for clients that still
+ * use it.
  */
 
 import { rawJson, withSortedKeys } from '../../../base/json/raw-json.ts';
@@ -16,10 +17,10 @@ import type { Manager } from './managers.ts';
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
-/** The only manager for which the annotation counts. */
+/** The only manager for which the annotation is used. */
 export const KUBECTL = 'kubectl';
 
-/** The conflicts that remain when the fields that the annotation mentions may be taken over. */
+/** Returns the conflicts that remain when the fields in the annotation may be taken over. */
 export function withoutLastApplied(conflicts: Conflicts, version: Version, live: unknown): Conflicts {
   const allowed = appliedBefore(version, live);
   const left = new Map<Manager, FieldSet>();
@@ -30,7 +31,7 @@ export function withoutLastApplied(conflicts: Conflicts, version: Version, live:
   return left;
 }
 
-/** The fields that client-side apply set and nobody has changed since. */
+/** Returns the fields that client-side apply set and nobody has changed since. */
 function appliedBefore(version: Version, live: unknown): FieldSet {
   const config = parsed(annotationsOf(live)?.[ANNOTATION]);
   if (!isTree(config) || config.apiVersion !== version.apiVersion) return NO_FIELDS;
@@ -54,7 +55,7 @@ function annotationsOf(object: unknown): Tree | undefined {
   return isTree(annotations) ? annotations : undefined;
 }
 
-/** The object with the configuration in the annotation, if it has the annotation and there is room for it. */
+/** Returns the object with the configuration in the annotation, if it has the annotation and the size limit permits. */
 export function withLastApplied(object: unknown, config: Tree): unknown {
   const annotations = annotationsOf(object);
   if (!isTree(object) || !annotations?.[ANNOTATION]) return object;

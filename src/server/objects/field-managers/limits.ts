@@ -1,15 +1,15 @@
 /**
- * How many fields are tracked. Every write compares them and puts them in order, without a pause, which takes about 10 µs
- * for each of them.
+ * Limits for tracked fields. Every write compares and sorts them without a pause, which takes about 10 µs for each of
+ * them.
  */
 import { ApiError } from '../../../api/errors.ts';
 import type { Version } from '../../../kinds/kind.ts';
 import { afterElements, hasMoreFields } from '../../../schema/fields/count.ts';
 import type { FieldSet } from '../../../schema/fields/field-set.ts';
 
-/** Of an object. A larger one has no managers, as if a client had removed them, and cannot be applied to. */
+/** Limit for an object. A larger one has no managers, as if a client had removed them, and cannot be applied to. */
 const MAX_OBJECT_FIELDS = 10_000;
-/** Of all managers of an object together: those that apply may own the same fields. */
+/** Limit for all managers of an object together: those that apply may own the same fields. */
 const MAX_MANAGED_FIELDS = 15_000;
 
 export function isTracked(version: Version, object: unknown): boolean {

@@ -5,7 +5,7 @@ it.each([
   ['system:apiserver', 'kube-apiserver'],
   ['system:kube-scheduler', 'kube-scheduler'],
   ['alice', 'unknown'],
-  // Names of properties that every object has.
+  // A property name that every object has.
   ['constructor', 'unknown'],
   ['toString', 'unknown'],
 ])('without a User-Agent, %s writes as %s', (name, manager) => {

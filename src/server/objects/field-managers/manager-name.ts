@@ -2,7 +2,7 @@ import type { Call } from '../../../api/call.ts';
 
 export const MAX_MANAGER_BYTES = 128;
 
-/** A character that names of managers may not have. Made when a name is not plain: V8 needs a millisecond for it. */
+/** Matches a character that manager names must not contain. Compiled on demand: V8 needs a millisecond for it. */
 function unprintableCharacter(): RegExp {
   unprintablePattern ??= /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
   return unprintablePattern;
@@ -10,30 +10,33 @@ function unprintableCharacter(): RegExp {
 
 let unprintablePattern: RegExp | undefined;
 
-/** The first character of a name that cannot be printed, and its position in bytes; undefined when there is none. */
+/** Returns the first unprintable character of a name, and its position in bytes; undefined when there is none. */
 export function unprintable(name: string): { readonly character: string; readonly at: number } | undefined {
   const found = unprintableCharacter().exec(name);
   return found ? { character: found[0], at: Buffer.byteLength(name.slice(0, found.index)) } : undefined;
 }
 
-/** Who writes: what the request says, or else the program that its User-Agent names, or else the component of its user. */
+/**
+ * Returns the manager of a request: its field manager, or else the program in its User-Agent, or else the component of
+ * its user.
+ */
 export function managerOf({ options, userAgent, user }: Pick<Call, 'options' | 'userAgent' | 'user'>): string {
   return options?.fieldManager || programOf(userAgent ?? '') || componentOf(user.name) || 'unknown';
 }
 
-/** `kubectl` of `kubectl/v1.36.0 (linux/amd64)`. */
+/** Returns the program, such as `kubectl` of `kubectl/v1.36.0 (linux/amd64)`. */
 function programOf(userAgent: string): string {
   const end = userAgent.indexOf('/');
   const name = end < 0 ? userAgent : userAgent.slice(0, end);
   return isPlain(name) ? name : printable(name);
 }
 
-/** Whether a name can be taken as it is. Nearly all are ASCII. */
+/** Reports whether a name needs no check. Nearly all are ASCII. */
 function isPlain(name: string): boolean {
   return name.length <= MAX_MANAGER_BYTES && /^[ -~]*$/.test(name);
 }
 
-/** What can be printed of a name, up to the limit. */
+/** Returns the printable characters of a name, up to the limit. */
 function printable(text: string): string {
   let name = '';
   let bytes = 0;
@@ -46,13 +49,16 @@ function printable(text: string): string {
   return name;
 }
 
-/** A map, since the name of a user can be that of a property which every object has. */
+/** A map, since a user name can equal a property that every object has. */
 const COMPONENTS: ReadonlyMap<string, string> = new Map([
   ['system:apiserver', 'kube-apiserver'],
   ['system:simulated-nodes', 'simulated-nodes'],
 ]);
 
-/** Components of this process send no User-Agent. They go by the names that they have in other clusters. */
+/**
+ * Returns the component of a user. Components of this process send no User-Agent, and have the manager names that they
+ * have in other clusters.
+ */
 function componentOf(user: string): string {
   if (user.startsWith('system:node:')) return 'kubelet';
   if (user.startsWith('system:serviceaccount:kube-system:')) return 'kube-controller-manager';

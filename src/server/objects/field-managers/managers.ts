@@ -10,7 +10,7 @@ export interface Manager {
   readonly apiVersion: string;
   /** The subresource that the fields were written through; empty for the object itself. */
   readonly subresource: string;
-  /** The time of the last change, where it is known. */
+  /** The time of the last change, if known. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
 }
@@ -20,7 +20,7 @@ export type Managers = ReadonlyMap<string, Manager>;
 
 export const NO_MANAGERS: Managers = new Map();
 
-/** Tells managers apart. A client that applies is the same manager in every version. */
+/** Returns the identifier of a manager. A client that applies is the same manager in every version. */
 export function identifierOf({
   manager,
   operation,
@@ -35,7 +35,7 @@ export function identifierOf({
 
 const quoted = (text: string) => (/^[-./:\w]*$/.test(text) ? `"${text}"` : JSON.stringify(text));
 
-/** Reads `managedFields`; undefined when an entry is invalid, or when a client sent more fields than can be managed. */
+/** Parses `managedFields`; undefined when an entry is invalid, or when a client sent more fields than the limit. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Managers | undefined {
   const sent = entries.filter((entry) => !setOf(entry));
   if (!areManageable(sent.map(({ fieldsV1 }) => fieldsV1 as FieldSet))) return undefined;
@@ -52,7 +52,7 @@ export function readManagers(entries: readonly ManagedFieldsEntry[] = []): Manag
   return managers;
 }
 
-/** The managers as `managedFields` lists them; undefined when there are none. */
+/** Lists the managers as `managedFields`; undefined when there are none. */
 export function listManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
   const entries = [...managers.values()].map(({ manager, operation, apiVersion, subresource, time, fields }) =>
@@ -61,7 +61,7 @@ export function listManagers(managers: Managers): ManagedFieldsEntry[] | undefin
   return entries.sort(compareEntries);
 }
 
-/** The order of `managedFields`. */
+/** Compares entries in the order of `managedFields`. */
 export function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   return (
     compareText(a.operation!, b.operation!) ||
@@ -80,7 +80,7 @@ export function secondsOf({ time }: Pick<ManagedFieldsEntry, 'time'>): number {
   return time ? Math.floor(Date.parse(time) / 1000) : 0;
 }
 
-/** The same manager with other fields; undefined when none is left. */
+/** Returns the manager with other fields; undefined when none is left. */
 export function withFields(owner: Manager, fields: FieldSet): Manager | undefined {
   if (fields === owner.fields) return owner;
   const { manager, operation, apiVersion, subresource, time } = owner;

@@ -1,6 +1,7 @@
 /**
- * Who owns what after any sequence of writes, compared with a model that knows only this: a write gives the paths that it
- * added or changed to its manager and takes them from all others; what is gone belongs to nobody; an apply owns what it says.
+ * Compares field ownership after any sequence of writes with a simple model: a write gives the paths that it added or
+ * changed to its manager and takes them from all others; removed paths belong to nobody; an apply owns the paths of its
+ * configuration.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -10,7 +11,7 @@ import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 
 type Paths = Map<string, unknown>;
 
-/** The paths of an object that are looked at, with the values of leaves. */
+/** The observed paths of an object, with the values of leaves. */
 function pathsOf(object: any, { isConfig = false } = {}): Paths {
   const paths: Paths = new Map();
   const leaf = (path: string, value: unknown) => value !== undefined && paths.set(path, JSON.stringify(value));
@@ -52,7 +53,7 @@ function pathsOf(object: any, { isConfig = false } = {}): Paths {
 const LOOKED_AT =
   /^f:metadata\/|^f:spec\/f:(replicas|paused)$|^f:spec.*k:\{"name":"\w+"\}(\/f:(name|image|env.*))?$|^f:status\/(f:observedGeneration|f:conditions(\/[^/]*(\/f:(type|status))?)?)$/;
 
-/** The members of `fieldsV1`, as far as they are looked at. */
+/** The observed members of `fieldsV1`. */
 function members(node: any, path = ''): string[] {
   const own = path && (Object.keys(node).length === 0 || '.' in node) && LOOKED_AT.test(path) ? [path] : [];
   const below = Object.keys(node).filter((key) => key !== '.');
@@ -61,7 +62,7 @@ function members(node: any, path = ''): string[] {
 
 interface Owner {
   paths: Set<string>;
-  /** Absent as long as the manager has changed nothing. */
+  /** The time; undefined until the manager has changed something. */
   time: string | undefined;
 }
 
@@ -69,14 +70,14 @@ interface Applied {
   readonly config: Paths;
   readonly before: Paths;
   readonly after: Paths;
-  /** Whether the object is as it was before, the order of lists included. */
+  /** True when the object did not change, the order of lists included. */
   readonly isSame: boolean;
 }
 
 class Model {
   readonly owners = new Map<string, Owner>();
 
-  /** What a write changed, and what every manager has lost by it. */
+  /** Returns the changes of a write, and removes them from the other managers. */
   #write(before: Paths, after: Paths, except?: string): string[] {
     const changed = [...after.keys()].filter((path) => !before.has(path) || before.get(path) !== after.get(path));
     for (const [id, { paths }] of this.owners) {
@@ -101,7 +102,7 @@ class Model {
     if (config.size > 0) this.owners.set(id, { time: isSame ? last : time, paths: new Set(config.keys()) });
   }
 
-  /** Whether somebody else owns what an apply would change. */
+  /** Reports whether another manager owns something that an apply would change. */
   conflicts(id: string, config: Paths, before: Paths): boolean {
     return [...this.owners].some(
       ([other, { paths }]) =>
@@ -123,7 +124,7 @@ const listed = (object: any) =>
     .map(({ id, time, paths }: any) => `${id} ${time}: ${paths.join(' ')}`)
     .sort();
 
-/** Objects that are refused stay as they are. */
+/** Rejected objects stay as they were. */
 const invalid = (error: any): undefined => {
   if (error.reason !== 'Invalid') throw error;
 };
@@ -183,7 +184,7 @@ const deployment = (metadata: object, { containers: list, ...spec }: any) => ({
     template: { metadata: { labels: { app: 'd' } }, spec: { containers: list ?? [{ name: 'x', image: '1' }] } },
   },
 });
-/** A configuration may leave out anything. */
+/** A configuration may omit anything. */
 const configuration = (metadata: object, { containers: list, ...spec }: any) => ({
   ...base,
   metadata: { name: 'd', ...metadata },
@@ -215,7 +216,7 @@ it('is what a simple model says, after any sequence of writes', async () => {
           }
           const content = contentOf(object);
           const applied = await applying.catch(invalid);
-          // It gave up the image of a container that somebody still owns.
+          // The configuration dropped the image of a container that another manager owns.
           if (!applied) continue;
           object = applied;
           const isSame = contentOf(object) === content;

@@ -1,12 +1,12 @@
-/** Fields that a path of the API cannot write. Nobody owns them through that path. */
+/** Fields that an API path cannot write, so that nobody owns them through that path. */
 import type { Kind, Version } from '../../../kinds/kind.ts';
 import { fieldElement } from '../../../schema/fields/element.ts';
 import { type FieldSet, LEAF, NO_FIELDS, recursiveDifference, union } from '../../../schema/fields/field-set.ts';
 
-/** Leaves out what cannot be owned through a path. */
+/** Filters out fields that cannot be owned through a path. */
 export type OwnableFields = (fields: FieldSet) => FieldSet;
 
-/** What can be owned through the path of a subresource, or of the object itself (the empty string). */
+/** Returns the filter for the path of a subresource, or of the object itself (the empty string). */
 export function ownableFields(kind: Kind, version: Version, subresource: string): OwnableFields {
   const key = `${version.apiVersion} ${subresource}`;
   let byPath = known.get(kind);
@@ -49,7 +49,7 @@ function resetParts({ subresources }: Kind, { schema }: Version, subresource: st
 
 const KEPT_WITH_STATUS: ReadonlySet<string> = new Set(['status', 'metadata', 'kind', 'apiVersion']);
 
-/** `metadata.labels` as a set. */
+/** Converts a path such as `metadata.labels` to a set. */
 function setOf(path: string): FieldSet {
   return path
     .split('.')
@@ -57,7 +57,7 @@ function setOf(path: string): FieldSet {
     .reduce<FieldSet>((below, name) => ({ [fieldElement(name)]: below }), LEAF);
 }
 
-/** Subresources that write one part of the spec. */
+/** Subresources that write only one part of the spec. */
 const ONLY: Readonly<Record<string, OwnableFields>> = {
   ephemeralcontainers: (fields) => withOnly(fields, ['f:spec', 'f:ephemeralContainers']),
   resize: (fields) =>
@@ -68,7 +68,7 @@ const ONLY: Readonly<Record<string, OwnableFields>> = {
       .reduce(union, NO_FIELDS),
 };
 
-/** The members at and below a path, in which `*` is any element. */
+/** Selects the members at and below a path, in which `*` is any element. */
 function withOnly(fields: FieldSet, [element, ...rest]: readonly string[]): FieldSet {
   if (element === undefined) return fields;
   const out: Record<string, FieldSet> = {};

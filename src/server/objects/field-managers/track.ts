@@ -15,17 +15,17 @@ import { VersionedTree } from './versioned.ts';
 
 type Entries = readonly ManagedFieldsEntry[] | undefined;
 
-/** A write of an object that exists; objects are in the stored version. */
+/** A write of an existing object; objects are in the stored version. */
 export interface TrackedUpdate {
   readonly current: Entry;
   readonly old: KubeObject;
   readonly object: KubeObject;
-  /** The `managedFields` that the request results in, before the server has looked at them. */
+  /** The `managedFields` that the request results in, before the server processes them. */
   readonly given: Entries;
   readonly now: () => string;
 }
 
-/** A new object, in the stored version, as it was asked for and before admission has changed it. */
+/** A new object, in the stored version, before admission changed it. */
 export interface TrackedCreate {
   readonly object: KubeObject;
   /** The `managedFields` that the client sent. */
@@ -33,7 +33,10 @@ export interface TrackedCreate {
   readonly now: string;
 }
 
-/** The `managedFields` of a new object that was not applied: its creator owns what it sent, and the defaults. */
+/**
+ * Returns the `managedFields` of a new object that was not applied: its creator owns the fields that it sent, and the
+ * defaults.
+ */
 export function trackCreate(request: ApiRequest, { object, given, now }: TrackedCreate): Entries {
   const { call, resource } = request;
   const { kind } = resource;
@@ -56,14 +59,14 @@ export function trackCreate(request: ApiRequest, { object, given, now }: Tracked
 }
 
 /**
- * The `managedFields` of an object after a write that is no apply. Objects that have none, because a client removed them or
- * because they are older than this, are not tracked: that begins when they are applied to for the first time. Nor are those
- * that have too many fields.
+ * Returns the `managedFields` of an object after a write other than an apply. Objects that have none, because a client
+ * removed them or because they were created before tracking, are not tracked until they are first applied to. Objects
+ * with too many fields are not tracked either.
  */
 export function trackUpdate(request: ApiRequest, { current, old, object, given, now }: TrackedUpdate): Entries {
   const { call, resource } = request;
   const { managedFields: live } = old.metadata;
-  // Requests that create something at an object, such as a binding, have no manager.
+  // Requests that create a subresource, such as a binding, have no manager.
   if (call.verb === 'create') return live;
   const { kind } = resource;
   const version = trackedVersion(kind, resource.version);
@@ -88,12 +91,15 @@ export function trackUpdate(request: ApiRequest, { current, old, object, given, 
   return next === managers && isKept(given, live) ? live : listManagers(next);
 }
 
-/** The version in which fields are owned. Where versions are converted asynchronously, that is the stored one. */
+/** Returns the version in which fields are owned: the stored one if versions are converted asynchronously. */
 function trackedVersion(kind: Kind, version: Version): Version {
   return kind.conversion ? kind.hub : version;
 }
 
-/** Clients may change managers and remove all of them. What is invalid, or left out, does not count. */
+/**
+ * Returns the managers in the request. Clients may change managers and remove all of them; invalid or missing ones are
+ * ignored.
+ */
 function managersAsked(given: Entries, live: Entries): Managers {
   if (isKept(given, live)) return readManagers(live) ?? NO_MANAGERS;
   if (isReset(given!)) return NO_MANAGERS;
@@ -101,12 +107,12 @@ function managersAsked(given: Entries, live: Entries): Managers {
   return asked && asked.size > 0 ? asked : (readManagers(live) ?? NO_MANAGERS);
 }
 
-/** Whether a client left the managers as they are. */
+/** Reports whether a client left the managers unchanged. */
 function isKept(given: Entries, live: Entries): boolean {
   return !given || (live !== undefined && sameEntries(given, live));
 }
 
-/** An empty list, or one of an empty entry. */
+/** Reports whether a list is empty, or has a single empty entry, which removes the managers. */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0]!).length === 0);
 }

@@ -1,4 +1,4 @@
-/** What a write does to the managers of an object. */
+/** The effect of a write on the managers of an object. */
 import type { Kind, Version } from '../../../kinds/kind.ts';
 import { compareFields } from '../../../schema/fields/compare.ts';
 import {
@@ -25,10 +25,10 @@ export interface Change {
   readonly ownable: (version: Version) => OwnableFields;
 }
 
-/** The manager of a request that is no apply. */
+/** The manager of a request other than an apply. */
 export type Updater = Pick<Manager, 'manager' | 'apiVersion' | 'subresource'> & { readonly time: string };
 
-/** Takes the changed fields from all managers and gives them to the one that changed them. */
+/** Removes the changed fields from all managers and gives them to the one that changed them. */
 export function afterUpdate(change: Change, managers: Managers, updater: Updater): Managers {
   const { manager, apiVersion, subresource, time } = updater;
   const operation = 'Update';
@@ -44,22 +44,22 @@ export function afterUpdate(change: Change, managers: Managers, updater: Updater
 }
 
 interface OthersAfter {
-  /** What the write added or modified, in the version of the request. */
+  /** Fields added or modified by the write, in the version of the request. */
   readonly changed: FieldSet;
-  /** The fields that managers own and the write changed. */
+  /** Fields that the write changed although other managers own them. */
   readonly conflicts: ReadonlyMap<Manager, FieldSet>;
-  /** The managers with what they still own; the very same where they lost nothing. */
+  /** The managers with their remaining fields; the same value if they lost nothing. */
   readonly left: Managers;
 }
 
 interface Writer {
-  /** A manager that applies, which is not asked. */
+  /** The manager that applies, which is not compared. */
   readonly applier?: string;
-  /** A manager that updates, which keeps what it changed. */
+  /** The manager that updates, which keeps the fields that it changed. */
   readonly updater?: string;
 }
 
-/** What managers own after a write by another one, who takes over what it changed. */
+/** Returns the fields of managers after a write by another one, who takes over the changed fields. */
 export function othersAfter(change: Change, managers: Managers, { applier, updater }: Writer): OthersAfter {
   const { kind, version } = change;
   const comparisons = new Map<Version, VersionComparison>();
@@ -80,7 +80,7 @@ export function othersAfter(change: Change, managers: Managers, { applier, updat
       continue;
     }
     const own = versionNamed(kind, manager.apiVersion, version);
-    // Of a version that is served no longer, nothing can be said.
+    // Fields in a version that is no longer served cannot be compared.
     if (!own) {
       isSame = false;
       continue;
@@ -96,19 +96,19 @@ export function othersAfter(change: Change, managers: Managers, { applier, updat
   return { changed: comparisonIn(version).changed, conflicts, left: isSame ? managers : left };
 }
 
-/** The very same set where there is nothing to take away. */
+/** Removes members from a set; returns the same set if there is nothing to remove. */
 function withoutMembers(fields: FieldSet, gone: FieldSet): FieldSet {
   return isEmptySet(gone) ? fields : difference(fields, gone);
 }
 
-/** The very same set where it has all of them. */
+/** Adds members to a set; returns the same set if it has all of them. */
 function withMembers(fields: FieldSet, added: FieldSet): FieldSet {
   return isEmptySet(difference(added, fields)) ? fields : union(added, fields);
 }
 
-/** What a write changed, in one version and as far as its path may. */
+/** The changes of a write in one version, limited to what its path may change. */
 interface VersionComparison {
-  /** Added or modified. */
+  /** Fields that were added or modified. */
   readonly changed: FieldSet;
   readonly removed: FieldSet;
 }
@@ -137,7 +137,7 @@ const UNMANAGED: FieldSet = {
   'f:metadata': { '.': LEAF, ...Object.fromEntries(SERVER_METADATA.map((name) => [`f:${name}`, LEAF])) },
 };
 
-/** Leaves out what nobody manages: the type of the object and what identifies it. */
+/** Removes fields that nobody manages: the type and the identity of the object. */
 export function withoutMetadata(fields: FieldSet): FieldSet {
   return difference(fields, UNMANAGED);
 }

@@ -3,12 +3,12 @@ import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
 import { decodeUnlimited } from '../../../schema/decode.ts';
 import { fromHub, toHub } from '../conversion/convert.ts';
 
-/** Managers own fields in the version that they wrote. */
+/** A tree in the versions in which managers own its fields. */
 export class VersionedTree {
   readonly #kind: Kind;
   readonly #given: Version;
   readonly #tree: unknown;
-  /** The tree in other versions, which few objects are asked for. */
+  /** The tree in other versions, which are rarely used. */
   #converted: Map<Version, unknown> | undefined;
 
   constructor(kind: Kind, version: Version, tree: unknown) {
@@ -17,7 +17,7 @@ export class VersionedTree {
     this.#tree = tree;
   }
 
-  /** The tree in a version of its kind; it must not be changed. */
+  /** Returns the tree in a version of its kind; it must not be changed. */
   in(version: Version): unknown {
     if (version === this.#given) return this.#tree;
     this.#converted ??= new Map();
@@ -39,7 +39,10 @@ export class VersionedTree {
   }
 }
 
-/** The version of a kind in which a manager owns fields; undefined when it is served no longer, or cannot be converted to. */
+/**
+ * Returns the version of a kind in which a manager owns fields; undefined when it is no longer served, or cannot be
+ * converted to.
+ */
 export function versionNamed(kind: Kind, apiVersion: string, asked: Version): Version | undefined {
   if (apiVersion === asked.apiVersion) return asked;
   return kind.conversion ? undefined : kind.versions.find((each) => each.apiVersion === apiVersion);

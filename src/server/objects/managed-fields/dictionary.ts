@@ -1,7 +1,7 @@
 /**
- * Words that sets of fields have in common, which are not stored with each object: stored lists of managers are compressed
- * against them. Stored data depends on every byte of it; a different dictionary needs another `PACKED_TYPE`. What is most
- * frequent comes last.
+ * Words that sets of fields have in common, which are not stored with each object: stored lists of managers are
+ * compressed against them. Stored data depends on every byte of it; a different dictionary needs another `PACKED_TYPE`.
+ * The most frequent words come last.
  */
 const SETS: readonly string[] = [
   '{"f:data":{".":{}},"f:type":{},"f:secrets":{},"f:subsets":{},"f:webhooks":{},"f:rules":{},"f:roleRef":{},"f:subjects":{}}',

@@ -1,28 +1,28 @@
 /**
- * Sets of fields that many objects have in common, each held once. What differs between objects of one template are the
- * identifiers that sets mention, such as the address of a pod or the uid of an owner: they are kept beside the set.
+ * Sets of fields that many objects have in common, each stored once. Objects of one template differ in the identifiers
+ * in their sets, such as the address of a pod or the uid of an owner, which are stored beside the set.
  */
 import { BoundedMap, textBytes } from '../../../base/collections/bounded-map.ts';
 import { deepFreeze } from '../../../base/json/tree.ts';
 import { type FieldSet, sorted } from '../../../schema/fields/field-set.ts';
 import { IDENTIFIERS_IN_JSON } from '../../../schema/fields/identifier.ts';
 
-/** The JSON of a set, in the order of `fieldsV1`, divided where identifiers were. */
+/** The JSON of a set, in the order of `fieldsV1`, split at identifiers. */
 export interface SetTemplate {
-  /** Tells templates apart. One that was forgotten and made again has another id. */
+  /** Identifies the template. One that was evicted and recreated has another id. */
   readonly id: number;
   readonly texts: readonly string[];
 }
 
 export interface InternedSet {
   readonly template: SetTemplate;
-  /** What goes between the texts. */
+  /** The identifiers between the texts. */
   readonly identifiers: readonly string[];
 }
 
 const MAX_TEMPLATES_BYTES = 8 * 1024 * 1024;
 const MAX_TREES_BYTES = 16 * 1024 * 1024;
-/** A tree takes about eight times as much as its JSON. */
+/** Size of a tree in proportion to its JSON. */
 const TREE_FACTOR = 8;
 
 const ofTemplate = {
@@ -30,7 +30,7 @@ const ofTemplate = {
   bytesOf: ({ texts }: SetTemplate) => texts.reduce((sum, text) => sum + textBytes(text), 0),
 };
 const templates = new BoundedMap<SetTemplate>(ofTemplate);
-/** The same by texts that are not in the order of `fieldsV1`: putting them in order is expensive. */
+/** Templates by texts that are not in the order of `fieldsV1`, because sorting them is expensive. */
 const unordered = new BoundedMap<SetTemplate>(ofTemplate);
 const trees = new BoundedMap<FieldSet>({
   maxBytes: MAX_TREES_BYTES,
@@ -39,11 +39,11 @@ const trees = new BoundedMap<FieldSet>({
 const sets = new WeakMap<FieldSet, InternedSet>();
 let lastId = 0;
 
-/** Stands for an identifier in the text of a template. JSON never contains it. */
+/** Placeholder for an identifier in the text of a template. JSON never contains it. */
 export const IDENTIFIER = '\u0001';
 const NO_IDENTIFIERS: readonly string[] = Object.freeze([]);
 
-/** The shared form of a set. */
+/** Returns the shared form of a set. */
 export function internSet(fields: FieldSet): InternedSet {
   let set = sets.get(fields);
   if (!set) {
@@ -55,7 +55,7 @@ export function internSet(fields: FieldSet): InternedSet {
 
 function ordered(fields: FieldSet): InternedSet {
   const { text, identifiers } = divided(JSON.stringify(fields));
-  // Where there are several identifiers, the order of the set may be theirs.
+  // With several identifiers, the order of the set may depend on them.
   if (identifiers.length > 1) {
     const whole = divided(JSON.stringify(sorted(fields)));
     return { template: templateOf(whole.text), identifiers: whole.identifiers };
@@ -74,7 +74,7 @@ function divided(json: string): { readonly text: string; readonly identifiers: r
   return { text: json.replace(IDENTIFIERS_IN_JSON, IDENTIFIER), identifiers: [...identifiers] };
 }
 
-/** The template with this text. */
+/** Returns the template with this text. */
 export function templateOf(text: string): SetTemplate {
   let template = templates.get(text);
   if (!template) {
@@ -94,22 +94,22 @@ function jsonOf({ template, identifiers }: InternedSet): string {
 }
 
 export function sameSet(a: InternedSet, b: InternedSet): boolean {
-  // A template that was forgotten may have been made again.
+  // A template may have been evicted and recreated.
   const isSameTemplate =
     a.template === b.template || a.template.texts.join(IDENTIFIER) === b.template.texts.join(IDENTIFIER);
   return isSameTemplate && a.identifiers.join() === b.identifiers.join();
 }
 
-/** `fieldsV1` as JSON. */
+/** Returns `fieldsV1` as JSON. */
 export function fieldsJson(fieldsV1: unknown): string {
   const set = typeof fieldsV1 === 'object' && fieldsV1 !== null ? knownSet(fieldsV1) : undefined;
   return set ? jsonOf(set) : JSON.stringify(fieldsV1);
 }
 
-/** The fields of a set; frozen. */
+/** Returns the fields of a set; frozen. */
 export function fieldsOf(set: InternedSet): FieldSet {
   const { template, identifiers } = set;
-  // Comparing texts as long as a set would take longer than all the rest.
+  // Comparing texts as long as a set would take longer than all other steps.
   const key = `${template.id} ${identifiers.join()}`;
   let fields = trees.get(key);
   if (!fields) {
@@ -120,7 +120,7 @@ export function fieldsOf(set: InternedSet): FieldSet {
   return fields;
 }
 
-/** The set that a tree is known to be; undefined when it has to be checked. */
+/** Returns the set that a tree is known to be; undefined when it must be validated. */
 function knownSet(tree: object): InternedSet | undefined {
   return sets.get(tree as FieldSet);
 }

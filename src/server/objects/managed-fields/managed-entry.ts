@@ -1,4 +1,4 @@
-/** An entry of `managedFields` whose set of fields is made when it is read: most objects are never asked for it. */
+/** An entry of `managedFields` whose set of fields is created on first read: most objects are never asked for it. */
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
 import type { FieldSet } from '../../../schema/fields/field-set.ts';
@@ -6,7 +6,7 @@ import { fieldsOf, type InternedSet, sameSet } from './interned-sets.ts';
 
 export type ManagedFieldsEntry = NonNullable<ObjectMeta['managedFields']>[number];
 
-/** Who manages fields through which path of the API. */
+/** A manager of fields, and its path of the API. */
 export interface EntryOptions {
   readonly manager: string;
   readonly operation: string;
@@ -56,7 +56,7 @@ export function sharedEntries(entries: ManagedFieldsEntry[]): readonly ManagedFi
   return Object.freeze(entries);
 }
 
-/** The set of an entry that was made here; undefined of one that a client sent. */
+/** Returns the set of an entry that was created here; undefined for entries from clients. */
 export function setOf(entry: ManagedFieldsEntry): InternedSet | undefined {
   return (entry as Partial<LazyEntry>)[SET];
 }
@@ -65,7 +65,7 @@ export interface EntryComparison {
   readonly ignoreTimes?: boolean;
 }
 
-/** Whether two lists say the same. Sets are made only where clients sent one of them. */
+/** Reports whether two lists are equal. Sets are created only if a client sent one of the lists. */
 export function sameEntries(
   a: readonly ManagedFieldsEntry[],
   b: readonly ManagedFieldsEntry[],

@@ -1,6 +1,6 @@
 /**
- * The managers of an object without the times of their changes. Objects that the same clients write the same way have the
- * same list, so that it is packed for the store, and encoded for clients, once for all of them.
+ * The managers of an object without the times of their changes. Objects that the same clients write in the same way
+ * share a list, so it is packed for the store, and encoded for clients, once for all of them.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
@@ -18,19 +18,19 @@ export interface ListedManager {
 
 export interface ManagerList {
   readonly managers: readonly ListedManager[];
-  /** The JSON of each entry without its opening brace and its time, divided where identifiers go. */
+  /** The JSON of each entry without its opening brace and its time, split at identifiers. */
   readonly served: readonly (readonly Buffer[])[];
-  /** Of what is served, without times and identifiers. */
+  /** Length of the served form, without times and identifiers. */
   readonly length: number;
 }
 
 const MAX_LISTS_BYTES = 16 * 1024 * 1024;
-/** The largest list that is read. Objects are smaller. */
+/** Limit for the unpacked size of a list, above that of any object. */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
 /** The dictionary must fit into the window, of 8 KB. */
 const DEFLATE = { dictionary: DICTIONARY, windowBits: 13, level: 9 } as const;
 
-/** The packed text is about a fifth of what is served, and has two copies. */
+/** Estimates the memory: the packed text is about a fifth of the served form, and has two copies. */
 const bytesOf = ({ length }: ManagerList) => length * 2;
 const byKey = new BoundedMap<ManagerList>({ maxBytes: MAX_LISTS_BYTES, bytesOf });
 const byPacked = new BoundedMap<ManagerList>({ maxBytes: MAX_LISTS_BYTES, bytesOf });
@@ -62,7 +62,7 @@ function servedEntry({ manager, operation, apiVersion, subresource, template }: 
   });
 }
 
-/** The list as it is stored, in base64. */
+/** Returns the list in its stored form, in base64. */
 export function packedOf(list: ManagerList): string {
   let text = packed.get(list);
   if (text === undefined) {
@@ -83,7 +83,7 @@ function pack(managers: readonly ListedManager[]): string {
   return deflateRawSync(rows.join(''), DEFLATE).toString('base64');
 }
 
-/** Throws when the text is not a packed list. */
+/** Unpacks a list. Throws when the text is not one. */
 export function unpack(text: string): ManagerList {
   const known = byPacked.get(text);
   if (known) return known;
@@ -95,7 +95,7 @@ export function unpack(text: string): ManagerList {
   return list;
 }
 
-/** A list that was found in bytes, with the offset behind its text. */
+/** A list found in bytes, and the offset behind its text. */
 export interface FoundList {
   readonly list: ManagerList;
   readonly end: number;
@@ -107,13 +107,16 @@ interface RecentList {
 }
 
 const RECENT_LISTS = 256;
-/** Longer ones are not kept. Those that are take 8 MB at most. */
+/** Limit for the length of cached lists, which together take 8 MB at most. */
 const MAX_RECENT_LENGTH = 32 * 1024;
 const SPACE = 0x20;
-/** Lists by some bytes of their texts. Comparing bytes takes a tenth of what making and hashing a string takes. */
+/**
+ * Lists indexed by some bytes of their texts. Comparing bytes takes a tenth of the time of creating and hashing a
+ * string.
+ */
 const recent = new Array<RecentList | undefined>(RECENT_LISTS).fill(undefined);
 
-/** The list whose packed text begins at an offset and ends with a space. */
+/** Returns the list whose packed text begins at an offset and ends with a space. */
 export function listAt(bytes: Buffer, start: number): FoundList {
   const slot = (bytes[start + 8]! * 31 + bytes[start + 13]! * 7 + bytes[start + 17]!) % RECENT_LISTS;
   const known = recent[slot];
@@ -130,7 +133,7 @@ export function listAt(bytes: Buffer, start: number): FoundList {
   return { list, end };
 }
 
-/** `["MANAGER","OPERATION","APIVERSION","SUBRESOURCE",{…}]`; names have no control characters. */
+/** Parses `["MANAGER","OPERATION","APIVERSION","SUBRESOURCE",{…}]`; names have no control characters. */
 function unpackedRow(row: string): ListedManager {
   const fields = row.search(/,\{(?:"|\}\]$)/);
   const [manager, operation, apiVersion, subresource] = JSON.parse(`${row.slice(0, fields)}]`) as string[];

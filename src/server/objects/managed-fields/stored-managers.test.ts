@@ -54,7 +54,7 @@ describe('managers in stored bytes', () => {
     const read: any = parseStored(bytes);
     expect(JSON.parse(JSON.stringify(read))).toEqual(podWith(plain));
     expect({ ...read.metadata.managedFields[0] }).toEqual(plain[0]);
-    // What was read is stored as it was.
+    // Unpacked managers are stored as before.
     expect(encodeChange(read).bytes.toString()).toBe(bytes.toString());
   });
 

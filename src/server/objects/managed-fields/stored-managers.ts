@@ -1,11 +1,11 @@
 /**
- * How `managedFields` are stored: packed, as a list with one entry that no client can make, so that they take a tenth of the
- * space. They are the first field of the metadata, where the splice finds them without parsing the object:
+ * The stored form of `managedFields`: packed, as a list with one entry that no client can create, which takes a tenth
+ * of the space. They are the first field of the metadata, where the splice finds them without parsing the object:
  *
  *     "managedFields":[{"fieldsType":"FieldsV1Packed1","manager":"BASE64 TIME TIME,IDENTIFIER"}]
  *
- * Behind the list comes a time for each manager, or `-`, with the identifiers of its set. Short lists are stored as they are
- * served.
+ * The list is followed by a time for each manager, or `-`, with the identifiers of its set. Short lists are stored in
+ * their served form.
  */
 import type { Tree } from '../../../base/json/tree.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
@@ -18,11 +18,11 @@ const PACKED_TYPE = 'FieldsV1Packed1';
 const HEAD = `"managedFields":[{"fieldsType":"${PACKED_TYPE}","manager":"`;
 const HEAD_BYTES = Buffer.from(HEAD);
 const TAIL = '"}]';
-/** Lists that are shorter than this as JSON are not packed. */
+/** Minimum JSON length of a list for packing. */
 const MIN_PACKED_BYTES = 256;
 const NO_TIME = '-';
 
-/** The metadata as JSON, as it is stored. */
+/** Returns the metadata as JSON for the store. */
 export function storedMetadata(metadata: ObjectMeta): string {
   const { managedFields } = metadata;
   const packed = managedFields?.length ? packedText(managedFields) : undefined;
@@ -31,7 +31,7 @@ export function storedMetadata(metadata: ObjectMeta): string {
   return `{${HEAD}${packed}${TAIL}${others.length > 2 ? ',' : ''}${others.slice(1)}`;
 }
 
-/** The other fields. V8 is slow where a spread and another field make an object. */
+/** Copies the other fields. V8 is slow when an object is created from a spread and another field. */
 function withoutManagers(metadata: ObjectMeta): Tree {
   const others: Tree = {};
   for (const field in metadata) if (field !== 'managedFields') others[field] = metadata[field as keyof ObjectMeta];
@@ -41,7 +41,7 @@ function withoutManagers(metadata: ObjectMeta): Tree {
 /** The texts of entries that several objects have in common. */
 const sharedTexts = new WeakMap<readonly ManagedFieldsEntry[], { readonly text: string | undefined }>();
 
-/** Undefined where the list is stored as it is. */
+/** Returns the packed text; undefined when the list is stored unpacked. */
 function packedText(entries: readonly ManagedFieldsEntry[]): string | undefined {
   const known = sharedTexts.get(entries);
   if (known) return known.text;
@@ -64,13 +64,13 @@ function newText(entries: readonly ManagedFieldsEntry[]): string | undefined {
   return list.length < MIN_PACKED_BYTES ? undefined : packedOf(list) + tail;
 }
 
-/** The set of an entry that came from outside; undefined when it is not valid. */
+/** Parses the set of an entry from outside; undefined when it is invalid. */
 function parsedSet({ fieldsType, fieldsV1 }: ManagedFieldsEntry): InternedSet | undefined {
   const fields = fieldsType === 'FieldsV1' ? parseFieldSet(fieldsV1) : undefined;
   return fields && internSet(fields);
 }
 
-/** Whether a time has only characters that need no escape in JSON. */
+/** Reports whether a time has only characters that need no escape in JSON. */
 function isPlain(time: string): boolean {
   return /^[-+.:0-9TZ]+$/.test(time);
 }
@@ -89,18 +89,18 @@ export function unpackManagers(tree: unknown): void {
   });
 }
 
-/** Packed managers that were found in stored bytes. */
+/** Packed managers found in stored bytes. */
 export interface FoundManagers {
   readonly list: ManagerList;
   /** The time and the identifiers of each manager. */
   readonly others: readonly string[];
-  /** The offset behind the field, which is that of a comma or of the brace that closes the metadata. */
+  /** The offset behind the field: that of a comma or of the brace that closes the metadata. */
   readonly end: number;
 }
 
-/** Finds packed managers at the start of the metadata; undefined where there are none. */
+/** Finds packed managers at the start of the metadata; undefined if there are none. */
 export function findManagers(stored: Buffer, at: number): FoundManagers | undefined {
-  // Nearly all other metadata starts with the name.
+  // Nearly all metadata without packed managers starts with the name.
   if (stored[at + 1] !== HEAD_BYTES[1]) return undefined;
   const start = at + HEAD_BYTES.length;
   if (stored.length < start || stored.compare(HEAD_BYTES, 0, HEAD_BYTES.length, at, start) !== 0) return undefined;
@@ -112,7 +112,10 @@ export function findManagers(stored: Buffer, at: number): FoundManagers | undefi
 
 const QUOTE = 0x22;
 
-/** What is served for packed managers, in parts, behind a text. Many lists are made of it: nothing is copied here. */
+/**
+ * Returns the served form of packed managers in parts, after a text. Nothing is copied, because many lists are made of
+ * it.
+ */
 export function servedManagers({ list, others }: FoundManagers, before = ''): (string | Buffer)[] {
   const { served } = list;
   const parts: (string | Buffer)[] = [];

@@ -7,8 +7,8 @@ import type { Selection } from './selection.ts';
 import { batchOf, Channel } from './watch-channel.ts';
 
 /**
- * A channel of a kind that is converted asynchronously. Nothing can be selected or shown before it is converted, so that
- * changes are kept as they are, and members are handed the promise of a batch: each delivers its batches in order.
+ * A channel of a kind that is converted asynchronously. Nothing can be selected or shown before it is converted, so
+ * changes are kept unchanged, and members receive the promise of a batch: each delivers its batches in order.
  */
 class AsyncChannel extends Channel {
   #records: ChangeRecord[] = [];
@@ -22,7 +22,7 @@ class AsyncChannel extends Channel {
     if (this.#records.length === 0) return;
     const batch = this.#batchOf(this.#records);
     this.#records = [];
-    // Members handle a failure; there may be none left.
+    // Members handle a failure, but none may be left.
     batch.catch(() => undefined);
     for (const member of this.members) member.deliver(batch);
   }
@@ -51,7 +51,7 @@ class AsyncChannel extends Channel {
   }
 }
 
-/** A channel of the kind that the resource needs. */
+/** Creates the type of channel that the resource needs. */
 export function channelOf(resource: Resource, namespace: string, selection: Selection): Channel {
   return new (resource.kind.conversion ? AsyncChannel : Channel)(resource, namespace, selection);
 }

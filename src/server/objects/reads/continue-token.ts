@@ -1,8 +1,8 @@
 import { badRequest } from '../../../api/errors.ts';
 
 /**
- * Where the next page of a list starts: behind the key `after`, in the state of `revision`. Revision -1 stands for the
- * newest state, which need not be that of the pages before.
+ * The position of the next page of a list: after the key `after`, in the state of `revision`. Revision -1 stands for
+ * the newest state, which may differ from that of the previous pages.
  */
 export interface ContinueToken {
   readonly revision: number;

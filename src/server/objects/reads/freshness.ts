@@ -3,7 +3,7 @@ import { ApiError, badRequest } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Cache } from '../cache/cache.ts';
 
-/** How long a read waits for a version that the cache has not seen yet. */
+/** Timeout of a read for a version that the cache has not seen yet. */
 const MAX_WAIT_MS = 3000;
 
 /** Parses a resourceVersion parameter; undefined when there is none. */

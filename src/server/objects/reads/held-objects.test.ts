@@ -1,4 +1,4 @@
-/** Watches in this process are given objects as they were written: nothing is read from bytes for them. */
+/** Watches in this process receive objects as they were written, without parsing bytes. */
 import { expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
 import type { ObjectReply, WatchReply } from '../../../api/reply.ts';

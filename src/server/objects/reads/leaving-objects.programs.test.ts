@@ -1,4 +1,4 @@
-/** What watches see of an object that stops matching them: its last matching content, with the version of the change. */
+/** An object that stops matching a watch is shown with its last matching content, and the version of the change. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const replicaSet = {
   },
 };
 
-/** Selectors, and a write that ends the match of each. */
+/** Selectors, each with a write that ends the match. */
 const cases = [
   {
     title: 'a label selector',

@@ -1,4 +1,4 @@
-/** Which lists are kept: those that are requested again, however many others changed meanwhile. */
+/** Lists that are requested again are cached, however many others changed in between. */
 import { beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { isMovable, isShared } from '../../../base/bytes/shared-buffer.ts';

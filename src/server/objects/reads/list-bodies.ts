@@ -1,7 +1,7 @@
 /**
- * Lists that were requested recently, encoded. The items of a list change only when its table does, so that the same
- * request gets the same bytes, also compressed. A few lists are kept, up to a limit of memory: those that were requested
- * twice, because memory that threads share is scarce, and a list that changes all the time would use it up.
+ * Recently requested lists, encoded. The items of a list change only when its table does, so that the same request gets
+ * the same bytes, also compressed. A few lists are kept, up to a memory limit: those that were requested twice, because
+ * memory shared by threads is scarce, and a list that changes constantly would use it up.
  */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
@@ -19,12 +19,15 @@ import type { Table } from '../cache/table.ts';
 import type { View } from '../cache/view.ts';
 import type { Registry, Resource } from '../registry/registry.ts';
 
-/** Of all lists together; a list of more than half of it is not kept. */
+/** Limit for all lists together; a list larger than half of it is not kept. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_LISTS = 64;
 const REFERENCE_BYTES = 8;
 
-/** Which list: a resource, the table that its objects are in, and what tells its lists apart (namespace, selectors). */
+/**
+ * Identifies a list: a resource, the table of its objects, and the parameters that distinguish its lists (namespace,
+ * selectors).
+ */
 export interface ListKey {
   readonly resource: Resource;
   readonly table: Table;
@@ -34,18 +37,18 @@ export interface ListKey {
 interface ListContent {
   readonly head: string;
   readonly views: readonly View[];
-  /** What was encoded beforehand. */
+  /** Objects that were encoded in advance. */
   readonly encoded?: ReadonlyMap<View, Buffer>;
 }
 
 interface Kept {
   readonly name: string;
   readonly table: Table;
-  /** Of the table. */
+  /** Generation of the table. */
   readonly generation: number;
   readonly resource: Resource;
   readonly views: readonly View[];
-  /** How the list was requested before. */
+  /** Encodings in which the list was requested before. */
   readonly requested: Set<ListEncoding>;
   readonly bodies: Partial<Record<ListEncoding, KeptBody>>;
 }
@@ -61,7 +64,7 @@ interface KeptBody {
 }
 
 export class ListBodies {
-  /** By group, version, plural and text; the least recently made first. */
+  /** Lists by group, version, plural and text; the least recently created first. */
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
@@ -69,12 +72,12 @@ export class ListBodies {
     registry.onChange(() => this.#dropUnserved(registry));
   }
 
-  /** Whether the objects of a list are known. */
+  /** Reports whether the objects of a list are cached. */
   has(key: ListKey): boolean {
     return this.#find(key) !== undefined;
   }
 
-  /** The objects of a list, found again or made anew. */
+  /** Returns the objects of a list, from the cache or newly created. */
   views(key: ListKey, make: () => readonly View[]): readonly View[] {
     return this.#lookUp(key, make).views;
   }
@@ -111,13 +114,16 @@ export class ListBodies {
     };
   }
 
-  /** A list that was encoded, if it is still the same. */
+  /** Returns an encoded list if it is still current. */
   #body(key: ListKey, encoding: ListEncoding, { head, views }: ListContent): KeptBody | undefined {
     const body = this.#lookUp(key, () => views).bodies[encoding];
     return body?.head === head ? body : undefined;
   }
 
-  /** The first request for a list gives its memory away; from the second one on, it is kept. */
+  /**
+   * Returns the allocator for a list: the memory of the first response is transferred; from the second request on, it
+   * is kept.
+   */
   #allocator(key: ListKey, encoding: ListEncoding): Allocate {
     const requested = this.#find(key)?.requested;
     if (requested?.has(encoding)) return allocateSharable;
@@ -128,7 +134,7 @@ export class ListBodies {
   #keep(key: ListKey, encoding: ListEncoding, { head, views }: ListContent, bytes: Buffer): void {
     const kept = this.#find(key);
     if (!kept || bytes.length * 4 > MAX_BYTES || kept.views !== views) return;
-    // Every response would be a copy of what is kept.
+    // Every response would be a copy of the cached bytes.
     if (isMovable(bytes)) return;
     this.#bytes -= bytesOf(kept);
     kept.bodies[encoding] = { head, bytes, gzip: undefined };
@@ -169,7 +175,7 @@ export class ListBodies {
     for (const [name, kept] of [...this.#kept]) if (!registry.serves(kept.resource)) this.#drop(name, kept);
   }
 
-  /** A list of a table that has changed is of no use, and keeps old versions of its objects in memory. */
+  /** Drops lists of changed tables, which are useless and keep old versions of objects in memory. */
   #dropOutdated(): void {
     for (const [name, kept] of this.#kept) if (kept.generation !== kept.table.generation) this.#drop(name, kept);
   }
@@ -192,7 +198,10 @@ export class ListBodies {
   }
 }
 
-/** Of the key, the references to the objects, and the encoded lists: once more for the compressed ones, which are smaller. */
+/**
+ * Estimates the memory of the key, the references to the objects, and the encoded lists: twice, for the compressed
+ * ones, which are smaller.
+ */
 function bytesOf({ name, views, bodies: { json, protobuf } }: Kept): number {
   const encoded = (json?.bytes.length ?? 0) + (protobuf?.bytes.length ?? 0);
   return textBytes(name) + views.length * REFERENCE_BYTES + encoded * 2;
@@ -207,8 +216,9 @@ async function squeeze(json: Buffer): Promise<Buffer> {
 }
 
 /**
- * `HEAD{…},{…}]}`: each item is its object's own bytes, without kind and apiVersion unless the kind has typed items. Sending a
- * large list takes it away from this thread, unless it was allocated in shared memory.
+ * Encodes a list as `HEAD{…},{…}]}`: each item is its object's own bytes, without kind and apiVersion unless the kind
+ * has typed items. Sending a large list transfers its memory to another thread, unless it was allocated in shared
+ * memory.
  */
 export function listJson({ head, views, encoded }: ListContent, allocate: Allocate = allocateForSending): Buffer {
   const sources = views.map((view) => {

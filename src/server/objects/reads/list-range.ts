@@ -14,12 +14,12 @@ import { type Selection, selectionOf } from './selection.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'clock'>;
 
-/** What the options of a list select, for the verbs that take them: list and delete-collection. */
+/** The range that the options of a list or a delete-collection select. */
 export interface ListRange {
   readonly selection: Selection;
-  /** The key of the last object of the page before; undefined: from the start. */
+  /** The key of the last object of the previous page; undefined to start from the beginning. */
   readonly after: string | undefined;
-  /** A past state; undefined: the newest one. */
+  /** A past state; undefined for the newest one. */
   readonly past: ListState | undefined;
 }
 
@@ -33,11 +33,11 @@ interface ListState {
 export interface ListPage {
   readonly revision: number;
   readonly entries: readonly Entry[];
-  /** How many matching objects are behind the page. */
+  /** Number of matching objects after the page. */
   readonly left: number;
 }
 
-/** Checks the options, and waits until the cache holds the state that they are about. */
+/** Checks the options, and waits until the cache contains the requested state. */
 export async function listRange(core: Ports, { resource, call }: ApiRequest): Promise<ListRange> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
@@ -57,7 +57,7 @@ export async function listRange(core: Ports, { resource, call }: ApiRequest): Pr
   return { selection, after: token?.after, past };
 }
 
-/** The matching objects of a range. */
+/** Returns the matching objects of a range. */
 export async function pageOf(core: Ports, { resource, call }: ApiRequest, range: ListRange): Promise<ListPage> {
   const { after, selection } = range;
   const { revision, entries } = range.past ?? newestState(core, resource, call);
@@ -71,7 +71,7 @@ export async function pageOf(core: Ports, { resource, call }: ApiRequest, range:
   return { revision, entries: shown, left: matching.length - shown.length };
 }
 
-/** Zero and negative limits mean no limit. */
+/** Reports whether the list is limited; zero and negative limits mean no limit. */
 export function isLimited(options: Call['options']): options is { limit: number } {
   return (options?.limit ?? 0) > 0;
 }

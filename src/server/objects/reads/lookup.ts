@@ -14,7 +14,10 @@ export function objectNamed<T extends KubeObject>(
   return core.cache.table(kind).get(namespace, name)?.hub(kind) as T | undefined;
 }
 
-/** The same, after the cache has caught up with the store: for objects that another server may just have created. */
+/**
+ * Returns an object after the cache has caught up with the store, for objects that another server may just have
+ * created.
+ */
 export async function freshObjectNamed<T extends KubeObject>(
   core: Ports,
   kind: Kind<T>,
@@ -25,7 +28,7 @@ export async function freshObjectNamed<T extends KubeObject>(
   return objectNamed(core, kind, namespace, name);
 }
 
-/** All objects of a namespace; with an empty namespace all objects of the kind. */
+/** Returns all objects of a namespace; with an empty namespace all objects of the kind. */
 export function objectsIn<T extends KubeObject>(core: Ports, kind: Kind<T>, namespace: string): readonly T[] {
   return core.cache
     .table(kind)

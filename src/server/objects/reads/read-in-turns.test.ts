@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { readInTurns } from './read-in-turns.ts';
 
-/** Objects that each take a millisecond to decode, and the longest time that they took in one turn of the event loop. */
+/** Objects that each take a millisecond to decode, and the longest time spent on them in one turn of the event loop. */
 function slowObjects(length: number, size = 0) {
   let now = 0;
   let count = 0;

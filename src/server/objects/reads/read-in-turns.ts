@@ -2,15 +2,15 @@ import type { Sized } from '../../../api/reply.ts';
 import { type DividedWork, inTurns, type Pace } from '../../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 
-/** Fewer objects are read without a look at the clock, unless they are large. */
+/** Number of objects below which the clock is not checked, unless they are large. */
 const MIN_DIVIDED = 256;
-/** Objects that are read between two looks at the clock, and bytes: those take some milliseconds. */
+/** Number of objects, and bytes, between checks of the clock, which take some milliseconds to read. */
 const STEP = 32;
 const STEP_BYTES = 256 * 1024;
 
 /**
- * Passes objects to `read`, in several turns of the event loop where that takes long: most objects that nobody has asked for
- * are kept as bytes alone, and decoding one may take milliseconds. Undefined: all have been passed.
+ * Passes objects to `read`, over several turns of the event loop when it takes long: objects that have not been
+ * requested are kept as bytes alone, and decoding one may take milliseconds. Returns undefined when done.
  */
 export function readInTurns<T extends Sized>(
   budget: TurnBudget,
@@ -20,7 +20,7 @@ export function readInTurns<T extends Sized>(
   return inTurns(budget, reading(objects, read, budget)) ?? undefined;
 }
 
-/** Whether reading may take more than one turn. */
+/** Reports whether reading may take more than one turn. */
 export function mayTakeTurns(objects: readonly Sized[]): boolean {
   if (objects.length >= MIN_DIVIDED) return true;
   let bytes = 0;

@@ -11,28 +11,28 @@ import type { Entry } from '../cache/entry.ts';
 import type { ObjectKey } from '../cache/keys.ts';
 import type { Resource } from '../registry/registry.ts';
 
-/** Fields that all kinds are selected by; they are the same in all versions. */
+/** Fields by which all kinds can be selected; they are the same in all versions. */
 const METADATA_FIELDS: Readonly<Record<string, (object: KubeObject) => string>> = {
   'metadata.name': ({ metadata }) => metadata.name ?? '',
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
 };
 
-/** The same, of the key of an object. */
+/** Fields that can be read from the key of an object. */
 const KEY_FIELDS: Readonly<Record<string, (at: ObjectKey) => string>> = {
   'metadata.name': ({ name }) => name,
   'metadata.namespace': ({ namespace }) => namespace,
 };
 
-/** Which objects a list or a watch shows. */
+/** Selects the objects of a list or a watch. */
 export interface Selection {
-  /** The version of objects that it looks at: what is converted asynchronously has to be prepared in it. */
+  /** The version in which the selection reads objects: asynchronous conversions must prepare it. */
   readonly reads: Resource;
   readonly matches: (entry: Entry) => boolean;
-  /** The same for selections that match the same objects for certain. */
+  /** A text that is equal for selections that certainly match the same objects. */
   readonly text: string;
 }
 
-/** The selection of a call: its selectors, and the name where it is about one object. */
+/** Creates the selection of a call from its selectors, and from the name if it is about one object. */
 export function selectionOf(resource: Resource, call: Call): Selection {
   const { kind } = resource;
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
@@ -42,14 +42,14 @@ export function selectionOf(resource: Resource, call: Call): Selection {
   const isPlain = !labelSelector && !fieldSelector && !call.name;
   return {
     reads,
-    // Without selectors, only objects with initializers have to be decoded, and those that may be unreadable.
+    // Without selectors, only objects that may have initializers or may be unreadable have to be decoded.
     matches: (entry) =>
       (isPlain && entry.isKnownInitialized(kind)) || (isNamed(entry.at) && check(entry.view(reads).object)),
     text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
   };
 }
 
-/** What a valid selection demands of names: an object with another one does not have to be decoded. */
+/** Returns the name check of a valid selection: an object with another name does not have to be decoded. */
 function keyCheckOf(fieldSelector: string, wanted: string | undefined): (at: ObjectKey) => boolean {
   const requirements = parseFieldSelector(fieldSelector).filter(({ field }) => Object.hasOwn(KEY_FIELDS, field));
   return (at) => {
@@ -58,15 +58,15 @@ function keyCheckOf(fieldSelector: string, wanted: string | undefined): (at: Obj
   };
 }
 
-/** Whether a valid selector has to see objects as the version of the resource shows them. */
+/** Reports whether a valid selector must read objects in the version of the resource. */
 function isAboutShown({ kind, version }: Resource, fieldSelector: string): boolean {
   if (!version.selectsShown || version === kind.hub) return false;
   return parseFieldSelector(fieldSelector).some(({ field }) => !Object.hasOwn(METADATA_FIELDS, field));
 }
 
 /**
- * The same as a predicate on objects in the stored version, or in that of the resource where its selectors read that.
- * Throws BadRequest when a selector is invalid.
+ * Creates a predicate on objects in the stored version, or in that of the resource if its selectors read that. Throws
+ * BadRequest when a selector is invalid.
  */
 export function checkOf(resource: Resource, call: Call): (object: KubeObject) => boolean {
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};

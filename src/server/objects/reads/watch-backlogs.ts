@@ -1,22 +1,22 @@
-/** Limits what waits for the clients of all watches together. */
+/** Limits the total backlog of all watches. */
 
 import type { WatchEvent } from '../../../api/reply.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 
-/** Distinct events that wait for clients: those of several watches are shared, and count once. */
+/** Limit for distinct events waiting for clients: events shared by several watches count once. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** How much a watch sends ahead of what its client has read. */
+/** Bytes that a watch sends before its client has read them. */
 const WINDOW_BYTES = 512 * 1024;
-/** The same while all watches together have sent more than `MAX_IN_FLIGHT_BYTES` ahead. */
+/** Window while all watches together have more than `MAX_IN_FLIGHT_BYTES` in flight. */
 const SMALL_WINDOW_BYTES = 16 * 1024;
 const MAX_IN_FLIGHT_BYTES = 64 * 1024 * 1024;
-/** A watch whose client has read nothing for so long, although something waits for it, is ended. */
+/** Time without reads after which a watch with a backlog is ended. */
 const MAX_STALL_MS = 60_000;
 const CHECK_INTERVAL_MS = 10_000;
 const WARNING_INTERVAL_MS = 60_000;
 
-/** A watch with events that wait for its client. */
+/** A watch with a backlog. */
 interface SlowWatch {
   progressedAt: number;
   giveUp(): void;
@@ -30,12 +30,12 @@ export interface WatchBacklogsOptions {
 export class WatchBacklogs {
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** Bytes that were sent to clients and have not been read, of all watches together. */
+  /** Bytes sent to clients and not read yet, of all watches together. */
   inFlight = 0;
-  /** By event, for how many watches it waits. */
+  /** Number of watches that wait to send each event. */
   readonly #holders = new Map<WatchEvent, number>();
   #bytes = 0;
-  /** Those that have been behind longest come first. */
+  /** Slow watches; the ones behind longest come first. */
   readonly #slow = new Set<SlowWatch>();
   #timer: Timer | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
@@ -49,12 +49,12 @@ export class WatchBacklogs {
     return this.inFlight > MAX_IN_FLIGHT_BYTES ? SMALL_WINDOW_BYTES : WINDOW_BYTES;
   }
 
-  /** Distinct bytes that wait. */
+  /** Size of the distinct events in the backlog. */
   get waitingBytes(): number {
     return this.#bytes;
   }
 
-  /** Counts an event that waits for a watch. Returns its size. */
+  /** Adds an event to the backlog of a watch. Returns its size. */
   hold(event: WatchEvent, bytes: number): number {
     const holders = this.#holders.get(event) ?? 0;
     this.#holders.set(event, holders + 1);
@@ -68,7 +68,7 @@ export class WatchBacklogs {
     else if (this.#holders.delete(event)) this.#bytes -= bytes;
   }
 
-  /** A watch has fallen behind. */
+  /** Called when a watch has fallen behind. */
   add(watch: SlowWatch): void {
     watch.progressedAt = this.#clock.now();
     this.#slow.add(watch);
@@ -79,12 +79,12 @@ export class WatchBacklogs {
     watch.progressedAt = this.#clock.now();
   }
 
-  /** A watch has caught up, or has ended. */
+  /** Called when a watch has caught up, or has ended. */
   delete(watch: SlowWatch): void {
     this.#slow.delete(watch);
   }
 
-  /** Ends the watches that have been behind longest, until what waits is within the limit. */
+  /** Ends the watches that have been behind longest, until the backlog is within the limit. */
   makeRoom(): void {
     if (this.#bytes <= MAX_WAITING_BYTES) return;
     let ended = 0;

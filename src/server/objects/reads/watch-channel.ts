@@ -9,16 +9,19 @@ import type { Selection } from './selection.ts';
 
 /** A running watch, as its channel sees it. */
 export interface Member {
-  /** A promise only where the kind is converted asynchronously. Batches are to be delivered in the order of the calls. */
+  /**
+   * Delivers a batch; a promise only if the kind is converted asynchronously. Batches must be delivered in the order of
+   * the calls.
+   */
   deliver(batch: MaybeAsync<WatchBatch>): void;
-  /** Sends a client that asked for bookmarks the revision that the cache has reached. */
+  /** Sends the revision that the cache has reached, if the client requested bookmarks. */
   bookmark(): void;
   end(): void;
-  /** Ends the watch with an error: an object that it should show cannot be read. */
+  /** Ends the watch with an error, when an object that it should show cannot be read. */
   fail(error: unknown): void;
 }
 
-/** What all watches of the same thing share: selecting and encoding happen once for all of them. */
+/** Shares the work of watches with the same selection: selecting and encoding happen once for all of them. */
 export class Channel {
   readonly members = new Set<Member>();
   #pending: WatchEvent[] = [];
@@ -29,7 +32,7 @@ export class Channel {
     readonly selection: Selection,
   ) {}
 
-  /** Keeps the event that members should see of a change. Returns true for the first one since the last delivery. */
+  /** Adds the event of a change for the members. Returns true for the first one since the last delivery. */
   take(record: ChangeRecord): boolean {
     const event = this.eventOf(record);
     if (!event) return false;
@@ -43,20 +46,23 @@ export class Channel {
     for (const member of this.members) for (const batch of batches) member.deliver(batch);
   }
 
-  /** The events of a watch that begins with these objects. */
+  /** Returns the events of a watch that begins with these objects. */
   present(entries: readonly Entry[]): MaybeAsync<WatchEvent[]> {
     return entries.filter(this.selection.matches).map((entry) => addedEvent(entry, this.resource));
   }
 
-  /** The events of changes that were made before a watch began. */
+  /** Returns the events of changes made before a watch began. */
   eventsOf(records: readonly ChangeRecord[]): MaybeAsync<WatchEvent[]> {
     return records.map((record) => this.eventOf(record)).filter((event) => event !== undefined);
   }
 
-  /** A change as seen through the selectors: an object that begins to match is ADDED, one that ends to is DELETED. */
+  /**
+   * Returns a change as seen through the selectors: an object that begins to match is ADDED, one that stops matching is
+   * DELETED.
+   */
   eventOf(record: ChangeRecord): WatchEvent | undefined {
     if (this.namespace && record.at.namespace !== this.namespace) return undefined;
-    // Nobody was ever shown an object that could not be read, so that nobody misses it.
+    // An object that could not be read was never shown, so its removal is not reported.
     if (!record.entry && record.previous?.isUnreadable) return undefined;
     const was = record.previous !== undefined && this.selection.matches(record.previous);
     const is = record.entry !== undefined && this.selection.matches(record.entry);
@@ -67,7 +73,7 @@ export class Channel {
 
 const addedEvents = new WeakMap<View, ObjectEvent>();
 
-/** The event of an object that a watch begins with. That of a large object is shared by all watches. */
+/** Returns the initial event of an object. All watches share that of a large object. */
 function addedEvent(entry: Entry, resource: Resource): ObjectEvent {
   if (entry.size < LARGE_EVENT_BYTES) return new ObjectEvent('ADDED', entry, resource);
   const view = entry.view(resource);
@@ -79,10 +85,10 @@ function addedEvent(entry: Entry, resource: Resource): ObjectEvent {
   return event;
 }
 
-/** From this size on, an event is a batch of its own, whose bytes channels share. */
+/** Size from which an event is a batch of its own, whose bytes channels share. */
 const LARGE_EVENT_BYTES = 64 * 1024;
 
-/** The events as batches. Mostly one. */
+/** Divides events into batches; usually one. */
 function batchesOf(events: readonly WatchEvent[]): WatchBatch[] {
   if (events.length === 1 || !events.some(isLarge)) return [batchOf(events)];
   const batches: WatchBatch[] = [];

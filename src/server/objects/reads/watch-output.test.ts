@@ -8,7 +8,7 @@ import { WatchOutput } from './watch-output.ts';
 
 const MB = 1024 * 1024;
 
-/** A client that reads when the test says so. */
+/** A client that reads when told to. */
 class Client {
   readonly batches: WatchBatch[] = [];
   unread = 0;

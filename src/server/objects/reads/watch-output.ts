@@ -3,27 +3,29 @@ import { ObjectEvent } from '../cache/change-record.ts';
 import type { WatchBacklogs } from './watch-backlogs.ts';
 import { batchOf } from './watch-channel.ts';
 
-/** How many bytes a client may fall behind before its watch is ended. */
+/** Maximum backlog of a client before its watch is ended. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
-/** A batch of more events is sent in parts: the current objects of a large collection, for instance. */
+/** Number of events above which a batch is sent in parts, for instance the current objects of a large collection. */
 const MAX_BATCH_EVENTS = 64;
-/** So are current objects that are larger together. Changes are not: all watches share what they are encoded to. */
+/**
+ * Total size above which current objects are sent in parts. Changes are not divided: all watches share their encoding.
+ */
 const MAX_INITIAL_BYTES = 256 * 1024;
-/** The size of such a part. */
+/** The size of a part. */
 const PART_BYTES = 64 * 1024;
 
-/** What waits for a client: the next batch, or some events of it. */
+/** An item of the backlog: the next batch, or some events of it. */
 interface Waiting {
   readonly batch: WatchBatch;
-  /** The events that have not been sent. */
+  /** Index of the first unsent event. */
   next: number;
-  /** The initial objects may be large; they do not count as falling behind. */
+  /** True for the initial objects, which may be large and do not count as backlog. */
   readonly isInitial: boolean;
 }
 
 /**
- * Sends the batches of one watch to its consumer, no faster than the client reads. What waits is kept as references to
- * events that all watches share, and is encoded when it is sent.
+ * Sends the batches of one watch to its consumer, no faster than the client reads. The backlog consists of references
+ * to events that all watches share, which are encoded when they are sent.
  */
 export class WatchOutput {
   readonly #consumer: WatchConsumer;
@@ -31,11 +33,11 @@ export class WatchOutput {
   readonly #onTooSlow: () => void;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  /** Bytes that the consumer had not passed on when it was last asked. */
+  /** Bytes that the consumer had not passed on at the last check. */
   #inFlight = 0;
   #limit = MAX_BACKLOG_BYTES;
   #isClosed = false;
-  /** When the client last read something, in milliseconds since the epoch; kept while it is behind. */
+  /** Time of the client's last read, in milliseconds since the epoch; updated while it is behind. */
   progressedAt = 0;
 
   constructor(consumer: WatchConsumer, backlogs: WatchBacklogs, onTooSlow: () => void) {
@@ -45,7 +47,7 @@ export class WatchOutput {
     consumer.onProgress?.(() => this.#progress());
   }
 
-  /** Whether something waits for the client. */
+  /** True when there is a backlog. */
   get isBehind(): boolean {
     return this.#waiting.length > 0;
   }
@@ -58,7 +60,7 @@ export class WatchOutput {
     else if (this.#waitingBytes + this.#inFlight > this.#limit) this.#onTooSlow();
   }
 
-  /** Ends the watch: its client reads too slowly. It resumes from the last event that it has read. */
+  /** Ends the watch of a client that reads too slowly. It resumes from the last event that it has read. */
   giveUp(): void {
     this.#onTooSlow();
   }
@@ -72,7 +74,10 @@ export class WatchOutput {
     this.#backlogs.delete(this);
   }
 
-  /** A consumer in this process reports no progress. It takes everything at once, and reads objects instead of bytes. */
+  /**
+   * True for a consumer in this process, which reports no progress. It takes everything at once, and reads objects
+   * instead of bytes.
+   */
   get #isInProcess(): boolean {
     return this.#consumer.onProgress === undefined;
   }
@@ -91,7 +96,7 @@ export class WatchOutput {
     this.#measure();
   }
 
-  /** Returns whether the client has read something. */
+  /** Measures progress, and returns whether the client has read something. */
   #measure(): boolean {
     const before = this.#inFlight;
     this.#inFlight = this.#consumer.backlog();
@@ -138,7 +143,7 @@ export class WatchOutput {
     if (waiting) this.#release(waiting);
   }
 
-  /** Gives up the events before `end`. */
+  /** Releases the events before `end`. */
   #release(waiting: Waiting, end = waiting.batch.events.length): void {
     const { batch, next, isInitial } = waiting;
     waiting.next = end;
@@ -152,7 +157,7 @@ export class WatchOutput {
   }
 }
 
-/** Whether a batch is sent in one part. */
+/** Reports whether a batch is sent in one part. */
 function isWhole({ events }: WatchBatch, isInitial: boolean): boolean {
   if (events.length > MAX_BATCH_EVENTS) return false;
   if (!isInitial) return true;
@@ -161,7 +166,7 @@ function isWhole({ events }: WatchBatch, isInitial: boolean): boolean {
   return bytes <= MAX_INITIAL_BYTES;
 }
 
-/** The index behind the events, from the first one on, that make up a part. */
+/** Returns the end of the part that begins with the event `first`. */
 function partEnd(events: readonly WatchEvent[], first: number): number {
   let bytes = 0;
   let end = first;
@@ -169,12 +174,12 @@ function partEnd(events: readonly WatchEvent[], first: number): number {
   return end;
 }
 
-/** The bytes that an event has about. Encodes nothing large. */
+/** Estimates the size of an event without encoding a large one. */
 function sizeOf(event: WatchEvent): number {
   return event instanceof ObjectEvent ? event.entry.size : event.json().length;
 }
 
-/** The same events for a consumer that reads their objects, perhaps after the next changes. */
+/** Returns the events for a consumer that reads their objects, possibly after the next changes. */
 function heldBatch({ events }: WatchBatch): WatchBatch {
   return batchOf(events.map((event) => (event instanceof ObjectEvent ? event.held() : event)));
 }

@@ -1,4 +1,6 @@
-/** The channels of all running watches, fed from the cache: the events of one batch of changes are delivered together. */
+/**
+ * The channels of all running watches, fed from the cache. The events of one batch of changes are delivered together.
+ */
 
 import { ApiError } from '../../../api/errors.ts';
 import type { Work, WorkMonitor } from '../../../base/event-loop/watchdog.ts';
@@ -14,12 +16,15 @@ import type { Channel, Member } from './watch-channel.ts';
 
 const DEFAULT_BOOKMARK_DELAY_MS = 60_000;
 
-/** A longer selector counts: what is parsed of it stays in memory while the watch runs, and is tested for every change. */
+/**
+ * Length up to which a selector does not count: parsed selectors stay in memory while the watch runs, and are tested
+ * for every change.
+ */
 const UNCOUNTED_SELECTOR_CHARACTERS = 256;
-/** Of long selectors, for all watches together. */
+/** Limit for the length of long selectors, for all watches together. */
 const MAX_SELECTOR_CHARACTERS = 2 * 1024 * 1024;
 
-/** As the watchdog names it. */
+/** The name of this work in the watchdog. */
 const DELIVERY: Work = { work: 'watch events', describe: () => ({}) };
 
 export interface WatchesOptions {
@@ -28,7 +33,7 @@ export interface WatchesOptions {
   readonly registry: Registry;
   readonly log: Logger;
   readonly monitor: WorkMonitor;
-  /** How long after a change clients that asked for bookmarks get one. */
+  /** Delay after a change before clients that requested bookmarks get one. */
   readonly bookmarkDelayMs?: number | undefined;
 }
 
@@ -44,13 +49,13 @@ export class Watches {
   readonly #registry: Registry;
   readonly #monitor: WorkMonitor;
   readonly #bookmarkDelayMs: number;
-  /** By resource, and by namespace and selectors. */
+  /** Channels by resource, and by namespace and selectors. */
   readonly #channels = new Map<Resource, Map<string, OpenChannel>>();
   readonly #members = new Set<Member>();
   #selectorCharacters = 0;
   #dirty = new Set<Channel>();
   #bookmarks: Timer | undefined;
-  /** What waits for the clients of all watches. */
+  /** The backlogs of all watches. */
   readonly backlogs: WatchBacklogs;
 
   constructor({ cache, clock, registry, log, monitor, bookmarkDelayMs }: WatchesOptions) {
@@ -65,8 +70,8 @@ export class Watches {
   }
 
   /**
-   * Adds a member that has seen everything the cache has seen. Returns how it leaves; undefined where the resource is no
-   * longer served. Throws when the selectors of all watches are too long together.
+   * Adds a member that has seen everything the cache has seen. Returns a function to leave; undefined if the resource
+   * is no longer served. Throws when the selectors of all watches together are too long.
    */
   join(
     what: { resource: Resource; namespace: string; selection: Selection },

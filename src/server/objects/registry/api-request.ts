@@ -5,21 +5,21 @@ import type { Resource } from './registry.ts';
 import type { ServedSubresource } from './served.ts';
 import type { UpdatedPart } from './updated-part.ts';
 
-/** A call on its way through the server: the resource that it names, and where its warnings and annotations go. */
+/** A call with the resource that it names, and the destination of its warnings and annotations. */
 export interface ApiRequest {
   readonly resource: Resource;
-  /** Absent for requests to the object itself, and for those that the server makes for itself. */
+  /** The subresource; undefined for requests to the object itself, and for requests by the server itself. */
   readonly subresource?: ServedSubresource | undefined;
   readonly call: Call;
   readonly notes: RequestNotes;
 }
 
-/** The part of the object that an update at the path of the request changes. */
+/** Returns the part of the object that an update at the path of the request changes. */
 export function updatedPart({ subresource }: ApiRequest): UpdatedPart {
   return subresource?.descriptor.updates ?? 'object';
 }
 
-/** The subresource of a call that has been dispatched: one that its kind does not declare has been rejected. */
+/** Returns the subresource of a dispatched call: one that its kind does not declare has been rejected before. */
 export function declaredSubresource({ subresource }: Call): SubresourceName | undefined {
   return subresource as SubresourceName | undefined;
 }

@@ -1,4 +1,7 @@
-/** Subresources that exist only as descriptors and in a kind's declaration are served, discovered, published and authorized. */
+/**
+ * Subresources that exist only as descriptors and in a kind's declaration are served, discovered, published and
+ * authorized.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, startServer, TOKEN } from '../../../../test/support/http-server.ts';
@@ -25,7 +28,7 @@ import { updatedPart } from './api-request.ts';
 import { bodyTypeOf } from './descriptor.ts';
 import { Registry } from './registry.ts';
 
-/** Names of the test's own are outside the closed set. */
+/** The test's own names are not in the closed set. */
 const named = (name: string) => name as SubresourceName;
 const declared = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true])) as KindSubresources;
 
@@ -131,7 +134,7 @@ const recording: AdmissionPlugin = {
   handles: (kind, _operation, subresource) => kind === Robot && subresource !== undefined,
   admit(_core, { operation, subresource, object }) {
     admitted.push(`${operation} ${subresource} ${object?.kind}`);
-    // Filled in again by the schema of the body.
+    // The schema of the body restores the default.
     if (object && object.kind === 'RobotJob') delete (object as { task?: string }).task;
   },
 };
@@ -177,7 +180,7 @@ function ask(method: string, path: string, body?: object, headers: Record<string
   });
 }
 
-/** As a user who may read every document: those paths are no resources. */
+/** Requests documents as a user who may read all of them: those paths are not resources. */
 const documents = async (path: string, headers: Record<string, string> = {}) => {
   const open = await startServer({ registry: api.server.registry, backends: api.server.backends });
   try {

@@ -9,32 +9,32 @@ import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import type { UpdatedPart } from './updated-part.ts';
 
-/** `Op` performs a verb. It is opaque to everything but the dispatcher. */
+/** The descriptor of a subresource. `Op` performs a verb, and is opaque to everything but the dispatcher. */
 export interface SubresourceDescriptor<Op = unknown, Name extends SubresourceName = SubresourceName> {
   readonly name: Name;
-  /** Performs each verb that the subresource has. A request needs the right to that verb on `<plural>/<name>`. */
+  /** Performs each verb of the subresource. A request needs the permission for that verb on `<plural>/<name>`. */
   readonly operations: Readonly<Partial<Record<Verb, Op>>>;
   readonly content: SubresourceContent;
-  /** The part of the object that writes change; absent: they change none. */
+  /** The part of the object that writes change; absent when they change none. */
   readonly updates?: UpdatedPart;
-  /** Query parameters besides those that every request may have. */
+  /** Query parameters in addition to those of every request. */
   readonly parameters?: QueryParameters;
 }
 
-/** What clients send to a subresource, and what it returns. */
+/** The content that clients send to a subresource, and that it returns. */
 type SubresourceContent =
-  /** The object itself. Of a body only the part counts that the subresource updates. */
+  /** The object itself. In a body, only the part counts that the subresource updates. */
   | { readonly type: 'object' }
   /** An object of another kind, such as a Scale. */
   | { readonly type: 'body'; of(kind: Kind, version: Version): BodyType }
-  /** Plain text, whatever the client accepts. */
+  /** Plain text, regardless of the Accept header. */
   | { readonly type: 'text' }
   /** Streams in both directions. The body of the request is not decoded; options are query parameters. */
   | {
       readonly type: 'connection';
-      /** The name under which clients know the options: `PodExecOptions`. */
+      /** Returns the kind of the options: `PodExecOptions`. */
       optionsKind(kind: Kind): string;
-      /** Whether a path may follow the name of the subresource, as in `proxy/healthz`. */
+      /** True when a path may follow the name of the subresource, as in `proxy/healthz`. */
       readonly takesPath?: boolean;
     };
 
@@ -42,11 +42,11 @@ type SubresourceContent =
 export interface BodyType {
   readonly kind: string;
   readonly apiVersion: string;
-  /** Absent: bodies are not decoded, and no schema is published. */
+  /** The schema; when absent, bodies are not decoded, and no schema is published. */
   readonly schema?: ObjectSchema;
 }
 
-/** The body type of the objects of a kind, in its stored version. */
+/** Returns the body type of the objects of a kind, in its stored version. */
 export function bodyTypeOf({ kind, hub }: Kind): BodyType & { readonly schema: ObjectSchema } {
   return { kind, apiVersion: hub.apiVersion, schema: hub.schema };
 }

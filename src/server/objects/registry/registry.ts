@@ -1,18 +1,18 @@
 /**
- * The kinds that this server stores and serves, built-in or not. Kinds are added and removed while the server runs: code that
- * derives something from them compares `generation`, or subscribes.
+ * The kinds that this server stores and serves, built-in or not. Kinds are added and removed while the server runs:
+ * code that derives data from them compares `generation`, or subscribes.
  */
 import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
 import type { SubresourceDescriptor } from './descriptor.ts';
 import { type ServedSubresource, servedSubresources } from './served.ts';
 
-/** One served version of a kind: what a path such as `/apis/apps/v1/…/deployments` names. */
+/** A served version of a kind, which a path such as `/apis/apps/v1/…/deployments` names. */
 export interface Resource {
   readonly kind: Kind;
   readonly version: Version;
 }
 
-/** The same with what clients can do with it, in the order in which discovery lists it. */
+/** A resource with its verbs, in the order of discovery. */
 export interface ServedResource extends Resource {
   readonly verbs: readonly Verb[];
   readonly subresources: ReadonlyMap<string, ServedSubresource>;
@@ -27,7 +27,7 @@ export class Registry {
   readonly #descriptors: ReadonlyMap<string, SubresourceDescriptor>;
   readonly #resources = new Map<string, Map<string, ServedResource>>();
   readonly #listeners = new Set<() => void>();
-  /** Grows with every change: what was derived from kinds is up to date while it is the same. */
+  /** Incremented with every change: data derived from kinds is up to date while it stays the same. */
   generation = 0;
 
   /** `subresources` describes every subresource that the kinds may declare. */
@@ -82,7 +82,7 @@ export class Registry {
     return this.#resources.get(apiVersion)?.get(plural);
   }
 
-  /** Whether this very resource is still served: it may have been replaced by another definition of the same name. */
+  /** Reports whether this very resource is still served: another definition of the same name may have replaced it. */
   serves({ kind, version }: Resource): boolean {
     return this.resource(version.apiVersion, kind.plural)?.kind === kind;
   }
@@ -92,7 +92,7 @@ export class Registry {
     return [...(this.#resources.get(apiVersion)?.values() ?? [])];
   }
 
-  /** Whether any kind is served in this group and version. */
+  /** Reports whether any kind is served in this group and version. */
   hasVersion(apiVersion: string): boolean {
     return this.#resources.has(apiVersion);
   }
@@ -101,7 +101,7 @@ export class Registry {
     return this.#kinds;
   }
 
-  /** The groups and versions that are served, such as `apps/v1`. */
+  /** The served groups and versions, such as `apps/v1`. */
   get apiVersions(): Iterable<string> {
     return this.#resources.keys();
   }

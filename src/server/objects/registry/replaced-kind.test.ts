@@ -1,4 +1,4 @@
-/** A definition is replaced while the server runs: nothing of the old one may show in what is served afterwards. */
+/** A definition is replaced while the server runs: afterwards, nothing of the old one may be served. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, startServer, TOKEN } from '../../../../test/support/http-server.ts';
@@ -21,7 +21,7 @@ const Before = defineKind({
   subresources: { scale: { replicas: 'spec.size', observed: 'spec.size', selector: 'spec.colour' } },
 });
 
-/** Stored in another version, with another schema, columns and subresources. */
+/** The replacement, stored in another version, with another schema, columns and subresources. */
 const After = defineKind({
   ...base,
   short: ['boat'],

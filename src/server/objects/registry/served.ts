@@ -2,17 +2,17 @@ import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { BodyType, SubresourceDescriptor } from './descriptor.ts';
 
-/** A subresource as one served version of a kind has it. */
+/** A subresource of one served version of a kind. */
 export interface ServedSubresource {
   readonly name: SubresourceName;
   readonly descriptor: SubresourceDescriptor;
-  /** In the order in which discovery lists them. */
+  /** Verbs in the order of discovery. */
   readonly verbs: readonly Verb[];
-  /** The kind that discovery names: that of bodies, replies or options. */
+  /** The kind in discovery: that of bodies, replies or options. */
   readonly body: BodyType;
 }
 
-/** The subresources that a version of a kind declares, by name and in the order of their names. */
+/** Returns the subresources that a version of a kind declares, by name and sorted. */
 export function servedSubresources(
   descriptors: ReadonlyMap<string, SubresourceDescriptor>,
   kind: Kind,
@@ -41,7 +41,7 @@ function bodyOf({ content }: SubresourceDescriptor, kind: Kind, version: Version
     case 'text':
       return {
         ...{ kind: kind.kind, apiVersion },
-        // That of a custom kind is built when it is first asked for; discovery asks for the name only.
+        // The schema of a custom kind is built on first use; discovery needs only its name.
         get schema() {
           return version.schema;
         },
@@ -53,7 +53,7 @@ function bodyOf({ content }: SubresourceDescriptor, kind: Kind, version: Version
   }
 }
 
-/** Whether a path may follow the name of the subresource. */
+/** Reports whether a path may follow the name of the subresource. */
 export function takesPath({ descriptor: { content } }: ServedSubresource): boolean {
   return content.type === 'connection' && content.takesPath === true;
 }

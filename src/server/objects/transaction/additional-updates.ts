@@ -6,7 +6,7 @@ import type { Update } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 import { draftUpdate, finishUpdate } from './update.ts';
 
-/** Drafts of the objects that admission updates together with the one that is written. Admission is not asked about them. */
+/** Drafts the objects that admission updates together with the written one. They are not admitted themselves. */
 export function draftAdditionalUpdates(
   core: TransactionPorts,
   { call }: ApiRequest,

@@ -10,19 +10,20 @@ import { catchUp } from './retry.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'admission'>;
 
-/** The body of a request that is admitted but not stored: a Binding, an Eviction, a TokenRequest, a review. */
+/** A request body that is admitted but not stored: a Binding, an Eviction, a TokenRequest, a review. */
 export interface AdmittedBody<T extends KubeObject> {
   /** Reads the body. Called for every attempt. */
   readonly read: () => T;
-  /** Throws when the body is invalid, as admission has left it. */
+  /** Checks the body after admission. Throws when it is invalid. */
   readonly check?: (body: T) => void;
-  /** Default: what the call says. */
+  /** Reports whether the request is a dry run. Default: the option of the call. */
   readonly dryRun?: (body: T) => boolean;
 }
 
 /**
- * Admits a body and performs what it asks for. A transaction inside `perform` is given `admitted`, so that it commits under
- * the conditions of this admission; a conflict about those runs everything again. Admission is settled in any case.
+ * Admits a body and performs the requested action. A transaction inside `perform` receives `admitted`, so that it
+ * commits under the conditions of this admission; a conflict about those retries everything. Admission is always
+ * settled.
  */
 export async function withAdmittedBody<T extends KubeObject, R>(
   core: Ports,

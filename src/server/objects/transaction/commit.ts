@@ -9,13 +9,15 @@ import type { ObjectDraft } from './draft.ts';
 import { checkSize } from './object-size.ts';
 
 interface CommitOptions {
-  /** Rows that must be as they were seen; otherwise nothing is written. */
+  /** Rows that must be at the given revisions; otherwise nothing is written. */
   readonly conditions?: readonly Condition[] | undefined;
-  /** A row that is no object and is written with the drafts. */
+  /** A row that is not an object, written with the drafts. */
   readonly marker?: Write | undefined;
 }
 
-/** Other work may run after a larger object was encoded: to check it and to write it takes long again. */
+/**
+ * Minimum size of an object after whose encoding other work may run, because checking and writing it take long as well.
+ */
 const MIN_PAUSED_BYTES = 256 * 1024;
 
 function encodedDraft({ object, current, shared, request }: ObjectDraft): Encoded {
@@ -23,12 +25,12 @@ function encodedDraft({ object, current, shared, request }: ObjectDraft): Encode
   return encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
 }
 
-/** The only writer of objects: turns drafts into rows and commits them to the store. */
+/** The only writer of objects: converts drafts to rows and commits them to the store. */
 export class Commits {
   readonly #store: Pick<Store, 'commit'>;
   readonly #cache: Cache;
   readonly #stages: Pick<TurnBudget, 'pause'>;
-  /** Commits of this process that are under way, by key. They never reject. */
+  /** Commits of this process in progress, by key. They never reject. */
   readonly #inFlight = new ShortLivedMap<string, Promise<void>>();
 
   constructor(store: Pick<Store, 'commit'>, cache: Cache, stages: Pick<TurnBudget, 'pause'>) {
@@ -38,16 +40,16 @@ export class Commits {
   }
 
   /**
-   * Resolves when no commit of this process to the key is under way; undefined when none is. The next writer then starts
-   * from the outcome of the last one instead of conflicting with it.
+   * Resolves when this process has no commit to the key in progress; undefined when there is none. The next writer then
+   * starts from the result of the last one instead of conflicting with it.
    */
   idle(key: string): Promise<void> | undefined {
     return this.#inFlight.get(key)?.then(() => this.idle(key));
   }
 
   /**
-   * Writes all drafts in one commit, or none. Resolves when they are durable and every reader sees them, with the entries of
-   * the drafts in their order; rejects with the store's errors, a StoreConflict among them.
+   * Writes all drafts in one commit, or none. Resolves with the entries of the drafts, in order, when they are durable
+   * and visible to every reader. Rejects with the store's errors, including StoreConflict.
    */
   async commit(
     drafts: readonly ObjectDraft[],
@@ -100,7 +102,7 @@ export class Commits {
       written = { at, kind, object, encoded };
       const mark = this.#cache.announce(written);
       writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });
-      // Objects of one kind have one mark, and a commit takes each key once.
+      // Objects of one kind have one mark, and a commit accepts each key only once.
       if (mark && !writes.some(({ key }) => key === mark.key)) writes.push(mark);
     }
     for (const write of allocated) writes.push(write);

@@ -4,7 +4,7 @@ import { type EntryComparison, type ManagedFieldsEntry, sameEntries } from '../m
 
 const NOT_DESIRED: ReadonlySet<string> = new Set(['status', 'metadata', 'apiVersion', 'kind']);
 
-/** Whether two objects are the same but for their metadata and status. */
+/** Reports whether two objects are equal except for their metadata and status. */
 export function sameDesiredState(object: KubeObject, old: KubeObject): boolean {
   for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
     if (!NOT_DESIRED.has(field) && !sameField(object, old, field)) return false;
@@ -16,12 +16,12 @@ function sameField(object: object, old: object, field: string): boolean {
   return deepEqual((object as Tree)[field], (old as Tree)[field]);
 }
 
-/** Whether a draft is the same as the object that is stored. */
+/** Reports whether a draft equals the stored object. */
 export function sameContent(object: KubeObject, old: KubeObject, managers?: EntryComparison): boolean {
   return sameMetadata(object, old, managers) && sameField(object, old, 'status') && sameDesiredState(object, old);
 }
 
-/** Fields that a draft does not have, and the managers, which are compared last: they are the most to compare. */
+/** Fields that a draft does not have, and the managers, which are compared last because that takes longest. */
 const OTHERWISE_COMPARED: ReadonlySet<string> = new Set(['resourceVersion', 'selfLink', 'managedFields']);
 
 export function sameMetadata({ metadata }: KubeObject, { metadata: old }: KubeObject, managers?: EntryComparison) {

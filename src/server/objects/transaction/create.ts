@@ -20,12 +20,12 @@ import { hookContext } from './hook-context.ts';
 import type { Create } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 
-/** How often another name is generated when the generated one is taken. */
+/** Attempts to generate a name when the generated one is taken. */
 const MAX_NAME_ATTEMPTS = 8;
 const MAX_LABEL_LENGTH = 63;
 const SUFFIX_LENGTH = 5;
 
-/** The object as it was asked for, with the metadata that the server gives a new object. */
+/** Drafts the requested object, with the metadata that the server adds to a new object. */
 export function draftCreate(
   core: TransactionPorts,
   request: ApiRequest,
@@ -61,12 +61,12 @@ export function draftCreate(
   return draft;
 }
 
-/** Long prefixes are cut so that the whole name can be the value of a label. */
+/** Generates a name. Long prefixes are truncated so that the whole name can be a label value. */
 function generatedName(prefix: string, random: Random): string {
   return prefix.slice(0, MAX_LABEL_LENGTH - SUFFIX_LENGTH) + nameSuffix(random);
 }
 
-/** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
+/** Performs everything between mutating and validating admission. Returns undefined when done synchronously. */
 export function finishCreate(core: TransactionPorts, draft: ObjectDraft): Promise<void> | undefined {
   const { object, request } = draft;
   const { resource, call, notes } = request;
@@ -87,7 +87,7 @@ export function finishCreate(core: TransactionPorts, draft: ObjectDraft): Promis
   return undefined;
 }
 
-/** Allocates what the object lacks, and drafts what is written with it. */
+/** Allocates missing addresses and ports of the object, and drafts the writes that accompany it. */
 export function allocate(core: TransactionPorts, draft: ObjectDraft): void {
   const { request, object, old } = draft;
   const { rows, addresses } = core.allocation.onWrite(request.resource.kind, object, old);
@@ -95,7 +95,7 @@ export function allocate(core: TransactionPorts, draft: ObjectDraft): void {
   if (addresses.length > 0) draft.addresses = addresses.map((address) => draftAddress(core, address, object.metadata));
 }
 
-/** The server makes these itself: neither admission nor validation is asked. */
+/** Drafts an IPAddress, which the server creates without admission and validation. */
 function draftAddress(core: TransactionPorts, name: string, service: ObjectMeta): ObjectDraft {
   const { plural, hub } = IPAddress;
   const { apiVersion } = hub;
@@ -105,12 +105,12 @@ function draftAddress(core: TransactionPorts, name: string, service: ObjectMeta)
   return draftCreate(core, request, { type: 'create', object: () => object }, object);
 }
 
-/** For after admission, as in Kubernetes: what a policy says about the object comes first. */
+/** Rejects a resourceVersion after admission, as in Kubernetes: errors of policies take precedence. */
 export function checkUnversioned({ isVersioned }: ObjectDraft): void {
   if (isVersioned) throw badRequest('resourceVersion should not be set on objects to be created');
 }
 
-/** Throws AlreadyExists unless another generated name may be tried. */
+/** Throws AlreadyExists unless another name can be generated. */
 export function checkNameTaken(
   { at, request, isNameGenerated }: ObjectDraft,
   conflict: StoreConflict,

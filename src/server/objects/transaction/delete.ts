@@ -17,7 +17,7 @@ type Ports = Pick<Writer, 'garbageCollection'> & Pick<Tools, 'clock'>;
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
-/** The object marked as being deleted. It is gone at once when neither a finalizer nor a grace period holds it. */
+/** Marks an object as being deleted. It is removed at once when neither a finalizer nor a grace period holds it. */
 export function draftDelete(core: Ports, request: ApiRequest, mutation: Delete, current: Entry): ObjectDraft {
   const { kind } = request.resource;
   const old = current.hub(kind);
@@ -25,7 +25,7 @@ export function draftDelete(core: Ports, request: ApiRequest, mutation: Delete, 
   return new ObjectDraft(request, mutation, current.at, current, marked(core, request.resource, old, mutation.plan));
 }
 
-/** Throws a Conflict when the object is not the one that the delete is meant for. */
+/** Throws a Conflict when the object does not match the preconditions of the delete. */
 export function checkDeletePreconditions(kind: Kind, { metadata }: KubeObject, plan: DeletePlan): void {
   const resource = { group: kind.group, plural: kind.kind };
   if (plan.uid !== undefined && plan.uid !== metadata.uid) {
@@ -44,12 +44,12 @@ export function checkDeletePreconditions(kind: Kind, { metadata }: KubeObject, p
   }
 }
 
-/** Whether a delete leaves everything as it was: the object is being deleted already. */
+/** Reports whether a delete changes nothing, because the object is being deleted already. */
 export function isUnchangedDelete({ object, old }: ObjectDraft): boolean {
   return sameMetadata(object, old!);
 }
 
-/** Whether an object is being deleted and nothing holds it any more. */
+/** Reports whether an object is being deleted and can be removed now. */
 export function isDeletable(kind: Kind, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (!deletionTimestamp || finalizers?.length) return false;
@@ -82,12 +82,12 @@ interface Grace {
   readonly now: number;
 }
 
-/** Sets the grace period. One that is running can only be shortened. */
+/** Sets the grace period. A running one can only be shortened. */
 function withGrace(kind: Kind, object: KubeObject, { asked, now }: Grace): KubeObject {
   const { metadata } = object;
   const { deletionTimestamp, deletionGracePeriodSeconds: running } = metadata;
   if (!deletionTimestamp) {
-    // The end must be a time that can be written.
+    // The end must be a time that can be represented.
     const maxGrace = Math.floor((MAX_TIME - now) / 1000);
     const grace = Math.min(kind.gracePeriod?.(object, asked) ?? 0, maxGrace);
     metadata.deletionTimestamp = timestamp(now + grace * 1000);
@@ -102,7 +102,7 @@ function withGrace(kind: Kind, object: KubeObject, { asked, now }: Grace): KubeO
   return object;
 }
 
-/** The finalizers that tell the garbage collector what to do with the dependents. */
+/** Sets the finalizers that tell the garbage collector what to do with the dependents. */
 function withCollectorFinalizers(
   present: readonly string[],
   asked: Propagation | undefined,

@@ -8,23 +8,23 @@ import type { Mutation } from './mutation.ts';
 
 const NO_DRAFTS: readonly ObjectDraft[] = Object.freeze([]);
 
-/** One object on its way through a transaction: made by its mutation, changed by the stages, committed or dropped. */
+/** An object on its way through a transaction: created by its mutation, changed by the stages, committed or dropped. */
 export class ObjectDraft {
-  /** What the store holds now; undefined for a new object. */
+  /** The currently stored object; undefined for a new one. */
   readonly old: KubeObject | undefined;
-  /** Whether the server made up the name from `generateName`. */
+  /** True when the server generated the name from `generateName`. */
   isNameGenerated = false;
-  /** Whether a new object came with a resourceVersion, which is refused. */
+  /** True when a new object came with a resourceVersion, which is rejected. */
   isVersioned = false;
-  /** Rows of allocated addresses and ports, which are written with the object. */
+  /** Rows of allocated addresses and ports to write with the object. */
   allocated: Allocations['rows'] = NO_ALLOCATIONS.rows;
-  /** New IPAddresses, which are written with the object. */
+  /** New IPAddresses to write with the object. */
   addresses: readonly ObjectDraft[] = NO_DRAFTS;
-  /** The spec that the object shares with others of its template. */
+  /** The spec shared with other objects of the same template. */
   shared: SharedSpec | undefined;
-  /** Whether the kind had no warnings about the object. */
+  /** True when the kind had no warnings about the object. */
   isQuiet = true;
-  /** Whether the commit takes the object away instead of writing it. */
+  /** True when the commit removes the object instead of writing it. */
   isRemoval = false;
 
   constructor(
@@ -32,7 +32,7 @@ export class ObjectDraft {
     readonly mutation: Mutation,
     readonly at: ObjectKey,
     readonly current: Entry | undefined,
-    /** The object as it will be stored: in the stored version, without resourceVersion and selfLink. */
+    /** The object to store: in the stored version, without resourceVersion and selfLink. */
     public object: KubeObject,
   ) {
     this.old = current?.hub(request.resource.kind);

@@ -4,7 +4,7 @@ import type { HookContext } from '../../../kinds/kind.ts';
 import type { Tools } from '../ports.ts';
 import { declaredSubresource } from '../registry/api-request.ts';
 
-/** Makes what a kind's hooks may know about the call they run in. */
+/** Creates the context of a call for a kind's hooks. */
 export function hookContext({ clock, random }: Pick<Tools, 'clock' | 'random'>, call: Call): HookContext {
   const { apiVersion, user } = call;
   const subresource = declaredSubresource(call);

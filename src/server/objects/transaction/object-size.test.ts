@@ -31,7 +31,7 @@ describe('an object', () => {
     });
     const { spec } = await server.get('deployments', 'd', apps);
     expect(spec.template.spec.containers[0].env).toHaveLength(2);
-    // The refused write left nothing behind.
+    // The rejected write left nothing behind.
     await server.patch('deployments', 'd', withVariable('D', 10), { ...apps, patchType: 'strategic' });
   });
 

@@ -1,29 +1,31 @@
 /**
- * How large an object may become. A body is limited, but patches, defaults and webhooks add to what is stored, and every
- * later request for the object takes time for all of it.
+ * Limits the size of stored objects. Bodies are limited, but patches, defaults and webhooks add to the stored object,
+ * and every later request for the object takes time for all of it.
  */
 import { ApiError } from '../../../api/errors.ts';
 import { hasMoreParts } from '../../../base/json/size.ts';
 import { isTree } from '../../../base/json/tree.ts';
 
 const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
-/** Of fields, list items, objects and lists: twice as many as a body may have. */
+/** Limit for fields, list items, objects and lists: twice that of a body. */
 const MAX_OBJECT_PARTS = 500_000;
-/** In a smaller object there is no room for more parts. */
+/** Size below which an object cannot have more parts than the limit. */
 const MIN_COUNTED_BYTES = MAX_OBJECT_PARTS;
 
-/** Throws when an object is too large. One that was stored before there was a limit may stay, but not grow. */
+/**
+ * Throws when an object is too large. An oversized one that was stored before the limit existed may stay, but not grow.
+ */
 export function checkSize(bytes: Buffer, before: Buffer | undefined): void {
   if (bytes.length <= MIN_COUNTED_BYTES || (before && bytes.length <= before.length)) return;
   if (bytes.length > MAX_OBJECT_BYTES) throw tooLarge(`${MAX_OBJECT_BYTES} bytes`);
   if (hasMoreParts(bytes, MAX_OBJECT_PARTS)) throw tooLarge(`${MAX_OBJECT_PARTS} fields and list items`);
 }
 
-/** What an object has that is not encoded yet. */
+/** The size of an object that is not encoded yet. */
 interface TreeSize {
-  /** Fields, list items, objects and lists. */
+  /** Number of fields, list items, objects and lists. */
   readonly parts: number;
-  /** Of keys and texts. */
+  /** Total length of keys and strings. */
   readonly characters: number;
 }
 
@@ -31,7 +33,7 @@ export function isTooLarge({ parts, characters }: TreeSize): boolean {
   return parts > MAX_OBJECT_PARTS || characters > MAX_OBJECT_BYTES;
 }
 
-/** The same for what admission has made of an object: it may change it many times before it is encoded. */
+/** Checks the size of an object after admission, which may change it many times before it is encoded. */
 export function checkTree(tree: unknown): void {
   if (isTooLarge(sizeOfTree(tree)))
     throw tooLarge(`${MAX_OBJECT_BYTES} bytes or ${MAX_OBJECT_PARTS} fields and list items`);

@@ -12,7 +12,7 @@ import type { TransactionPorts } from './ports.ts';
 let api: TestServer;
 let core: TransactionPorts;
 
-/** Refuses everything but one object, by which the test learns the server's core. */
+/** Rejects everything but one object, to expose the server's core to the test. */
 const guard: AdmissionPlugin = {
   name: 'Guard',
   handles: (kind) => kind === ConfigMap || kind === Service,
@@ -44,7 +44,7 @@ const update = (name: string, more: object) =>
   });
 const entry = (name: string) => core.cache.table(ConfigMap).get('default', name);
 
-/** A plan that wants objects to exist. */
+/** A plan for objects that should exist. */
 const missing = (...names: string[]) =>
   names.filter((name) => !entry(name)).map((name) => create(name, { kind: 'ConfigMap', apiVersion: 'v1' }));
 

@@ -9,7 +9,7 @@ import type { Mutation } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 import { draftOf, finish, isUnchanged } from './stages.ts';
 
-/** How many rows are written in one commit. etcd takes 128 operations. */
+/** Limit for the rows written in one commit. etcd accepts 128 operations. */
 const MAX_ROWS = 100;
 
 export interface OwnWrite {
@@ -20,18 +20,18 @@ export interface OwnWrite {
 }
 
 export interface OwnWrites {
-  /** Why admission is not asked; it is logged with what could not be written. */
+  /** The reason for skipping admission; it is logged with objects that could not be written. */
   readonly withoutAdmission: string;
-  /** What differs from what should be, by the cache. Called until there is nothing left. */
+  /** Returns the differences between the desired and the cached state. Called until there are none. */
   readonly plan: () => readonly OwnWrite[];
-  /** A row that is written with the last objects. */
+  /** A row to write with the last objects. */
   readonly marker?: Write;
 }
 
 /**
- * Brings objects of the server's own into the state that they should have, several in one commit. They are drafted, completed
- * and validated like those of clients, but not admitted: the server writes them before it serves clients. An object that
- * turns out invalid is left as it is. Resolves when everything can be read.
+ * Reconciles the server's own objects with their desired state, several in one commit. They are drafted, completed and
+ * validated like those of clients, but not admitted: the server writes them before it serves clients. An object that
+ * turns out to be invalid is left unchanged. Resolves when everything can be read.
  */
 export async function writeOwn(core: TransactionPorts, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {
   for (;;) {
@@ -43,7 +43,7 @@ export async function writeOwn(core: TransactionPorts, { withoutAdmission, plan,
         await core.commits.commit(part, { marker: part === parts.at(-1) ? marker : undefined });
       }
     } catch (error) {
-      // Another server does the same, or a client wrote: the next plan sees what is left to do.
+      // Another server does the same, or a client wrote: the next plan contains the remaining differences.
       if (!(error instanceof StoreConflict)) throw error;
       await core.cache.fresh();
     }
@@ -65,7 +65,10 @@ function commitsOf(drafts: readonly ObjectDraft[]): ObjectDraft[][] {
   return parts;
 }
 
-/** A second write of the same object is left to the next plan: a commit takes each key once. */
+/**
+ * Drafts one write for each object. A second write of the same object is left to the next plan, because a commit
+ * accepts each key only once.
+ */
 async function draftsOf(core: TransactionPorts, writes: readonly OwnWrite[], reason: string): Promise<ObjectDraft[]> {
   const drafts = new Map<string, ObjectDraft>();
   for (const write of writes) {
@@ -75,7 +78,7 @@ async function draftsOf(core: TransactionPorts, writes: readonly OwnWrite[], rea
   return [...drafts.values()];
 }
 
-/** Undefined when there is nothing to write. */
+/** Drafts a write; undefined when there is nothing to write. */
 async function draftOfOwn(
   core: TransactionPorts,
   { kind, namespace, name, mutation }: OwnWrite,
@@ -98,7 +101,7 @@ async function draftOfOwn(
 
 function callOf(kind: Kind, namespace: string, { name, mutation }: Pick<OwnWrite, 'name' | 'mutation'>): Call {
   return {
-    // A patch: an update would have to name a version.
+    // Uses a patch, because an update would have to name a version.
     verb: mutation.type === 'update' ? 'patch' : mutation.type,
     apiVersion: kind.hub.apiVersion,
     plural: kind.plural,

@@ -1,4 +1,4 @@
-/** Other work runs between the stages of a write: each may take long when the object is large. */
+/** Other work runs between the stages of a write, each of which may take long when the object is large. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
@@ -7,14 +7,14 @@ import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { NetworkPolicy } from '../../../kinds/groups/networking/network-policy.ts';
 
-/** A clock by which nothing takes any time, until `msPerLook` is set. */
+/** A clock on which work takes no time, until `msPerLook` is set. */
 function clockOf(): ControlledClock & { msPerLook: number } {
   let now = 0;
   const clock = Object.assign(new ControlledClock(), { msPerLook: 0 });
   return Object.assign(clock, { monotonic: () => (now += clock.msPerLook) });
 }
 
-/** In how many turns of the event loop the work is done. */
+/** Returns the number of turns of the event loop that the work takes. */
 async function turnsOf(work: Promise<unknown>): Promise<number> {
   let turns = 1;
   let isDone = false;
@@ -41,7 +41,7 @@ it.each(writes)('a %s pauses between its stages when they take long', async (_, 
     return turnsOf(write(api));
   };
   const atOnce = await turnsAt(0);
-  // Before drafting, before finishing, before the warnings and before the commit.
+  // Pauses before drafting, before finishing, before the warnings and before the commit.
   expect(await turnsAt(1_000)).toBeGreaterThanOrEqual(atOnce + 4);
 });
 
@@ -79,7 +79,7 @@ it('writes of one turn share its time', async () => {
   const api = await testServer([Namespace, ConfigMap], { clock });
   clock.msPerLook = 1;
   const create = (_: unknown, i: number) => api.create('configmaps', { metadata: { name: `new-${i}` } });
-  // Each looks at the clock four times, and a turn has 25 ms.
+  // Each write reads the clock four times, and a turn has 25 ms.
   expect(await turnsOf(Promise.all(Array.from({ length: 100 }, create)))).toBeGreaterThan(100 / 25);
 });
 

@@ -13,11 +13,16 @@ export interface Writer {
   readonly admission: AdmissionControl;
   /** Specs that recently created objects share. */
   readonly specs: SpecInterner;
-  /** Divides writes into turns of the event loop, between their stages: each may take long when the object is large. */
+  /**
+   * Divides writes into turns of the event loop, between their stages, each of which may take long when the object is
+   * large.
+   */
   readonly stages: Pick<TurnBudget, 'pause'>;
-  /** Whether a garbage collector handles the finalizers `orphan` and `foregroundDeletion`; without one they are not set. */
+  /**
+   * True when a garbage collector handles the finalizers `orphan` and `foregroundDeletion`; otherwise they are not set.
+   */
   readonly garbageCollection: boolean;
 }
 
-/** Everything that a transaction works with. */
+/** All ports of a transaction. */
 export type TransactionPorts = Reader & Writer & Tools;

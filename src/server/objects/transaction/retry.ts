@@ -4,9 +4,9 @@ import type { ApiRequest } from '../registry/api-request.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** Waits until the cache has seen the write that a commit conflicted with. Throws when the client has given up. */
+/** Waits until the cache has seen the write that a commit conflicted with. Throws when the client has disconnected. */
 export async function catchUp({ cache }: Ports, { call }: ApiRequest, { revision }: StoreConflict): Promise<void> {
   call.signal?.throwIfAborted();
-  // Without a revision the row is gone: only the store knows since when.
+  // Without a revision the row was deleted, and only the store knows when.
   await (revision > 0 ? cache.reached(revision) : cache.fresh());
 }

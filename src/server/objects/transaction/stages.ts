@@ -1,4 +1,4 @@
-/** What each stage of a transaction is for each kind of mutation. */
+/** Implements each stage of a transaction for each kind of mutation. */
 import { notFound } from '../../../api/errors.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { AdmissionSubject } from '../admission/request.ts';
@@ -15,7 +15,7 @@ import type { Delete, Mutation, Update } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
 
-/** Makes the next object. Throws NotFound when there is none to change. `stages`: absent if there must be no pauses. */
+/** Creates the next object. Throws NotFound when there is none to change. `stages`: absent to avoid pauses. */
 export function draftOf(
   core: TransactionPorts,
   request: ApiRequest,
@@ -43,7 +43,7 @@ function currentOf({ cache }: TransactionPorts, request: ApiRequest, mutation: U
   return entry;
 }
 
-/** The key of an object that exists already. */
+/** Returns the key of an existing object. */
 export function keyOfTarget(request: ApiRequest, mutation: Update | Delete): string {
   const { resource, call } = request;
   return keyOf(resource.kind, call.namespace ?? '', nameOfTarget(request, mutation));
@@ -55,7 +55,7 @@ function nameOfTarget({ call }: ApiRequest, mutation: Update | Delete): string {
 
 const OPERATIONS = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const;
 
-/** What admission is asked about. */
+/** Returns the subject of admission. */
 export function subjectOf(draft: ObjectDraft): AdmissionSubject {
   const { mutation, object, old, at, isNameGenerated } = draft;
   return {
@@ -71,7 +71,10 @@ export function isDry({ mutation, request }: ObjectDraft): boolean {
   return mutation.type === 'delete' ? mutation.plan.dryRun : isDryRun(request.call);
 }
 
-/** Everything between mutating and validating admission. Throws Invalid. Undefined: there is nothing to wait for. */
+/**
+ * Performs everything between mutating and validating admission. Throws Invalid. Returns undefined when done
+ * synchronously.
+ */
 export function finish(core: TransactionPorts, draft: ObjectDraft): Promise<void> | undefined {
   const finishing = finishObject(core, draft);
   if (finishing) return finishing.then(() => finishRemoval(core, draft));
@@ -91,7 +94,7 @@ function finishObject(core: TransactionPorts, draft: ObjectDraft): Promise<void>
   }
 }
 
-/** A change may leave nothing that keeps the object. */
+/** Turns a change into a removal if nothing holds the object any more. */
 function finishRemoval(core: TransactionPorts, draft: ObjectDraft): void {
   const { mutation, request, object, old } = draft;
   const { kind } = request.resource;
@@ -101,7 +104,7 @@ function finishRemoval(core: TransactionPorts, draft: ObjectDraft): void {
   draft.addresses = [];
 }
 
-/** Whether a commit of the draft would leave the store as it is. */
+/** Reports whether a commit of the draft would leave the store unchanged. */
 export function isUnchanged(draft: ObjectDraft): boolean {
   switch (draft.mutation.type) {
     case 'create':

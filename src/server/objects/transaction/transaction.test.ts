@@ -1,4 +1,4 @@
-/** What every transaction owes to admission, for every way of writing an object. */
+/** Tests the guarantees of every transaction towards admission, for every way of writing an object. */
 import { describe, expect, it } from 'vitest';
 import { podNamed } from '../../../../test/support/admission.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
@@ -23,7 +23,7 @@ const cluster = { namespace: '' };
 
 interface Way {
   readonly what: string;
-  /** What admission is asked about. */
+  /** The subject of admission. */
   readonly asked: string;
   readonly perform: (api: TestServer) => Promise<unknown>;
 }
@@ -108,7 +108,10 @@ const ways: Way[] = [
 
 type Act = (core: Ports, request: AdmissionRequest) => void;
 
-/** A server on which `act` runs in one stage of the admission of what is asked. Counts how often, and how often it settled. */
+/**
+ * A server on which `act` runs in one stage of the admission of `asked`. Counts the runs, and how often the admission
+ * settled.
+ */
 async function world(asked: string, stage: 'admit' | 'validate', act: Act) {
   const counts = { ran: 0, settled: 0 };
   const isAsked = ({ operation, kind, subresource }: Pick<AdmissionRequest, 'operation' | 'kind' | 'subresource'>) =>
@@ -154,7 +157,7 @@ describe.each(ways)('$what', ({ asked, perform }) => {
   it('is admitted again when a row that admission depends on has changed', async () => {
     const { api, counts } = await world(asked, 'validate', (core, { conditions }) => {
       const { at, revision } = besideOf(core);
-      // As if the row had changed right after it was read.
+      // Simulates a change of the row right after it was read.
       conditions.push({ key: at.key, revision: counts.ran === 1 ? revision - 1 : revision });
     });
     await perform(api);
@@ -220,7 +223,7 @@ describe('a dry run', () => {
   );
 });
 
-/** The same server, every write of which is a dry run. */
+/** Wraps a server so that every write is a dry run. */
 function dryRunning(api: TestServer): TestServer {
   const options = { dryRun: ['All'] };
   return {

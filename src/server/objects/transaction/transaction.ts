@@ -28,15 +28,15 @@ import { catchUp } from './retry.ts';
 import { draftOf, finish, isDry, isUnchanged, keyOfTarget, subjectOf } from './stages.ts';
 
 export interface TransactionResult {
-  /** What is stored now; undefined after a dry run, and when the object is gone. */
+  /** The stored object; undefined after a dry run, and when the object was removed. */
   readonly entry: Entry | undefined;
-  /** The object that was stored or, in a dry run, would have been; of a delete the object as it was before. */
+  /** The object that was stored or, in a dry run, would have been stored; after a delete, the object before it. */
   readonly object: KubeObject;
 }
 
 /**
- * Performs a mutation. `admitted` is the admission of a body that is not stored itself (admitted-body.ts): it takes the
- * place of the transaction's own, and a conflict about what it depends on is the caller's to retry.
+ * Performs a mutation. `admitted` is the admission of a body that is not stored itself (admitted-body.ts): it replaces
+ * the transaction's own admission, and the caller must retry conflicts about its conditions.
  */
 export async function transact(
   core: TransactionPorts,
@@ -78,14 +78,14 @@ export async function transact(
   }
 }
 
-/** Waits until the cache is as new as the store and no commit to the key is under way. */
+/** Waits until the cache is as new as the store and no commit to the key is in progress. */
 function lock({ cache, commits }: TransactionPorts, key: string, attempt: number): Promise<void> | undefined {
-  // After a conflict the cache has seen what the store conflicted with.
+  // After a conflict, the cache has already seen the conflicting write.
   const fresh = attempt === 1 ? cache.fresh() : undefined;
   return fresh ? fresh.then(() => commits.idle(key)) : commits.idle(key);
 }
 
-/** The outcome where nothing is to be committed; undefined where something is. */
+/** Returns the outcome when there is nothing to commit; otherwise undefined. */
 function withoutCommit({ cache }: TransactionPorts, draft: ObjectDraft): TransactionResult | undefined {
   const { mutation, at, current, object, old } = draft;
   if (isUnchanged(draft)) return { entry: current, object: old! };
@@ -97,7 +97,7 @@ function withoutCommit({ cache }: TransactionPorts, draft: ObjectDraft): Transac
       return { entry: undefined, object };
     }
     case 'update':
-      // kubectl diff shows it beside the current object: only what was asked for may differ.
+      // kubectl diff compares it with the current object, from which only the requested change may differ.
       object.metadata.resourceVersion = old!.metadata.resourceVersion;
       return { entry: undefined, object };
     case 'delete':

@@ -17,7 +17,7 @@ import { hookContext } from './hook-context.ts';
 import type { Update } from './mutation.ts';
 import type { TransactionPorts } from './ports.ts';
 
-/** `object` is what the update asks for; what it may not change is put back. */
+/** Drafts an update. `object` is the requested object; parts that it may not change are restored. */
 export function draftUpdate(
   core: TransactionPorts,
   request: ApiRequest,
@@ -44,7 +44,7 @@ function setManagers(object: KubeObject, entries: readonly ManagedFieldsEntry[] 
   if (entries?.length) object.metadata.managedFields = entries as ManagedFieldsEntry[];
 }
 
-/** Everything between mutating and validating admission. Undefined: there is nothing to wait for. */
+/** Performs everything between mutating and validating admission. Returns undefined when done synchronously. */
 export function finishUpdate(
   core: TransactionPorts,
   draft: ObjectDraft,
@@ -54,7 +54,7 @@ export function finishUpdate(
   const { resource, call, notes } = request;
   const { kind, version } = resource;
   const old = draft.old!;
-  // Admission may not change more than the request.
+  // Admission may not change more than the request is allowed to.
   keepOtherParts(kind, part, asTree(object), asTree(old));
   const isStatus = part === 'status';
   if (isStatus) kind.onStatusUpdate?.(object, old, hookContext(core, call));
@@ -74,16 +74,16 @@ export function finishUpdate(
   return undefined;
 }
 
-/** Whether an update leaves everything as it was, the stored bytes included. */
+/** Reports whether an update changes nothing, including the stored bytes. */
 export function isUnchangedUpdate({ object, old, current, request }: ObjectDraft): boolean {
-  // A change of nothing but the times of managers is none.
+  // A change of only the times of managers is not written.
   if (!sameContent(object, old!, { ignoreTimes: true })) return false;
   const { managedFields } = old!.metadata;
   if (managedFields) object.metadata.managedFields = managedFields;
   return current!.isUpToDate(request.resource.kind);
 }
 
-/** Checks the name, and the resourceVersion and uid that the object demands. */
+/** Checks the name, and the resourceVersion and uid in the object. */
 function checkPreconditions(kind: Kind, { metadata }: KubeObject, old: KubeObject): void {
   const { name = '', namespace, uid, resourceVersion } = old.metadata;
   if (!metadata.name) {
@@ -112,7 +112,7 @@ function checkPreconditions(kind: Kind, { metadata }: KubeObject, old: KubeObjec
   );
 }
 
-/** Kinds that several clients write to may not be replaced without naming a version. */
+/** Rejects updates without a resourceVersion for kinds that several clients write to. */
 function checkHasVersion({ group, plural }: Kind, { metadata }: KubeObject): void {
   if (metadata.resourceVersion && metadata.resourceVersion !== '0') return;
   const message = 'Invalid value: 0x0: must be specified for an update';
@@ -140,7 +140,7 @@ function keepServerMetadata(object: KubeObject, { metadata: kept }: KubeObject):
   object.metadata = metadata;
 }
 
-/** Whether the status is written at a path of its own. Otherwise it is a field like any other. */
+/** Reports whether the status has its own path. Otherwise it is a field like any other. */
 const hasStatusPath = ({ subresources }: Kind) => subresources?.status !== undefined;
 
 const asTree = (object: KubeObject): Tree => object as KubeObject & Tree;
@@ -159,7 +159,10 @@ function keepField(object: Tree, old: Tree, field: string): void {
   else object[field] = old[field];
 }
 
-/** Uses the very values of the old object where they are equal: they are then not compared, encoded or held twice. */
+/**
+ * Replaces values that equal those of the old object by the same references, so that they are not compared, encoded or
+ * stored twice.
+ */
 function shareUnchanged(object: Tree, old: Tree): void {
   for (const field in object) {
     const value = object[field];

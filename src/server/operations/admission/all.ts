@@ -1,4 +1,4 @@
-/** Every admission plugin, in the order in which they run. ResourceQuota is last, when everything else has been decided. */
+/** All admission plugins in execution order. ResourceQuota runs last, when everything else has been decided. */
 
 import type { AdmissionPlugin } from './plugin.ts';
 import { alwaysPullImages } from './plugins/always-pull-images.ts';
@@ -59,7 +59,7 @@ const ordered: readonly AdmissionPlugin[] = [
   resourceQuota,
 ];
 
-/** Plugins that run only when they are enabled explicitly. */
+/** Plugins that run only when enabled explicitly. */
 const offByDefault: readonly AdmissionPlugin[] = [
   alwaysPullImages,
   extendedResourceToleration,
@@ -67,10 +67,10 @@ const offByDefault: readonly AdmissionPlugin[] = [
   denyServiceExternalIps,
 ];
 
-/** The names of all plugins, in their order. */
+/** The names of all plugins in order. */
 export const admissionPluginNames: readonly string[] = ordered.map(({ name }) => name);
 
-/** The plugins that run: those on by default and those enabled, without those disabled. */
+/** Returns the active plugins: those on by default and those enabled, without those disabled. */
 export function admissionPlugins(
   chosen: { readonly enabled?: readonly string[]; readonly disabled?: readonly string[] } = {},
 ): readonly AdmissionPlugin[] {

@@ -18,19 +18,22 @@ import type { Resource } from '../../objects/registry/registry.ts';
 import type { PluginPorts } from '../ports.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
-/** The plugins that handle one operation on one kind, in their order. */
+/** The plugins that handle one operation on one kind, in order. */
 interface Stages {
   readonly mutating: readonly AdmissionPlugin[];
   readonly validating: readonly AdmissionPlugin[];
 }
 
-/** The plugins that are enabled. Which ones handle what is worked out once, so that the others cost nothing. */
+/** The enabled plugins. The plugins for each operation are determined only once, so that the others cost nothing. */
 export class AdmissionChain implements AdmissionControl {
   readonly #plugins: readonly AdmissionPlugin[];
   readonly #ports: () => PluginPorts;
   readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
 
-  /** `ports`: what plugins are given; called once a request is admitted, as the server needs the chain to make them. */
+  /**
+   * `ports`: creates the ports of plugins; called once a request is admitted, because the server needs the chain to
+   * create them.
+   */
   constructor(plugins: readonly AdmissionPlugin[], ports: () => PluginPorts) {
     this.#plugins = plugins;
     this.#ports = ports;
@@ -42,7 +45,7 @@ export class AdmissionChain implements AdmissionControl {
     return stages && new OpenAdmission(this.#ports(), stages, request, subject);
   }
 
-  /** In the reverse order, since later plugins have seen what earlier ones put in. */
+  /** Runs in reverse order, since later plugins have seen the changes of earlier ones. */
   forget(kind: Kind, object: KubeObject): void {
     for (const plugin of this.#plugins.toReversed()) {
       if (plugin.forget && plugin.handles(kind, 'CREATE', undefined)) plugin.forget(object);
@@ -73,7 +76,7 @@ export class AdmissionChain implements AdmissionControl {
   }
 }
 
-/** The admission of one attempt: first admit(), then validate(), and settle() in the end, whatever happened. */
+/** The admission of one attempt: first admit(), then validate(), and finally settle(), whatever happened. */
 class OpenAdmission implements Admission {
   readonly #ports: PluginPorts;
   readonly #stages: Stages;
@@ -149,7 +152,7 @@ class OpenAdmission implements Admission {
     this.#settled.push(callback);
   }
 
-  /** Lets plugins change the object. Undefined when all of them answered at once. */
+  /** Lets plugins change the object. Returns undefined when all of them were synchronous. */
   admit(from = 0): Promise<void> | undefined {
     const plugins = this.#stages.mutating;
     for (let at = from; at < plugins.length; at++) {
@@ -169,7 +172,7 @@ class OpenAdmission implements Admission {
     return this.admit();
   }
 
-  /** Lets plugins reject the object. By now it has its name. */
+  /** Lets plugins reject the object, which has its name by now. */
   validate(from = 0): Promise<void> | undefined {
     this.name ||= this.object?.metadata.name ?? '';
     const plugins = this.#stages.validating;

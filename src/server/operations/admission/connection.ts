@@ -4,7 +4,7 @@ import type { Writer } from '../../objects/transaction/ports.ts';
 
 type Ports = Pick<Writer, 'admission'>;
 
-/** Admits a request that opens a stream, such as exec. Its options are the object; nothing is stored. */
+/** Admits a request that opens a stream, such as exec. Its options are the admitted object; nothing is stored. */
 export async function admitConnection(core: Ports, request: ApiRequest): Promise<void> {
   const { call, subresource } = request;
   const body = subresource!.body;

@@ -4,8 +4,8 @@ import type { AdmissionOperation, AdmissionRequest } from '../../objects/admissi
 import { type AdmittedForm, typeOf } from './form.ts';
 
 /**
- * A request as webhooks and expressions see it, without its objects: an AdmissionRequest of `admission.k8s.io`. Made for every
- * request that an expression looks at, so it always has the same fields; undefined ones count as absent.
+ * Describes a request for webhooks and expressions, without its objects: an AdmissionRequest of `admission.k8s.io`.
+ * Created for every request that an expression reads, so it always has the same fields; undefined ones count as absent.
  */
 export function describeRequest(request: AdmissionRequest, form: AdmittedForm) {
   const { resource, subresource, user, operation, dryRun, kind, name, namespace } = request;

@@ -1,6 +1,6 @@
 /**
- * Warns about policies and webhooks with `matchPolicy: Exact` that clients can avoid: a resource that they name is also served
- * under another group or version, such as Deployments in `extensions/v1beta1`.
+ * Warns about policies and webhooks with `matchPolicy: Exact` that clients can bypass: a resource that they name is
+ * also served under another group or version, such as Deployments in `extensions/v1beta1`.
  */
 import type { RuleWithOperations } from '../../../kinds/groups/admissionregistration/rule.ts';
 import type { Kind, Version } from '../../../kinds/kind.ts';
@@ -13,11 +13,11 @@ export interface MatchCriteria {
   readonly rules?: readonly RuleWithOperations[] | undefined;
 }
 
-/** Objects with more rules are not checked: a warning is not worth the time. */
+/** Limit for the number of checked rules: a warning is not worth more time. */
 const MAX_RULES = 500;
 const MAX_NAMED = 3;
 
-/** Warns the client who writes an object with such criteria. */
+/** Warns a client that writes an object with such criteria. */
 export function warnOfOtherVersions(
   kinds: Iterable<Kind>,
   criteria: readonly MatchCriteria[],
@@ -34,7 +34,7 @@ export function warnOfOtherVersions(
   }
 }
 
-/** The served versions of a kind that no rule matches, of which some rule names another version. */
+/** Returns the served versions of a kind that no rule matches although some rule names another version. */
 function otherVersions({ plural, versions }: Kind, rules: readonly RuleWithOperations[]): string[] {
   const own = rules.filter(({ resources = [] }) => resources.some((text) => text.split('/', 1)[0] === plural));
   if (own.length === 0) return [];

@@ -1,4 +1,4 @@
-/** What is admitted, in the version in which a webhook or a policy sees it. */
+/** Converts admitted objects to the version in which a webhook or a policy sees them. */
 import { ApiError } from '../../../api/errors.ts';
 import { clone, setPath, type Tree } from '../../../base/json/tree.ts';
 import { type KubeObject, splitApiVersion, type Version } from '../../../kinds/kind.ts';
@@ -9,7 +9,7 @@ import { scaleDefinition, scaleOf } from '../../objects/body/scale-view.ts';
 import { fromHub, type MaybeAsync, toHub, whenReady } from '../../objects/conversion/convert.ts';
 import { checkTree } from '../../objects/transaction/object-size.ts';
 
-/** A request as a webhook or a policy sees it. */
+/** A request in the form that a webhook or a policy sees. */
 export interface AdmittedForm {
   readonly version: Version;
   readonly type: GroupVersionKind;
@@ -23,7 +23,7 @@ interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** Converts copies of both objects. `isNew`: what only the server gives a new object is left out. */
+/** Converts copies of both objects. `isNew`: fields that only the server sets on new objects are left out. */
 export async function formOf(request: AdmissionRequest, version: Version, isNew: boolean): Promise<AdmittedForm> {
   const { object, old, body } = request;
   const converted = async (each: KubeObject | undefined) => each && inVersion(request, version, each);
@@ -36,7 +36,7 @@ export async function formOf(request: AdmissionRequest, version: Version, isNew:
   };
 }
 
-/** The same for readers that change nothing: the objects may be those of the request. */
+/** Converts both objects for readers that change nothing; they may be those of the request itself. */
 export function readOnlyForm(request: AdmissionRequest, version: Version, isNew: boolean): MaybeAsync<AdmittedForm> {
   const { object, old, body } = request;
   const read = (each: KubeObject | undefined) => each && readOnly(request, version, each);
@@ -87,8 +87,8 @@ function withOwnMetadata(object: KubeObject, { name, old }: AdmissionRequest, is
 }
 
 /**
- * The object in the stored version that a patched form stands for. What only the server writes is as it was before. Throws an
- * ApiError when it is no object of the kind.
+ * Converts a patched form back to the stored version. Fields that only the server writes are kept. Throws an ApiError
+ * when the result is not an object of the kind.
  */
 export async function fromForm(request: AdmissionRequest, version: Version, patched: unknown): Promise<KubeObject> {
   const { kind, body, subresource } = request;
@@ -116,7 +116,7 @@ export async function fromForm(request: AdmissionRequest, version: Version, patc
   return object;
 }
 
-/** Of a Scale only the number of replicas can be changed. */
+/** Applies the number of replicas, which is the only field of a Scale that can be changed. */
 function withReplicas(version: Version, before: KubeObject, patched: unknown): KubeObject {
   const { replicas = 0 } = (patched as { spec?: { replicas?: unknown } } | null)?.spec ?? {};
   if (!Number.isInteger(replicas)) {

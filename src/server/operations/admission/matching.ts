@@ -1,4 +1,4 @@
-/** Which requests a webhook or a policy applies to. */
+/** Matches requests with the criteria of a webhook or a policy. */
 import type { RuleWithOperations } from '../../../kinds/groups/admissionregistration/rule.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { Version } from '../../../kinds/kind.ts';
@@ -14,16 +14,19 @@ type NamedRule = RuleWithOperations & { readonly resourceNames?: readonly string
 
 export interface RequestCriteria {
   readonly rules: readonly NamedRule[];
-  /** Requests that do not match, whatever `rules` says. */
+  /** Rules for requests that never match, even if `rules` includes them. */
   readonly excluded?: readonly NamedRule[];
-  /** Whether every request matches when there are no rules; otherwise none does. */
+  /** True when every request matches if there are no rules; otherwise none does. */
   readonly matchesWithoutRules?: boolean;
   readonly matchPolicy: string;
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
 }
 
-/** Criteria that are compared with many requests. Which rules apply is worked out once for each resource and operation. */
+/**
+ * Criteria that are compared with many requests. The applicable rules are determined once for each resource and
+ * operation.
+ */
 export class RequestMatcher {
   readonly #criteria: RequestCriteria;
   readonly #namespaces: ReturnType<typeof fromLabelSelector>;
@@ -38,7 +41,7 @@ export class RequestMatcher {
     this.#namesObjects = [...criteria.rules, ...(criteria.excluded ?? [])].some((rule) => rule.resourceNames?.length);
   }
 
-  /** The version in which the request is to be seen; undefined when it does not match. */
+  /** Returns the version in which the request is shown; undefined when it does not match. */
   versionFor(core: Ports, request: AdmissionRequest): Version | undefined {
     const version = this.#namesObjects ? ruledVersion(request, this.#criteria) : this.#knownVersion(request);
     if (!version || !this.#matchesNamespace(core, request)) return undefined;
@@ -87,7 +90,7 @@ function versionOfRules(
 ): Version | undefined {
   const { version, kind } = request.resource;
   if (rules.some((rule) => ruleMatches(rule, request, version))) return version;
-  // A body of its own, such as an Eviction, has no other version.
+  // A separate body, such as an Eviction, has no other version.
   if (matchPolicy !== 'Equivalent' || request.body) return undefined;
   for (const rule of rules) {
     const equivalent = kind.versions.find((other) => other !== version && ruleMatches(rule, request, other));
@@ -110,7 +113,10 @@ function ruleMatches(rule: NamedRule, request: AdmissionRequest, { group, versio
   );
 }
 
-/** A Namespace has no namespace, although its own labels count as those of one. */
+/**
+ * Reports whether the request is in a namespace. A Namespace is not, although the namespace selector applies to its own
+ * labels.
+ */
 function isNamespaced({ kind, namespace }: AdmissionRequest): boolean {
   return kind !== Namespace && namespace !== '';
 }

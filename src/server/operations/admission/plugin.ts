@@ -21,25 +21,25 @@ import type { AdmissionOperation, AdmissionRequest } from '../../objects/admissi
 import type { PluginPorts } from '../ports.ts';
 
 export interface AdmissionPlugin {
-  /** The name for `--enable-admission-plugins`. */
+  /** The plugin's name in `--enable-admission-plugins`. */
   readonly name: string;
-  /** Whether the plugin is asked. Called once for each kind, operation and subresource, and remembered. */
+  /** Reports whether the plugin handles a request. Called once for each kind, operation and subresource, and cached. */
   handles(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): boolean;
   /**
-   * May change `request.object` or replace it. Parts that the object shares with `request.old` must be replaced, not changed.
-   * Runs twice in an attempt when a plugin asks for reinvocation, so that running it again must change nothing more.
+   * May change `request.object` or replace it. Parts that the object shares with `request.old` must be replaced, not
+   * changed. Runs twice in an attempt when a plugin requests reinvocation, so it must be idempotent.
    */
   admit?(core: PluginPorts, request: AdmissionRequest): void | Promise<void>;
   /**
-   * Removes what `admit` put in from a copy of a stored object that is exported. What a client may have sent as well is
-   * removed too where `admit` would put in the same again.
+   * Removes fields added by `admit` from a copy of a stored object that is exported. Also removes values that a client
+   * may have sent if `admit` would add the same again.
    */
   forget?(object: KubeObject): void;
   /**
-   * Promises that whatever `admit` puts in has all its defaults. After other plugins the object is decoded again by the
+   * True when everything that `admit` adds has all its defaults. After other plugins the object is decoded again by the
    * schema of the stored version, as if a client had sent it, so that defaults are filled in.
    */
   readonly keepsDefaults?: boolean;
-  /** May reject the object, by throwing. Must not change it. */
+  /** May reject the object by throwing. Must not change it. */
   validate?(core: PluginPorts, request: AdmissionRequest): void | Promise<void>;
 }

@@ -1,34 +1,34 @@
-/** Which webhooks and policies take part in the second round of mutating admission. */
+/** Selects the webhooks and policies for the second round of mutating admission. */
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { AdmissionRequest } from '../../objects/admission/request.ts';
 
-/** What the first round of a request leaves for the second. `T` identifies a webhook or a policy. */
+/** The state that the first round of a request leaves for the second. `T` identifies a webhook or a policy. */
 export class FirstRound<T> {
-  /** Those that want to see what others changed after them. */
+  /** Participants that want to see later changes. */
   readonly #asked = new Set<T>();
-  /** Those of them after which something was changed. */
+  /** Participants after which the object changed. */
   readonly #again = new Set<T>();
-  /** The object as they left it. */
+  /** The object as the participants left it. */
   #object: KubeObject | undefined;
 
-  /** Whether one takes part in this round. */
+  /** Reports whether a webhook or policy takes part in this round. */
   includes(each: T, { isReinvocation }: AdmissionRequest): boolean {
     return !isReinvocation || this.#again.has(each);
   }
 
-  /** One has been asked, and wants to be asked again when something is changed after it. */
+  /** Records a participant that wants to be called again when the object changes after it. */
   asked(each: T): void {
     this.#asked.add(each);
   }
 
-  /** The object has been changed: those asked before may take part in the second round. */
+  /** Records a change of the object: participants before it may take part in the second round. */
   changed(request: AdmissionRequest): void {
     this.#requireAgain();
     request.reinvoke();
   }
 
-  /** Plugins of the server may have changed the object since. */
+  /** Detects changes that plugins of the server have made since. */
   compare({ object }: AdmissionRequest): void {
     if (!deepEqual(this.#object, object)) this.#requireAgain();
   }

@@ -1,4 +1,6 @@
-/** Every subresource that the server serves: the one list. The compiler checks that each name has its descriptor. */
+/**
+ * The single list of all subresources that the server serves. The compiler checks that each name has its descriptor.
+ */
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import { approval } from './approval.ts';
 import { finalize } from './finalize.ts';

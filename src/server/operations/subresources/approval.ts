@@ -1,4 +1,4 @@
 import { objectPart } from './object-part.ts';
 
-/** Approves or denies a CertificateSigningRequest. The kind keeps everything but the conditions. */
+/** Approves or denies a CertificateSigningRequest. The kind preserves everything but the conditions. */
 export const approval = objectPart('approval', 'any');

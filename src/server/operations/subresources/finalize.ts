@@ -6,7 +6,7 @@ import { transact } from '../../objects/transaction/transaction.ts';
 import { replyOf } from '../verbs/reply.ts';
 import type { Subresource } from './subresource.ts';
 
-/** Replaces the finalizers in the spec of a namespace. A deleted namespace is removed when none is left. */
+/** Replaces the finalizers in the spec of a namespace. A deleted namespace is removed when no finalizer is left. */
 export const finalize: Subresource<'finalize'> = {
   name: 'finalize',
   operations: {

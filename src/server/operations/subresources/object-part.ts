@@ -9,9 +9,9 @@ import { update } from '../verbs/update.ts';
 import type { Subresource } from './subresource.ts';
 
 /**
- * A subresource at which clients read the whole object and write a part of it. What `updates` does not tell apart is up to
- * the hooks of the kind, which put back what this subresource may not change. The selfLink is the path of the subresource,
- * unless `keepsLink`.
+ * A subresource at which clients read the whole object and write a part of it. The hooks of the kind restore parts that
+ * this subresource may not change, beyond what `updates` excludes. The selfLink is the path of the subresource, unless
+ * `keepsLink`.
  */
 export function objectPart<N extends SubresourceName>(
   name: N,
@@ -30,7 +30,7 @@ export function objectPart<N extends SubresourceName>(
   };
 }
 
-/** The object with the path of the subresource as its selfLink. */
+/** Returns the object with the path of the subresource as its selfLink. */
 function withLink({ object }: Item, name: SubresourceName): Item {
   return plainItem({ ...object, metadata: { ...object.metadata, selfLink: `${object.metadata.selfLink}/${name}` } });
 }

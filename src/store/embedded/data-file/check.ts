@@ -5,14 +5,14 @@ import { hasMagic, type Meta, readMeta } from './meta.ts';
 import { checkLength } from './structure.ts';
 
 /**
- * Checks a data file, or the part of a file from `start` on that is one, without LMDB. Damaged values are in the result.
+ * Checks a data file, possibly embedded in a file from `start` on, without LMDB. Damaged values are in the result.
  * Rejects with StoreTorn when the file cannot be used at all, and with StoreFormat when it is some other file.
  */
 export async function checkDataFile(path: string, start = 0): Promise<Contents> {
   return inspect(path, start, (file) => checkContents({ file, start }, stableMeta(file, start)));
 }
 
-/** Checks as much as LMDB reads when it opens a file, before any of its tables. */
+/** Checks only the meta pages, which LMDB reads when it opens a file, before any of its tables. */
 export async function checkMetaPages(path: string): Promise<void> {
   await inspect(path, 0, (file) => checkLength({ file, start: 0 }, stableMeta(file, 0)));
 }
@@ -32,7 +32,7 @@ async function inspect<T>(path: string, start: number, check: (file: number) => 
   }
 }
 
-/** Attempts to read the meta pages between two writes of a process that uses the file. */
+/** Attempts to read the meta pages between two writes of another process. */
 const META_ATTEMPTS = 10;
 
 function stableMeta(file: number, start: number): Meta {
@@ -45,7 +45,7 @@ function stableMeta(file: number, start: number): Meta {
   }
 }
 
-/** The disk may fail, too. */
+/** An error of the disk, as opposed to damaged data. */
 function isSystemError(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).syscall !== undefined;
 }

@@ -21,27 +21,27 @@ import { checkStructure, VERSIONED } from './structure.ts';
 
 /** A record whose checksum does not match. */
 export interface DamagedRecord {
-  /** Undefined for a change that only history needs, such as a replaced value. */
+  /** The key; undefined for a change that only history needs, such as a replaced value. */
   readonly key: string | undefined;
   readonly revision: number;
 }
 
 export interface Contents {
   readonly state: State;
-  /** Keys that are not deleted. */
+  /** Number of keys that are not deleted. */
   readonly keys: number;
   readonly records: number;
   readonly damaged: readonly DamagedRecord[];
 }
 
-/** Positions as keys of maps: few commits have more than one write. */
+/** A position as the key of a map: few commits have more than one write. */
 type PositionId = number | string;
 
 const idOf = ({ revision, index }: Position): PositionId => (index === 0 ? revision : `${revision}.${index}`);
 
 /**
- * Checks what this store keeps in a data file: the index against the log, and every record against its checksum. A damaged
- * record concerns its key only, and is returned. Everything else throws: after it, nobody knows what else is wrong.
+ * Checks the tables of this store in a data file: the index against the log, and every record against its checksum. A
+ * damaged record concerns its key only, and is returned. Everything else throws: after it, nothing else can be trusted.
  */
 export function checkContents(at: DataFile, meta: Meta): Contents {
   const check = new ContentsCheck();
@@ -55,9 +55,9 @@ export function checkContents(at: DataFile, meta: Meta): Contents {
 
 class ContentsCheck {
   #state: State = EMPTY;
-  /** The index, until the record of each key was met: by position. */
+  /** Entries of the index by position, until their records are found. */
   readonly #newest = new Map<PositionId, { readonly key: string; readonly entry: Entry }>();
-  /** Records in history, until the change that replaced them was met. */
+  /** Records in history, until the changes that replaced them are found. */
   readonly #replaced = new Map<PositionId, { readonly key: string; readonly revision: number }>();
   readonly #damaged: DamagedRecord[] = [];
   #keys = 0;
@@ -108,7 +108,10 @@ class ContentsCheck {
     if (link && position.revision > this.#state.compacted) this.#follow(key, link, isCreation(record));
   }
 
-  /** A change in history needs the record that it replaced; a deletion before it may have been discarded. */
+  /**
+   * Follows a change in history to the record that it replaced, which must exist; a deletion before it may have been
+   * discarded.
+   */
   #follow(key: string, link: Position, created: boolean): void {
     const id = idOf(link);
     const replaced = this.#replaced.get(id);
@@ -127,7 +130,8 @@ class ContentsCheck {
     if (this.#last > this.#state.revision) {
       throw new Error(`the log goes up to revision ${this.#last}, and the state says ${this.#state.revision}`);
     }
-    // What follows a damaged record cannot be told from what nothing refers to. Below `compacted`, nobody reads it.
+    // After a damaged record, its references cannot be told from unreferenced records. Below `compacted`, nobody reads
+    // them.
     if (this.#damaged.length === 0) {
       for (const { key, revision } of this.#replaced.values()) {
         if (revision > this.#state.compacted) {

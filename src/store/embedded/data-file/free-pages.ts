@@ -4,9 +4,9 @@ import { FREE, type Pages } from './page.ts';
 const ENTRY_BYTES = 8;
 
 /**
- * Checks a row of the tree of free pages: the number of entries, then page numbers. A negative entry is the length of a
- * block of pages that begins with the next entry; zeros are gaps. LMDB writes new data to these pages: one that is in use
- * would be overwritten.
+ * Checks a row of the free-page tree: the number of entries, then page numbers. A negative entry is the length of a
+ * block of pages that begins with the next entry; zeros are gaps. LMDB writes new data to these pages: a page still in
+ * use would be overwritten.
  */
 export function checkFreePages(pages: Pages, row: Buffer): void {
   const count = row.length < ENTRY_BYTES ? Number.NaN : number(row, 0);

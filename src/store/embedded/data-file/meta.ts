@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs';
 
 /**
- * Reads the meta pages of LMDB's data file. The file begins with two of them: transactions write them in turns, so that
- * the one with the higher transaction number is valid, and the other is of the transaction before.
+ * Reads the meta pages of LMDB's data file. The file begins with two of them, which transactions write in turn: the one
+ * with the higher transaction number is valid, and the other belongs to the previous transaction.
  */
 export interface Meta {
   readonly pageSize: number;
@@ -42,7 +42,7 @@ const TRANSACTION = LAST_PAGE + 8;
 const META_BYTES = TRANSACTION + 8;
 const NO_PAGE = 2n ** 64n - 1n;
 
-/** Flags of the environment, which share a field with those of the tree of free pages: its keys are integers. */
+/** Flags of the environment, in a field shared with the flags of the free-page tree: its keys are integers. */
 const INTEGER_KEYS = 0x08;
 const DATA_IN_FILE = 0x4000;
 
@@ -50,13 +50,16 @@ const MIN_PAGE_BYTES = 512;
 const USUAL_PAGE_BYTES = 4096;
 const MAX_PAGE_BYTES = 65_536;
 
-/** Throws when the file, from `start` on, is not an LMDB data file of this version, or its meta pages are damaged. */
+/**
+ * Reads the newest meta page. Throws when the file, from `start` on, is not an LMDB data file of this version, or its
+ * meta pages are damaged.
+ */
 export function readMeta(file: number, start = 0): Meta {
   const first = readMetaAt(file, start, 0);
   const second = readMetaAt(file, start + first.pageSize, 1);
   if (first.pageSize !== second.pageSize) throw new Error('the meta pages have different page sizes');
   const [newest, other] = second.transaction > first.transaction ? [second, first] : [first, second];
-  // In a new file, neither was ever written; in a copy that LMDB made, the second one was.
+  // In a new file, neither page was ever written; in a copy made by LMDB, only the second one was.
   if (newest.transaction - other.transaction !== 1 && !isInitial(other)) {
     throw new Error(`the meta pages are of the transactions ${first.transaction} and ${second.transaction}`);
   }
@@ -68,7 +71,7 @@ function isInitial({ transaction, lastPage, free, main }: Meta): boolean {
   return transaction === 0 && lastPage === META_PAGES - 1 && isEmpty;
 }
 
-/** Whether one of the meta pages begins like those of LMDB: otherwise it is some other file. */
+/** Reports whether a meta page begins with the magic number of LMDB; if none does, it is some other file. */
 export function hasMagic(file: number, start = 0): boolean {
   const bytes = Buffer.alloc(PAGE_HEADER + 4);
   return [start, start + USUAL_PAGE_BYTES].some((offset) => {
@@ -122,7 +125,7 @@ export function readTree(bytes: Buffer, offset: number): Tree {
   };
 }
 
-/** An unsigned integer of 64 bits. It is not exact above 2^53, where no valid field is. */
+/** Reads an unsigned 64-bit integer. It is inexact above 2^53, where no valid field is. */
 export function number(bytes: Buffer, offset: number): number {
   return bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * 2 ** 32;
 }

@@ -1,11 +1,11 @@
 import { readSync } from 'node:fs';
 import { META_PAGES, type Meta, number, PAGE_HEADER } from './meta.ts';
 
-/** Where a data file is. */
+/** The location of a data file. */
 export interface DataFile {
   /** An open file. */
   readonly file: number;
-  /** Where the data begins in it: a snapshot has a header before it. */
+  /** Offset of the data: a snapshot has a header before it. */
   readonly start: number;
 }
 
@@ -22,21 +22,23 @@ export const ON_OVERFLOW_PAGES = 0x01;
 export const IS_TREE = 0x02;
 
 export const NODE_HEADER = 8;
-/** The value of a node on overflow pages: their first page, its transaction, and how many there are. */
+/** Size of a reference to overflow pages: their first page, its transaction, and their number. */
 const OVERFLOW_REFERENCE_BYTES = 24;
 
-/** Pages that are read at once while they are read in order. */
+/** Number of pages to read ahead in sequential reads. */
 const WINDOW_PAGES = 64;
-/** A file with no more pages is read at once (32 MB): a read of every page by itself takes longer than all checks. */
+/** Largest file that is read at once (32 MB): a separate read of every page takes longer than all checks. */
 const MAX_PAGES_AT_ONCE = 8_192;
 
-/** The pages of a data file, each of which has one owner: a page that is met twice is damage, and would be a loop. */
+/**
+ * The pages of a data file, each of which has one owner: a page that is reached twice is damage, and would be a loop.
+ */
 export class Pages {
   readonly meta: Meta;
   readonly #at: DataFile;
-  /** What each page is used for, as far as it was met. */
+  /** The use of each page reached so far. */
   readonly #uses: Uint8Array;
-  /** Pages that were read ahead: number `#first` up to, not including, `#end`. */
+  /** The read-ahead window: pages from `#first` up to, not including, `#end`. */
   #window: Buffer;
   #first = 0;
   #end = 0;
@@ -98,7 +100,10 @@ export function flagsOf(bytes: Buffer): number {
   return bytes.readUInt16LE(18);
 }
 
-/** The number of nodes of a page whose header and nodes are valid: every node lies inside, and none overlaps another. */
+/**
+ * Returns the number of nodes of a page, after checking its header and nodes: every node lies inside, and none overlaps
+ * another.
+ */
 export function checkNodes(page: number, bytes: Buffer, kind: typeof BRANCH | typeof LEAF): number {
   const space = bytes.length - PAGE_HEADER;
   const lower = bytes.readUInt16LE(20);
@@ -120,12 +125,12 @@ export function checkNodes(page: number, bytes: Buffer, kind: typeof BRANCH | ty
     end = offset;
   }
   if (used !== space - upper) throw new Error(`the nodes of page ${page} have ${used} bytes of ${space - upper}`);
-  // Nodes that were added in order lie in order.
+  // Nodes added in order also lie in order.
   if (!isPacked) checkPacked(page, bytes, count, kind);
   return count;
 }
 
-/** Nodes fill the end of a page without gaps, in any order. */
+/** Checks that nodes fill the end of a page without gaps, in any order. */
 function checkPacked(page: number, bytes: Buffer, count: number, kind: number): void {
   let end = bytes.length - PAGE_HEADER;
   const offsets = Uint16Array.from({ length: count }, (_, i) => bytes.readUInt16LE(PAGE_HEADER + 2 * i));
@@ -152,7 +157,7 @@ function invalidNode(page: number, node: number): Error {
   return new Error(`node ${node} of page ${page} is invalid`);
 }
 
-/** The offset of a node, which is stored from the end of the page's header. */
+/** Returns the offset of a node, which is stored relative to the end of the page's header. */
 export function nodeAt(bytes: Buffer, index: number): number {
   return PAGE_HEADER + bytes.readUInt16LE(PAGE_HEADER + 2 * index);
 }
@@ -162,7 +167,7 @@ export function keyOf(bytes: Buffer, node: number): Buffer {
   return bytes.subarray(start, start + bytes.readUInt16LE(node + 6));
 }
 
-/** The page that a node of a branch points to: 48 bits in three parts. */
+/** Returns the page that a node of a branch points to: 48 bits in three parts. */
 export function childOf(bytes: Buffer, node: number): number {
   return bytes.readUInt32LE(node) + bytes.readUInt16LE(node + 4) * 2 ** 32;
 }

@@ -9,31 +9,33 @@ export type Tables = Readonly<Record<string, Table>>;
 
 interface Table {
   readonly flags: number;
-  /** Takes its entries, in order. */
+  /** Receives the entries of the table, in order. */
   readonly visit: Visit;
 }
 
-/** Flag of lmdb's, for tables whose values begin with a version. */
+/** LMDB's flag for tables whose values begin with a version. */
 export const VERSIONED = 0x100;
 
-/** The file may be shorter than its last page says, when the last pages are free. More than this is not plausible. */
+/**
+ * Limit for pages missing at the end: the file may be shorter than its last page says, when the last pages are free.
+ */
 const MAX_MISSING_PAGES = 65_536;
 
 const TABLES: TreeRules = { nodeFlags: IS_TREE, compare: Buffer.compare };
 const TABLE: TreeRules = { nodeFlags: 0, compare: Buffer.compare };
-/** Transaction numbers in the byte order of the machine. */
+/** The rules of the free-page tree: transaction numbers in the byte order of the machine. */
 const FREE_LISTS: TreeRules = { nodeFlags: 0, compare: (a, b) => transaction(a) - transaction(b) };
 
 /**
- * Checks every page that LMDB may read or write, and visits the entries of the tables in the order in which `tables` names
- * them. Throws at the first damage: then nothing in the file can be relied on.
+ * Checks every page that LMDB may read or write, and visits the entries of the tables in the order of `tables`. Throws
+ * at the first damage: then nothing in the file can be trusted.
  */
 export function checkStructure(at: DataFile, meta: Meta, tables: Tables): void {
   checkLength(at, meta);
   const pages = new Pages(at, meta);
   const trees = new Map<string, Tree>();
   walkTree(pages, meta.main, TABLES, (key, value) => {
-    // With a zero at its end.
+    // The name has a trailing zero.
     const name = key.toString('latin1', 0, key.length - 1);
     if (key.at(-1) !== 0 || !Object.hasOwn(tables, name))
       throw new Error(`there is an unknown table ${JSON.stringify(name)}`);
@@ -46,11 +48,11 @@ export function checkStructure(at: DataFile, meta: Meta, tables: Tables): void {
     const tree = trees.get(name);
     if (tree) walkTree(pages, tree, TABLE, visit);
   }
-  // After all pages in use are known.
+  // Free pages are checked when all pages in use are known.
   walkTree(pages, meta.free, FREE_LISTS, (_, row) => checkFreePages(pages, row));
 }
 
-/** Throws when the file is far too short for the pages that it says are in use. */
+/** Throws when the file is far too short for the pages in use. */
 export function checkLength(at: DataFile, meta: Meta): void {
   const { lastPage, pageSize } = meta;
   const filePages = Math.floor((fstatSync(at.file).size - at.start) / pageSize);

@@ -14,11 +14,11 @@ import {
   type Pages,
 } from './page.ts';
 
-/** Takes an entry of a tree. The key and the value are valid until it returns. */
+/** Receives an entry of a tree. The key and the value are valid until it returns. */
 export type Visit = (key: Buffer, value: Buffer) => void;
 
 export interface TreeRules {
-  /** Flags that every node of a leaf has, besides that its value is on overflow pages. */
+  /** Required flags of every node in a leaf, besides the flag for overflow pages. */
   readonly nodeFlags: number;
   compare(a: Buffer, b: Buffer): number;
 }
@@ -26,13 +26,13 @@ export interface TreeRules {
 /** The deepest tree that LMDB's cursors can follow. */
 const MAX_DEPTH = 32;
 
-/** What references to overflow pages have for a transaction in a copy that LMDB made. */
+/** The transaction number of references to overflow pages in a copy made by LMDB. */
 const IN_A_COPY = 1;
 
 /** Keys must be at or after the first bound, and before the second. */
 type Bounds = readonly [from: Buffer | undefined, to: Buffer | undefined];
 
-/** Visits all entries of a tree in order, after everything that LMDB relies on has been checked. */
+/** Visits all entries of a tree in order, after checking everything that LMDB relies on. */
 export function walkTree(pages: Pages, tree: Tree, rules: TreeRules, visit: Visit): void {
   new TreeWalk(pages, tree, rules, visit).run();
 }
@@ -42,7 +42,7 @@ class TreeWalk {
   readonly #tree: Tree;
   readonly #rules: TreeRules;
   readonly #visit: Visit;
-  /** A page of each level: those of the levels above are still in use. */
+  /** A buffer per level: the pages of the levels above are still in use. */
   readonly #levels: Buffer[] = [];
   readonly #found = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
 
@@ -85,7 +85,7 @@ class TreeWalk {
     for (let i = first; i < count; i++) {
       const key = keyOf(bytes, nodeAt(bytes, i));
       const order = before === undefined ? 1 : compare(key, before);
-      // The first key of a leaf may be the one in the branch.
+      // The first key of a leaf may equal the one in the branch.
       if (order < 0 || (order === 0 && i > 0)) throw disordered(page);
       before = key;
     }
@@ -117,7 +117,7 @@ class TreeWalk {
     }
   }
 
-  /** A value on pages of its own, of which only the first has a header. */
+  /** Reads a value on overflow pages, of which only the first has a header. */
   #long(bytes: Buffer, reference: number, size: number): Buffer {
     const first = number(bytes, reference);
     const count = number(bytes, reference + 16);

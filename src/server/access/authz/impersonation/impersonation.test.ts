@@ -14,7 +14,7 @@ const listing = {
   ...{ verb: 'list', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'default', name: '' },
 };
 
-/** A question as `verb group/resource[/subresource] [namespace/]name`. */
+/** Formats attributes as `verb group/resource[/subresource] [namespace/]name`. */
 function spelt(asked: Attributes): string {
   if (asked.path !== undefined) return `${asked.verb} ${asked.path}`;
   const { verb, group, resource, subresource, namespace, name } = asked;
@@ -22,7 +22,7 @@ function spelt(asked: Attributes): string {
   return `${verb} ${what} ${namespace ? `${namespace}/` : ''}${name}`.trim();
 }
 
-/** Somebody who has the rights that the test names. */
+/** A sender with the rights that the test names. */
 function having(...rights: string[]) {
   const asked: string[] = [];
   const users: User[] = [];

@@ -1,4 +1,4 @@
-/** Impersonation: decides whether a sender may act as another user, and by which permission. */
+/** Impersonation: decides whether a sender may act as another user, and under which permission. */
 
 import { ApiError } from '../../../../api/errors.ts';
 import type { User } from '../../../../api/user.ts';
@@ -14,19 +14,19 @@ const ANONYMOUS = 'system:anonymous';
 const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 
-/** Limit for the senders whose last mode is remembered. */
+/** Limit for the cache of each sender's last mode. */
 const MAX_CACHED_BYTES = 2 * 1024 * 1024;
 
 const constraints = new WeakMap<User, string>();
 
-/** The constrained permission by which a user is impersonated; undefined for other users. */
+/** Returns the constrained permission under which a user is impersonated; undefined for other users. */
 export function constraintOn(user: User): string | undefined {
   return constraints.get(user);
 }
 
 export class Impersonation {
   readonly #authorizer: Authorizer;
-  /** By sender: the mode that succeeded last is tried first. */
+  /** The mode that last succeeded, by sender: it is tried first. */
   readonly #lastModes = new BoundedMap<Mode>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => 0 });
   readonly #attempts = new Counts();
   readonly #checks = new Counts();
@@ -36,8 +36,8 @@ export class Impersonation {
   }
 
   /**
-   * The user to act as, if the sender may. Rejects with the Forbidden of the first mode that was tried. `attributes` are
-   * those of the request with the sender as its user.
+   * Returns the user to act as, if the sender is allowed to. Rejects with the Forbidden of the first mode that was
+   * tried. `attributes` are those of the request with the sender as its user.
    */
   async userFor(requested: RequestedUser, attributes: Attributes): Promise<User> {
     const { user: sender } = attributes;
@@ -68,7 +68,7 @@ export class Impersonation {
     );
   }
 
-  /** Returns why the sender may not impersonate the user in this mode; undefined if it may. */
+  /** Returns the error if the sender may not impersonate the user in this mode; undefined if it may. */
   async #check(mode: Mode, requested: RequestedUser, attributes: Attributes): Promise<ApiError | undefined> {
     if (mode.isConstrained) {
       const error = await this.#authorize(whileImpersonating(attributes, mode), mode);
@@ -102,7 +102,7 @@ export class Impersonation {
   }
 }
 
-/** The permission to do what the request wants while impersonating somebody. */
+/** The attributes of the permission to perform the request while impersonating. */
 function whileImpersonating(attributes: Attributes, { name }: Mode): Attributes {
   const user = name === 'associated-node' ? onAnyNode(attributes.user) : attributes.user;
   const verb = `impersonate-on:${name}:${attributes.verb}`;
@@ -133,7 +133,9 @@ function userOf(requested: RequestedUser, mode: Mode): User {
   return user;
 }
 
-/** The requested groups, or those that follow from the name of a service account or, in a constrained mode, a node. */
+/**
+ * Returns the requested groups, or those implied by the name of a service account or, in a constrained mode, a node.
+ */
 function groupsOf({ name, groups }: RequestedUser, { isConstrained }: Mode): readonly string[] {
   if (groups.length > 0) return groups;
   const account = accountOf(name);
@@ -141,7 +143,7 @@ function groupsOf({ name, groups }: RequestedUser, { isConstrained }: Mode): rea
   return isConstrained && nodeOf(name) !== undefined ? ['system:nodes'] : [];
 }
 
-/** Adds `system:authenticated`, or `system:unauthenticated` for the anonymous user, unless the groups have either. */
+/** Adds `system:authenticated`, or `system:unauthenticated` for the anonymous user, unless one of them is present. */
 function withAuthenticated(name: string, groups: readonly string[]): string[] {
   const own = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
   return groups.includes(own) || groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, own];

@@ -1,7 +1,7 @@
 /**
- * The modes of impersonation. The legacy mode checks whether the sender may `impersonate` each part of the requested user,
- * and then allows whatever that user may do. The constrained modes also check whether the sender may perform the request
- * while impersonating a user of that sort, and reject some users altogether.
+ * The modes of impersonation. The legacy mode checks whether the sender may `impersonate` each part of the requested
+ * user, and then allows everything that user may do. The constrained modes also check whether the sender may perform
+ * the request while impersonating a user of that type, and reject some users altogether.
  */
 import type { User } from '../../../../api/user.ts';
 import { accountOf, hasOnlyName, nodeOf, type RequestedUser } from './requested-user.ts';
@@ -10,10 +10,10 @@ type ModeName = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-
 
 export interface Mode {
   readonly name: ModeName;
-  /** The permission that the sender needs for each part of the requested user. */
+  /** The verb that the sender needs for each part of the requested user. */
   readonly verb: string;
   readonly isConstrained: boolean;
-  /** Whether this mode is for such users. */
+  /** Reports whether the mode applies to such users. */
   applies(sender: User, requested: RequestedUser): boolean;
 }
 
@@ -23,7 +23,7 @@ function constrained(name: ModeName, applies: Mode['applies']): Mode {
   return { name, verb: `impersonate:${name}`, isConstrained: true, applies };
 }
 
-/** In the order in which they are tried. */
+/** The modes in the order in which they are tried. */
 export const modes: readonly Mode[] = [
   constrained('associated-node', (sender, requested) => {
     const node = nodeOf(requested.name);
@@ -35,15 +35,15 @@ export const modes: readonly Mode[] = [
   { name: 'legacy', verb: 'impersonate', isConstrained: false, applies: () => true },
 ];
 
-/** Whether the sender's token was issued for a pod on that node, or for the node itself. */
+/** Reports whether the sender's token was issued for a pod on that node, or for the node itself. */
 function runsOn({ extra }: User, node: string): boolean {
   const names = extra?.[NODE_NAME_KEY] ?? [];
   return names.length === 1 && names[0] === node;
 }
 
 /**
- * The sender without what identifies its node: permissions are granted for the node it is on, whichever that is. Its other
- * extra values name the node or change with it, so only their keys are kept.
+ * Removes the parts of the sender that identify its node: permissions are granted for the sender's current node,
+ * whichever it is. Its other extra values name the node or change with it, so only their keys are kept.
  */
 export function onAnyNode(sender: User): User {
   return {

@@ -1,4 +1,4 @@
-/** The permissions that impersonating a user needs, and what a constrained mode rejects altogether. */
+/** The permissions needed to impersonate a user, and the users that a constrained mode always rejects. */
 
 import type { ApiError } from '../../../../api/errors.ts';
 import type { User } from '../../../../api/user.ts';
@@ -8,17 +8,17 @@ import { forbiddenError } from '../forbidden-error.ts';
 import { type Mode, onAnyNode } from './modes.ts';
 import { accountOf, nodeOf, type RequestedUser } from './requested-user.ts';
 
-/** Satisfied if `any`, which stands for many, is allowed, or else each of `all`. */
+/** A check that is satisfied if `any`, which stands for many, is allowed, or else each of `all`. */
 export interface PermissionCheck {
   readonly any?: ResourceAttributes;
   readonly all: readonly ResourceAttributes[];
-  /** Set if no sender may do it. */
+  /** Set if no sender is allowed to. */
   readonly error?: ApiError;
 }
 
 const AUTHENTICATION_GROUP = 'authentication.k8s.io';
 const MASTERS = 'system:masters';
-/** From this number on, the permission for all of them is checked first. */
+/** Number of values from which the permission for all of them is checked first. */
 const WILDCARD_FIRST_COUNT = 4;
 
 export function permissionChecks(sender: User, requested: RequestedUser, mode: Mode): PermissionCheck[] {

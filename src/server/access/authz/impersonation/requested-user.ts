@@ -1,4 +1,4 @@
-/** The user that a request wants to impersonate, by its headers. */
+/** The user that a request wants to impersonate, from its headers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '../../../../api/errors.ts';
 import { put } from '../../../../base/json/tree.ts';
@@ -11,15 +11,15 @@ const EXTRA_PREFIX = 'impersonate-extra-';
 
 export interface RequestedUser {
   readonly name: string;
-  /** Empty if none is requested. */
+  /** The uid; empty if none is requested. */
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Undefined if the headers do not ask for impersonation. Throws a BadRequest. */
+/** Parses the headers; undefined if they do not request impersonation. Throws a BadRequest. */
 export function requestedUser(headers: IncomingHttpHeaders): RequestedUser | undefined {
-  // Most requests have none of the headers, which is found out without allocating anything.
+  // Fast path: most requests have none of the headers, which is checked without allocating.
   if (!hasImpersonationHeaders(headers)) return undefined;
   const extra: Record<string, string[]> = {};
   for (const [header, value] of Object.entries(headers)) {
@@ -66,7 +66,7 @@ function hasImpersonationHeaders(headers: IncomingHttpHeaders): boolean {
   return false;
 }
 
-/** Node joins repeated headers with `, `; each value is checked by itself. */
+/** Splits repeated headers, which Node joins with `, `; each value is checked by itself. */
 function valuesOf(value: string | string[] | undefined): string[] {
   if (value === undefined) return [];
   return (Array.isArray(value) ? value : [value]).flatMap((text) => text.split(', '));
@@ -84,7 +84,7 @@ function unescaped(key: string): string {
   }
 }
 
-/** As Go prints the struct, which Kubernetes' error message contains. */
+/** Formats the user as Go prints the struct, which is part of Kubernetes' error message. */
 function printed({ name, uid, groups, extra }: RequestedUser): string {
   const list = (texts: readonly string[]) => `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`;
   const entries = Object.keys(extra)

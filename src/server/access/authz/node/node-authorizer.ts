@@ -1,4 +1,7 @@
-/** What a node may do: report on itself and its pods, and read what those pods need. It has no opinion on anything else. */
+/**
+ * The permissions of a node: to report on itself and its pods, and to read what those pods need. It has no opinion on
+ * anything else.
+ */
 
 import type { User } from '../../../../api/user.ts';
 import { PersistentVolume } from '../../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -57,7 +60,7 @@ export class NodeAuthorizer implements Authorizer {
     return { ...NO_RULES, incomplete: true, error: 'node authorizer does not support user rule resolution' };
   }
 
-  /** Decides about resources that a node may use object by object; undefined for all others. */
+  /** Decides about resources that a node may access object by object; undefined for all others. */
   #decideByObject(node: string, attributes: ResourceAttributes): Decision | undefined {
     const { group, resource, subresource } = attributes;
     switch (group ? `${resource}.${group}` : resource) {
@@ -98,7 +101,7 @@ export class NodeAuthorizer implements Authorizer {
     return this.#pods.needs(node, kind, { namespace, name }) ? ALLOW : unrelated(node);
   }
 
-  /** A node may read a secret that one of its pods refers to, or one of their volumes. */
+  /** Allows a node to read a secret that one of its pods, or one of their volumes, refers to. */
   #secret(node: string, attributes: ResourceAttributes): Decision {
     const decision = this.#needed(node, 'secrets', attributes);
     if (decision === ALLOW || attributes.name === '') return decision;
@@ -112,7 +115,7 @@ export class NodeAuthorizer implements Authorizer {
     return decision;
   }
 
-  /** The volume of a claim. Both must name each other, since a claim alone could name any volume. */
+  /** Returns the volume of a claim. Both must name each other, since a claim alone could name any volume. */
   #volumeOf({ namespace, name }: { namespace: string; name: string }): PersistentVolume | undefined {
     const claim = this.#read(PersistentVolumeClaim, namespace, name);
     const volume = claim && this.#read(PersistentVolume, '', claim.spec?.volumeName ?? '');
@@ -127,7 +130,10 @@ export class NodeAuthorizer implements Authorizer {
     return this.#pods.needs(node, 'persistentvolumeclaims', at) ? ALLOW : unrelated(node);
   }
 
-  /** Volumes that are directories on the node: it finds them by label, and reports when their data is deleted. */
+  /**
+   * Allows access to volumes that are directories on the node: the node lists them by label, and reports when their
+   * data is deleted.
+   */
   #directory(node: string, attributes: ResourceAttributes): Decision | undefined {
     const { verb, name, labelSelector = [] } = attributes;
     if ((verb === 'list' || verb === 'watch') && isOnly(labelSelector, DIRECTORY_NODE, node)) return ALLOW;
@@ -136,7 +142,7 @@ export class NodeAuthorizer implements Authorizer {
     return volume && nodeDirectory(volume)?.node === node ? ALLOW : undefined;
   }
 
-  /** An object whose spec names the node it is for. */
+  /** Allows access to an object whose spec names this node. */
   #own(node: string, kind: Kind<WithNode>, { namespace, name }: ResourceAttributes): Decision {
     if (name === '') return noOpinion('No Object name found');
     return this.#read(kind, namespace, name)?.spec?.nodeName === node ? ALLOW : unrelated(node);
@@ -190,7 +196,7 @@ export class NodeAuthorizer implements Authorizer {
       case 'update status':
       case 'patch status':
       case 'create eviction':
-        // Node restriction checks which pods.
+        // NodeRestriction checks the pods themselves.
         return ALLOW;
       default:
         return NO_OPINION;
@@ -206,7 +212,7 @@ function unrelated(node: string): Decision {
   return noOpinion(`no relationship found between node '${node}' and this object`);
 }
 
-/** Returns why the request is not a read of a namespaced object; undefined if it is. */
+/** Returns a decision if the request is not a read of a namespaced object; undefined if it is. */
 function reading({ verb, subresource, namespace }: ResourceAttributes): Decision | undefined {
   if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion('can only read resources of this type');
   if (subresource !== '') return noOpinion('cannot read subresource');
@@ -223,7 +229,7 @@ function updatingStatus({ verb }: ResourceAttributes): Decision | undefined {
   return verb === 'update' || verb === 'patch' ? undefined : noOpinion('can only get/update/patch this type');
 }
 
-/** A create has no name yet; node restriction checks it. */
+/** Allows access to the node's lease. A create has no name yet; NodeRestriction checks it. */
 function lease(node: string, { verb, namespace, name }: ResourceAttributes): Decision {
   if (!SAME_NAME_VERBS.includes(verb)) return noOpinion('can only get, create, update, patch, or delete a node lease');
   if (namespace !== NODE_LEASE_NAMESPACE)
@@ -239,7 +245,7 @@ function csiNode(node: string, { verb, subresource, name }: ResourceAttributes):
   return noOpinion('can only access CSINode with the same name as the requesting node');
 }
 
-/** A node may read and write its own Node object, also before that exists. */
+/** Allows a node to read and write its own Node object, even before that exists. */
 function ownNode(node: string, { verb, subresource, name }: ResourceAttributes): Decision {
   switch (`${verb} ${subresource}`) {
     case 'create ':
@@ -264,7 +270,7 @@ function selectsNode({ fieldSelector = [] }: ResourceAttributes, field: string, 
   return isOnly(fieldSelector, field, node);
 }
 
-/** Whether a selector matches only objects with this value. */
+/** Reports whether a selector matches only objects with this value. */
 function isOnly(selector: readonly SelectorRequirement[], name: string, value: string): boolean {
   return selector.some(
     ({ key, operator, values = [] }) => key === name && operator === 'In' && values.length === 1 && values[0] === value,

@@ -1,6 +1,6 @@
 /**
- * The objects that the pods of each node refer to. A write only records which pod changed; the index is brought up to date
- * on the next request of a node. If no node ever asks, nothing is kept.
+ * An index of the objects that the pods of each node refer to. A write only records which pod changed; the index is
+ * updated on the next request of a node. Without requests from nodes, nothing is kept.
  */
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Cache } from '../../../objects/cache/cache.ts';
@@ -10,12 +10,12 @@ import { type ReferredKind, referencesOf } from './references.ts';
 /** Marks mirror pods, which a node creates itself: they must not give it access to anything. */
 export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 
-/** If more pods have changed since the last request of a node, the index is dropped. */
+/** Limit for changed pods since the last request of a node; beyond it, the index is dropped. */
 const MAX_CHANGED_PODS = 20_000;
 
 export class NodePods {
   readonly #cache: Cache;
-  /** By node and pod: what the pod refers to. */
+  /** References of pods, by node and pod. */
   readonly #nodes = new Map<string, Map<string, ReadonlySet<string>>>();
   readonly #nodeOfPod = new Map<string, string>();
   #changed: Map<string, ObjectKey> | undefined;
@@ -31,20 +31,20 @@ export class NodePods {
       this.#changed.set(at.key, at);
       return;
     }
-    // No node has asked for long: the next one rebuilds the index.
+    // No node has sent a request for long: the next one rebuilds the index.
     this.#changed = undefined;
     this.#nodes.clear();
     this.#nodeOfPod.clear();
   }
 
-  /** Whether a pod of the node refers to the object. */
+  /** Reports whether a pod of the node refers to the object. */
   needs(node: string, kind: ReferredKind, at: { readonly namespace: string; readonly name: string }): boolean {
     const key = keyOf(kind, at);
     for (const references of this.#referencesOf(node)) if (references.has(key)) return true;
     return false;
   }
 
-  /** The claims of the node's pods. */
+  /** Yields the claims of the node's pods. */
   *claims(node: string): Generator<{ readonly namespace: string; readonly name: string }> {
     for (const references of this.#referencesOf(node)) {
       for (const reference of references) {

@@ -14,7 +14,7 @@ export interface Reference {
   readonly name: string;
 }
 
-/** What a pod refers to, possibly with duplicates. */
+/** Returns the references of a pod, possibly with duplicates. */
 export function referencesOf({ metadata, spec = {}, status = {} }: Sparse<Pod>): Reference[] {
   const found: Reference[] = [];
   const add = (kind: ReferredKind, name: string | undefined) => {
@@ -67,7 +67,7 @@ function addOfVolume(volume: Sparse<Volume>, add: Add): void {
   }
 }
 
-/** The secrets that a node needs to mount a volume; not those that only controllers need. */
+/** Returns the secrets that a node needs to mount a volume, without those that only controllers need. */
 export function secretsOfVolume({
   spec = {},
 }: Sparse<PersistentVolume>): { readonly namespace: string; readonly name: string }[] {

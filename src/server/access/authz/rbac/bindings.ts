@@ -1,6 +1,6 @@
 /**
- * An index of ClusterRoleBindings and RoleBindings by the users and groups they name. It follows the cache change by change,
- * so a binding takes effect as soon as it can be read.
+ * An index of ClusterRoleBindings and RoleBindings by their users and groups. It follows the cache change by change, so
+ * a binding takes effect as soon as it can be read.
  */
 
 import type { User } from '../../../../api/user.ts';
@@ -13,16 +13,16 @@ import type { Cache } from '../../../objects/cache/cache.ts';
 import type { ChangeRecord } from '../../../objects/cache/change-record.ts';
 import type { Entry } from '../../../objects/cache/entry.ts';
 
-/** What a binding grants to one of its subjects. */
+/** The grant of a binding to one of its subjects. */
 export interface Grant {
   readonly binding: string;
-  /** Empty for a ClusterRoleBinding. */
+  /** The namespace; empty for a ClusterRoleBinding. */
   readonly namespace: string;
   readonly roleRef: RoleRef;
   readonly subject: Subject;
 }
 
-/** Where the index has the grants of a user or group. */
+/** A position in the index: the grants of a user or group. */
 interface IndexPosition {
   readonly index: Map<string, Map<string, Grant>>;
   readonly name: string;
@@ -34,10 +34,10 @@ const KINDS = [ClusterRoleBinding, RoleBinding] as const;
 
 export class Bindings {
   readonly #cache: Cache;
-  /** By user name, then by the binding's key; the same for groups. */
+  /** Grants by user name, then by the binding's key; the same for groups. */
   readonly #users = new Map<string, Map<string, Grant>>();
   readonly #groups = new Map<string, Map<string, Grant>>();
-  /** By the binding's key: where its grants are, so that they can be removed. */
+  /** Positions of a binding's grants by the binding's key, to remove them. */
   readonly #positions = new Map<string, readonly IndexPosition[]>();
   #isFilled = false;
 
@@ -45,7 +45,7 @@ export class Bindings {
     this.#cache = cache;
   }
 
-  /** The grants for a user and its groups; each binding once. */
+  /** Returns the grants for a user and its groups, each binding once. */
   of({ name, groups }: User): readonly Grant[] {
     if (!this.#isFilled) this.#fill();
     const found = new Map<string, Grant>();
@@ -54,11 +54,11 @@ export class Bindings {
     };
     addAll(this.#users.get(name));
     for (const group of groups) addAll(this.#groups.get(group));
-    // In the order in which bindings are listed, ClusterRoleBindings first.
+    // Sorts the bindings in list order, ClusterRoleBindings first.
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, grant]) => grant);
   }
 
-  /** To be called for every change of a binding, in order. */
+  /** Must be called for every change of a binding, in order. */
   changed(record: ChangeRecord, kind: (typeof KINDS)[number]): void {
     // The index is built on first use.
     if (!this.#isFilled) return;
@@ -98,7 +98,7 @@ export class Bindings {
     this.#positions.delete(key);
   }
 
-  /** A service account is indexed as the user that its tokens authenticate. */
+  /** Returns the position of a subject. A service account is indexed as the user that its tokens authenticate. */
   #positionOf(subject: Subject, namespace: string): IndexPosition | undefined {
     switch (subject.kind) {
       case 'User':

@@ -44,7 +44,7 @@ const questions = [
 const allows = (held: readonly PolicyRule[], asked: (typeof questions)[number]) =>
   held.some((each) => ruleAllows(each, asked));
 
-/** The definition of `uncovered`, by permissions one by one. */
+/** A reference implementation of `uncovered` that compares single permissions. */
 function missingSingles(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const singles = wanted.flatMap(({ verbs, apiGroups = [], resources = [], resourceNames, nonResourceURLs = [] }) => [
     ...apiGroups.flatMap((group) =>

@@ -1,30 +1,31 @@
-/** Whether rules cover other rules, so that nobody can grant permissions they do not have. */
+/** Checks whether rules cover other rules, so that nobody can grant permissions they do not have. */
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { type Block, type HeldRule, HeldRules, type Value } from './held-rules.ts';
 
 /** Limit for the values that are compared: a check of ordinary roles compares some thousands. */
 const MAX_COMPARISONS = 2_000_000;
-/** Comparing two rules takes as long as this many comparisons of values, and one for each of their values. */
+/** Cost of comparing two rules, in comparisons of values; each of their values costs one more. */
 const COMPARISONS_PER_RULE = 10;
 
-/** Up to so many missing permissions are returned one by one; more are returned as rules. */
+/** Limit up to which missing permissions are returned one by one; more are returned as rules. */
 const MAX_SINGLE_PERMISSIONS = 1_000;
 
-/** Further lines of a description, and further values in a line, are left out. */
+/** Limit for the lines of a description, and for the values in a line; further ones are left out. */
 const MAX_DESCRIBED_RULES = 1_000;
 const MAX_DESCRIBED_VALUES = 1_000;
 
-/** The permissions that are missing, as rules. */
+/** Missing permissions, as rules. */
 export interface Uncovered {
   readonly rules: readonly PolicyRule[];
-  /** False if there was too much to compare, so that some of the rules may be covered after all. */
+  /** False if the limit of comparisons was reached, so that some of the rules may be covered after all. */
   readonly isExact: boolean;
 }
 
 /**
- * What `wanted` allows and `held` does not, split into single permissions (one verb on one resource or path) unless they
- * are too many. A rule of 500 groups, 500 resources and 500 verbs stands for 125 million permissions, so rules are
- * compared as a whole: what a held rule covers is cut out of the wanted one, and the rest is compared with the next.
+ * Returns the permissions in `wanted` but not in `held`, split into single permissions (one verb on one resource or
+ * path) unless they are too many. A rule of 500 groups, 500 resources and 500 verbs stands for 125 million permissions,
+ * so rules are compared as a whole: the part covered by a held rule is cut out of the wanted one, and the rest is
+ * compared with the next.
  */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Uncovered {
   const owned = new HeldRules(held);
@@ -39,7 +40,7 @@ export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRu
   return { rules: missing.flatMap(({ block, rest }) => singles(block, rest).map(ruleOf)), isExact };
 }
 
-/** Rules come here before they are validated, so that any of their lists may be missing. */
+/** Converts a rule, which is not validated yet, so any of its lists may be missing. */
 function blocksOf(rule: Partial<PolicyRule>): Block[] {
   const { verbs = [], apiGroups = [], resources = [], resourceNames, nonResourceURLs = [] } = rule;
   const names = resourceNames?.length ? resourceNames : [undefined];
@@ -73,7 +74,7 @@ function ruleOf({ type, lists }: Block): PolicyRule {
   };
 }
 
-/** The single permissions of blocks that are parts of `whole`, in its order. */
+/** Returns the single permissions of blocks that are parts of `whole`, in its order. */
 function singles(whole: Block, parts: readonly Block[]): Block[] {
   const found = parts.flatMap(({ type, lists }) =>
     lists
@@ -92,7 +93,7 @@ function singles(whole: Block, parts: readonly Block[]): Block[] {
   });
 }
 
-/** The parts of a block that no rule covers: all that is left when the work is used up. */
+/** Returns the parts of a block that no rule covers; when the work is used up, all remaining parts. */
 function remainderOf(block: Block, held: HeldRules, work: { left: number }): readonly Block[] {
   let rest: readonly Block[] = [block];
   for (const rule of held.about(block)) {
@@ -102,7 +103,7 @@ function remainderOf(block: Block, held: HeldRules, work: { left: number }): rea
   return rest;
 }
 
-/** What remains of a block when that which a rule covers is cut out: disjoint blocks. */
+/** Cuts the part covered by a rule out of a block. Returns disjoint blocks. */
 function without(block: Block, rule: HeldRule, work: { left: number }): readonly Block[] {
   work.left -= COMPARISONS_PER_RULE;
   const tests = rule.tests(block.type);
@@ -156,7 +157,7 @@ function shortened(values: readonly string[]): string {
   return `${quoted(values.slice(0, MAX_DESCRIBED_VALUES)).slice(0, -1)} ... and ${values.length - MAX_DESCRIBED_VALUES} more]`;
 }
 
-/** A list in Go's `%q` format: `["a" "b"]`. */
+/** Formats a list with Go's `%q`: `["a" "b"]`. */
 export function quoted(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

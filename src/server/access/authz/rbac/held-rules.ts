@@ -4,16 +4,16 @@ import { coversPath } from './rule.ts';
 
 export type Value = string | undefined;
 
-/** Every combination of one value from each list. */
+/** A product of lists: every combination of one value from each list. */
 export interface Block {
   readonly type: 'resources' | 'paths';
-  /** Groups, resources, verbs and names (undefined: all objects); or paths and verbs. */
+  /** The lists: groups, resources, verbs and names (undefined: all objects); or paths and verbs. */
   readonly lists: readonly (readonly Value[])[];
 }
 
 interface ValueTest {
   covers(value: Value): boolean;
-  /** Comparisons per value. */
+  /** Number of comparisons per value. */
   readonly cost: number;
 }
 
@@ -30,13 +30,13 @@ export class HeldRule {
     this.#paths = [resourceNames.length > 0 ? NEVER : pathTest(nonResourceURLs), verb];
   }
 
-  /** One for each list of a block. */
+  /** Returns a test for each list of a block. */
   tests(type: Block['type']): readonly ValueTest[] {
     return type === 'paths' ? this.#paths : this.#resources;
   }
 }
 
-/** Finds the rules that may cover a part of a block: by resource, because most rules are about different ones. */
+/** Finds the rules that may cover a part of a block, by resource, because most rules are about different ones. */
 export class HeldRules {
   readonly #byResource = new Map<Value, HeldRule[]>();
   /** Rules with a wildcard among their resources. */
@@ -91,7 +91,7 @@ function resourceTest(owned: readonly string[]): ValueTest {
   };
 }
 
-/** A rule with names does not cover one without. */
+/** Tests names. A rule with names does not cover one without. */
 function nameTest(owned: readonly string[]): ValueTest {
   if (owned.length === 0) return { covers: () => true, cost: 1 };
   const names = new Set<Value>(owned);

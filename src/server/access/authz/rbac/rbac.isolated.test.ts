@@ -166,7 +166,7 @@ describe('what is remembered of decisions is limited in bytes', () => {
   });
 });
 
-/** Every rule of every binding, one after the other: what a decision must come to, however it is come by. */
+/** A reference implementation that evaluates every rule of every binding. */
 function naively(world: World, { user, ...asked }: Attributes): boolean {
   const namespace = 'namespace' in asked ? asked.namespace : '';
   const names = (subject: any, home: string) =>

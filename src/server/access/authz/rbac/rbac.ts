@@ -17,18 +17,18 @@ import { Bindings } from './bindings.ts';
 import { joinErrors, type RulesOf, UserPermissions } from './user-permissions.ts';
 
 /**
- * Limit for the cached permissions and decisions of all users. Clients decide how many there are and how long their names
- * are: with reviews, everyone can ask about any path or resource, and with impersonation, for any number of users.
+ * Limit for the cached permissions and decisions of all users. Clients control their number and the length of their
+ * names: with reviews, everyone can ask about any path or resource, and with impersonation, for any number of users.
  */
 const MAX_CACHED_BYTES = 16 * 1024 * 1024;
-/** Estimates of the memory of a user's permissions, and of one binding that applies to the user. */
+/** Estimates for the memory of a user's permissions, and of a binding that applies to the user. */
 const USER_BYTES = 1_000;
 const GRANT_BYTES = 250;
 
 export class Rbac implements Authorizer {
   readonly #cache: Cache;
   readonly #bindings: Bindings;
-  /** By user object, which is the same for most requests of a user, and else by name and groups. */
+  /** Permissions by user object, which is the same for most requests of a user, and otherwise by name and groups. */
   #byUser = new WeakMap<User, UserPermissions>();
   readonly #byIdentity = new Map<string, UserPermissions>();
   readonly #budget = new ByteBudget({ maxBytes: MAX_CACHED_BYTES, onFull: () => this.#invalidate() });
@@ -63,12 +63,12 @@ export class Rbac implements Authorizer {
     };
   }
 
-  /** Every rule that applies to the user in the namespace, and errors that occurred while collecting them. */
+  /** Returns all rules that apply to the user in the namespace, and the errors that occurred while collecting them. */
   policyFor(user: User, namespace: string): { rules: readonly PolicyRule[]; errors: readonly string[] } {
     return this.#permissionsOf(user).rulesIn(namespace);
   }
 
-  /** The rules of the role that a binding in the namespace refers to. Throws a NotFound. */
+  /** Returns the rules of the role that a binding in the namespace refers to. Throws a NotFound. */
   rulesOfRole({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] {
     const role = kind === 'Role' ? this.#find(Role, namespace, name) : this.#find(ClusterRole, '', name);
     return role.rules ?? [];

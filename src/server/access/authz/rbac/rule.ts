@@ -1,4 +1,4 @@
-/** Whether a role's rule allows a request. Allocates nothing. */
+/** Reports whether a role's rule allows a request. Allocates nothing. */
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import type { Attributes, ResourceAttributes } from '../authorizer.ts';
 
@@ -13,7 +13,7 @@ export function allowsVerb({ verbs }: PolicyRule, verb: string): boolean {
   return false;
 }
 
-/** Regardless of the object's name. */
+/** Reports whether a rule allows access to a resource, regardless of the object's name. */
 export function allowsResource(
   { apiGroups = [], resources = [] }: PolicyRule,
   { group, resource, subresource }: Pick<ResourceAttributes, 'group' | 'resource' | 'subresource'>,
@@ -25,7 +25,7 @@ export function allowsResource(
       if (each === resource) return true;
       continue;
     }
-    // `pods/log`, or `*/log` for this subresource of every resource.
+    // Matches `pods/log`, or `*/log` for this subresource of every resource.
     if (each.length < subresource.length + 2 || !each.endsWith(subresource)) continue;
     const slash = each.length - subresource.length - 1;
     if (each[slash] !== '/') continue;
@@ -35,7 +35,7 @@ export function allowsResource(
   return false;
 }
 
-/** A rule with resource names does not allow requests without a name: lists and creates. */
+/** Checks the name. A rule with resource names does not allow requests without a name: lists and creates. */
 function allowsName({ resourceNames }: PolicyRule, name: string): boolean {
   return !resourceNames?.length || resourceNames.includes(name);
 }
@@ -45,7 +45,7 @@ export function allowsPath({ nonResourceURLs = [] }: PolicyRule, path: string): 
   return false;
 }
 
-/** `/healthz/*` matches every path that starts with `/healthz/`. */
+/** Matches a path: `/healthz/*` matches every path that starts with `/healthz/`. */
 export function coversPath(pattern: string, path: string): boolean {
   if (!pattern.endsWith('*')) return pattern === path;
   let end = pattern.length - 1;

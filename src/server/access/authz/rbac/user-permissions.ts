@@ -1,4 +1,4 @@
-/** The permissions of one user, from its bindings. Created on first use, discarded when a role or binding changes. */
+/** The permissions of a user, from its bindings. Created on first use, discarded when a role or binding changes. */
 
 import type { ByteBudget } from '../../../../base/bytes/byte-budget.ts';
 import { detached, textBytes } from '../../../../base/collections/bounded-map.ts';
@@ -7,21 +7,21 @@ import { type Attributes, type Decision, NO_OPINION, type ResourceAttributes } f
 import type { Grant } from './bindings.ts';
 import { allowsPath, allowsResource, allowsVerb } from './rule.ts';
 
-/** Estimates of the memory of a cached decision, with the maps that lead to it, and of a name that rules list. */
+/** Estimates for the memory of a cached decision, including its maps, and of a name in rules. */
 const DECISION_BYTES = 800;
 const NAME_BYTES = 100;
 
-/** The rules of a grant's role, or an error message if there are none. */
+/** Returns the rules of a grant's role, or an error message if it has none. */
 export type RulesOf = (grant: Grant) => readonly PolicyRule[] | string;
 
-/** The rules of one binding, and the decision that is based on them. */
+/** The rules of a binding, and the decision based on them. */
 interface Source {
   readonly grant: Grant;
   readonly rules: readonly PolicyRule[];
   decision: Decision | undefined;
 }
 
-/** Decisions about a verb on a resource: for all objects, and for those that rules name. */
+/** Decisions about a verb on a resource: for all objects, and for those named in rules. */
 interface ResourceDecisions {
   readonly all: Decision | undefined;
   readonly byName: ReadonlyMap<string, Decision> | undefined;
@@ -32,10 +32,10 @@ const NONE: ResourceDecisions = Object.freeze({ all: undefined, byName: undefine
 /** The rules of one scope: the whole cluster, or one namespace. */
 class Scope {
   readonly #sources: Source[] = [];
-  /** By resource, subresource, group and verb: existing strings, so that a lookup allocates none. */
+  /** Decisions by resource, subresource, group and verb: existing strings, so that a lookup allocates none. */
   readonly #byResource = new Map<string, Map<string, Map<string, Map<string, ResourceDecisions>>>>();
   readonly #byPath = new Map<string, Map<string, Decision | undefined>>();
-  /** Of the decisions of all users. */
+  /** The budget for the decisions of all users. */
   readonly #budget: ByteBudget;
   readonly errors: string[] = [];
 
@@ -128,7 +128,7 @@ export class UserPermissions {
     );
   }
 
-  /** Every rule that applies in the namespace, and errors that occurred while collecting them. */
+  /** Returns all rules that apply in the namespace, and the errors that occurred while collecting them. */
   rulesIn(namespace: string): { readonly rules: readonly PolicyRule[]; readonly errors: readonly string[] } {
     const local = this.#namespaces.get(namespace);
     if (!local) return this.#cluster;
@@ -175,7 +175,7 @@ function describe({ binding, namespace, roleRef, subject }: Grant): string {
   return `${kind} "${name}" of ${roleRef.kind} "${roleRef.name}" to ${subject.kind} "${subjectName}"`;
 }
 
-/** Joins errors as Go's aggregate error does: each once, in brackets if there are several. */
+/** Joins errors as Go's aggregate error does: without duplicates, in brackets if there are several. */
 export function joinErrors(errors: readonly string[]): string {
   const different = [...new Set(errors)];
   return different.length === 1 ? different[0]! : `[${different.join(', ')}]`;

@@ -2,7 +2,7 @@ import { parseAnswer } from '../../../outbound/webhooks/parse-answer.ts';
 import { createPost, type Endpoint } from '../../../outbound/webhooks/post.ts';
 import type { PostReview, ReviewStatus } from './webhook.ts';
 
-/** Posts SubjectAccessReviews to a webhook. It must use https, since its answers grant permissions. */
+/** Posts SubjectAccessReviews to a webhook, which must use https, since its answers grant permissions. */
 export function createPostReview(endpoint: Endpoint): PostReview {
   const { server } = endpoint;
   if (new URL(server).protocol !== 'https:') throw new Error(`${server} is not an https URL`);

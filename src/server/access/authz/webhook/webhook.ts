@@ -1,4 +1,4 @@
-/** Asks another program to authorize requests, by posting SubjectAccessReviews. */
+/** Delegates authorization to another program by posting SubjectAccessReviews. */
 import { BoundedMap, textBytes } from '../../../../base/collections/bounded-map.ts';
 import type { Logger } from '../../../../base/log.ts';
 import { type Clock, sleep } from '../../../../base/time/clock.ts';
@@ -18,11 +18,11 @@ export interface WebhookOptions {
   readonly post: PostReview;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long an `allow` is cached. */
+  /** Time for which an `allow` is cached. */
   readonly allowedTtlMs?: number;
-  /** How long any other decision is cached. */
+  /** Time for which any other decision is cached. */
   readonly deniedTtlMs?: number;
-  /** For one attempt. */
+  /** Timeout of an attempt. */
   readonly timeoutMs?: number;
 }
 
@@ -36,7 +36,7 @@ const DECISION_BYTES = 200;
 const ALLOWED_TTL_MS = 300_000;
 const DENIED_TTL_MS = 30_000;
 const TIMEOUT_MS = 10_000;
-/** Before the second attempt; each further delay is half as long again. */
+/** Delay before the second attempt; each further delay is 1.5 times as long. */
 const INITIAL_BACKOFF_MS = 500;
 const BACKOFF_FACTOR = 1.5;
 const MAX_ATTEMPTS = 4;

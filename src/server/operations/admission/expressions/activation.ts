@@ -17,7 +17,7 @@ import { type AuthorizerVariables, authorizerOf } from './authorizer.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Access, 'authorizer'>;
 
-/** What expressions know about one request. Whatever takes time to find is found when it is first read. */
+/** The values available to expressions about one request. Expensive ones are computed on first use. */
 export interface RequestContext {
   readonly core: Ports;
   readonly request: AdmissionRequest;
@@ -52,7 +52,10 @@ export class RequestValues {
     return this.#described;
   }
 
-  /** Null for objects without a namespace, also for namespaces themselves. It stays the same while evaluations are paused. */
+  /**
+   * The namespace of the object; null for objects without one, including namespaces themselves. It stays the same while
+   * evaluations are paused.
+   */
   get namespaceObject(): Value {
     const { core, request } = this.#context;
     if (!request.namespace || request.kind === Namespace) return null;
@@ -111,7 +114,7 @@ export class Activation {
     return this.#values.authorizer.requestResource;
   }
 
-  /** The variables for an expression that is evaluated within a budget. */
+  /** Returns the variables for an expression that is evaluated within a budget. */
   during(budget: CostBudget): Variables {
     this.#budget = budget;
     return this as unknown as Variables;
@@ -135,11 +138,11 @@ export class Activation {
   }
 }
 
-/** The variables of a policy; each is evaluated once, when it is first read. */
+/** The variables of a policy; each is evaluated once, on first use. */
 class LazyVariables extends MapValue {
   readonly #expressions: readonly NamedExpression[];
   readonly #evaluate: (expression: NamedExpression) => Value | Failure;
-  /** Failures are kept as well: expressions may absorb them and read the variable again. */
+  /** Results, including failures: expressions may absorb a failure and read the variable again. */
   #known: Map<Value, Value | Failure> | undefined;
 
   constructor(

@@ -14,7 +14,7 @@ const request = {
   user,
 } as unknown as AdmissionRequest;
 
-/** Evaluates an expression with an authorizer that answers as given; returns the result and what was asked. */
+/** Evaluates an expression with an authorizer that answers as given; returns the result and the checked attributes. */
 async function ask(expression: string, answer: (asked: Attributes) => Decision | Promise<Decision>) {
   const asked: Attributes[] = [];
   const authorizer = {

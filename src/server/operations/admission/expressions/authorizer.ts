@@ -1,4 +1,4 @@
-/** The variables `authorizer` and `authorizer.requestResource`: they ask the authorizer of the server. */
+/** The variables `authorizer` and `authorizer.requestResource`, which query the authorizer of the server. */
 
 import type { User } from '../../../../api/user.ts';
 import { type AuthorizationUser, type Authorize, AuthorizerValue } from '../../../../cel-kubernetes/authorizer.ts';
@@ -12,7 +12,7 @@ export interface AuthorizerVariables {
   readonly requestResource: ReturnType<AuthorizerValue['check']>;
 }
 
-/** Ends an evaluation that needs a decision which has to be waited for. Nothing in an expression can absorb it. */
+/** Suspends an evaluation that needs a pending decision. Nothing in an expression can absorb it. */
 export class Undecided {
   readonly decision: Promise<unknown>;
 
@@ -21,7 +21,7 @@ export class Undecided {
   }
 }
 
-/** The same question is asked once for each request. */
+/** Creates the variables. Each check is performed only once per request. */
 export function authorizerOf(authorizer: Authorizer, request: AdmissionRequest): AuthorizerVariables {
   const known = new Map<string, Decision>();
   const authorize: Authorize = (question, user) => {
@@ -64,7 +64,7 @@ function attributesOf(question: Parameters<Authorize>[0], user: User): Attribute
   };
 }
 
-/** A selector that cannot be read selects everything, which takes more rights. */
+/** Parses a selector. One that cannot be parsed selects everything, which needs more permissions. */
 function requirementsOf(
   text: string | undefined,
   parse: (text: string) => readonly SelectorRequirement[],

@@ -6,17 +6,20 @@ import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
 import type { Activation } from './activation.ts';
 import { Undecided } from './authorizer.ts';
 
-/** What the validations, the annotations or one mutation of a policy may cost together, for all parameters of a binding. */
+/**
+ * Cost limit for the validations, the annotations or one mutation of a policy, for all parameters of a binding
+ * together.
+ */
 export const POLICY_COST_BUDGET = 10_000_000;
-/** What the match conditions of a webhook or policy may cost together. */
+/** Cost limit for the match conditions of a webhook or policy together. */
 export const MATCH_CONDITIONS_COST_BUDGET = 2_500_000;
 
-/** An expression that failed; the failure policy decides what that means. */
+/** An expression that failed; the failure policy decides about the request. */
 export class ExpressionFailed extends Error {
   override readonly name: string = 'ExpressionFailed';
 }
 
-/** The expressions together cost more than they may: none of the others is evaluated. */
+/** A failure because expressions together exceeded their budget: none of the others is evaluated. */
 export class OutOfBudget extends ExpressionFailed {
   override readonly name = 'OutOfBudget';
 
@@ -26,7 +29,7 @@ export class OutOfBudget extends ExpressionFailed {
 }
 
 /**
- * Evaluates an expression: at once, unless it takes long or depends on a decision that has to be waited for. Throws, or rejects
+ * Evaluates an expression: synchronously, unless it takes long or depends on a pending decision. Throws, or rejects
  * with, ExpressionFailed.
  */
 export function evaluate(compiled: Compiled, activation: Activation, budget: CostBudget): MaybeAsync<Value> {

@@ -1,4 +1,7 @@
-/** Expressions of clients that take long are evaluated in many turns of the event loop, and other requests are served in between. */
+/**
+ * Long-running expressions of clients are evaluated over many turns of the event loop, and other requests are served in
+ * between.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';
@@ -11,18 +14,18 @@ const DEFINITIONS = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };
 const POLICIES = { apiVersion: 'admissionregistration.k8s.io/v1', namespace: '' };
 const THINGS = { apiVersion: 'example.com/v1', namespace: '' };
 
-/** Costs some 500,000 units, of which a turn takes 10,000. */
+/** An expression that costs some 500,000 units, of which a turn takes 10,000. */
 const LONG = 'self.list.all(x, self.list.all(y, x + y >= 0))';
 const MIN_TURNS = 30;
 const list = Array.from({ length: 250 }, (_, i) => i);
 
-/** A clock by which every look at it takes a millisecond: ten of them are the share of work in one turn. */
+/** A clock that advances by a millisecond with every read: ten reads use up the budget of one turn. */
 function slowClock(): ControlledClock {
   let now = 0;
   return Object.assign(new ControlledClock(), { monotonic: () => ++now });
 }
 
-/** Reads an object in every turn of the event loop until the work is done; returns how often. */
+/** Reads an object in every turn of the event loop until the work is done; returns the number of reads. */
 async function readsDuring(api: TestServer, work: Promise<unknown>): Promise<number> {
   let isDone = false;
   const finished = work.finally(() => {

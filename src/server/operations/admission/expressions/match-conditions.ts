@@ -4,8 +4,8 @@ import type { Activation } from './activation.ts';
 import { ExpressionFailed, evaluate, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget } from './evaluation.ts';
 
 /**
- * Whether all conditions are true. One that is false decides, whatever the others are. Throws ExpressionFailed when some fail
- * and none is false.
+ * Reports whether all conditions are true. A false one decides, whatever the others are. Throws ExpressionFailed when
+ * some fail and none is false.
  */
 export async function matchesConditions(conditions: readonly Compiled[], activation: Activation): Promise<boolean> {
   if (conditions.length === 0) return true;

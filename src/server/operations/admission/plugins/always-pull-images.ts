@@ -5,7 +5,7 @@ import { refused } from '../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
-/** Makes every container start ask the registry, so that no pod runs a private image only because the node has it. */
+/** Sets the pull policy `Always`, so that no pod can run a private image only because the node has it. */
 export const alwaysPullImages: AdmissionPlugin = {
   name: 'AlwaysPullImages',
   keepsDefaults: true,
@@ -53,7 +53,7 @@ function pulling(spec: PodSpec, list: 'containers' | 'initContainers' | 'ephemer
   return containers ? { [list]: containers.map((each) => ({ ...each, imagePullPolicy: 'Always' })) } : {};
 }
 
-/** Whether an update brings no new image; then it is left alone. */
+/** Reports whether an update adds no new image, in which case it is left alone. */
 function hasOnlyKnownImages({ object, old }: AdmissionRequest): boolean {
   if (!old) return false;
   const known = imagesOf((old as Pod).spec);

@@ -8,7 +8,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 const DEFAULT_CLASS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
 const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, DEFAULT_CLASS_ANNOTATIONS));
 
-/** Gives an Ingress without a class the default IngressClass. */
+/** Assigns the default IngressClass to an Ingress without a class. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
   keepsDefaults: true,

@@ -7,7 +7,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 const theDefault = derivedFrom(StorageClass, defaultClass);
 
-/** Gives a claim without a class the default StorageClass. An empty name asks for none. */
+/** Assigns the default StorageClass to a claim without a class. An empty name means no class. */
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
   keepsDefaults: true,

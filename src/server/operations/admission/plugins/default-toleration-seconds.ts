@@ -4,7 +4,7 @@ import type { Toleration } from '../../../../kinds/shapes/pod/toleration.ts';
 import { ownSpec } from '../own-spec.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
-/** How long pods stay on a node that is not ready or unreachable. */
+/** Time for which pods stay on a node that is not ready or unreachable. */
 const TOLERATION_SECONDS = 300;
 
 const awayFor = (key: string): Toleration =>
@@ -12,7 +12,9 @@ const awayFor = (key: string): Toleration =>
 
 const wanted = [awayFor('node.kubernetes.io/not-ready'), awayFor('node.kubernetes.io/unreachable')];
 
-/** Lets pods tolerate a node that is not ready or unreachable for five minutes, unless they set a toleration of their own. */
+/**
+ * Makes pods tolerate a node that is not ready or unreachable for five minutes, unless they set their own toleration.
+ */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   keepsDefaults: true,

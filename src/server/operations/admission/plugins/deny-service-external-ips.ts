@@ -2,7 +2,7 @@ import { Service } from '../../../../kinds/groups/core/service/service.ts';
 import { refused } from '../../../objects/admission/refusal.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
-/** Rejects new external IPs of services, with which a service could intercept the traffic of others. */
+/** Rejects new external IPs of services, which could be used to intercept the traffic of others. */
 export const denyServiceExternalIps: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
 

@@ -4,7 +4,7 @@ import type { Toleration } from '../../../../kinds/shapes/pod/toleration.ts';
 import { ownSpec } from '../own-spec.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
-/** Lets pods that request an extended resource tolerate the taint of the same name on nodes that have it. */
+/** Makes pods that request an extended resource tolerate the taint of the same name on nodes that have it. */
 export const extendedResourceToleration: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',
   keepsDefaults: true,

@@ -14,8 +14,8 @@ type Ports = Pick<Reader, 'registry'> & Pick<Access, 'authorizer'>;
 type Owner = NonNullable<ObjectMeta['ownerReferences']>[number];
 
 /**
- * Setting an owner needs the right to delete the object, since it is deleted with its owner. Blocking the owner's deletion
- * needs the right to update the owner's finalizers.
+ * Requires the permission to delete an object for setting its owner, since it is deleted with its owner. Blocking the
+ * owner's deletion requires the permission to update the owner's finalizers.
  */
 export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   name: 'OwnerReferencesPermissionEnforcement',
@@ -74,7 +74,7 @@ function finalizersOf(core: Ports, request: AdmissionRequest, owner: Owner): Res
   };
 }
 
-/** Why the user is not allowed to; undefined when they are. */
+/** Returns why the user is not allowed; undefined when they are. */
 async function denialOf({ authorizer }: Ports, attributes: ResourceAttributes): Promise<string | undefined> {
   const { verdict, reason, error } = await authorizer.authorize(attributes);
   return verdict === 'allow' ? undefined : `${reason}, ${error ?? '<nil>'}`;

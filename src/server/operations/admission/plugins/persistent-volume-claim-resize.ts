@@ -9,7 +9,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** Lets a claim grow only when it is bound and its StorageClass allows expansion. */
+/** Allows a claim to grow only when it is bound and its StorageClass allows expansion. */
 export const persistentVolumeClaimResize: AdmissionPlugin = {
   name: 'PersistentVolumeClaimResize',
 

@@ -1,4 +1,4 @@
-/** Plugins that put something small into pods, or refuse it. */
+/** Tests of plugins that make small additions to pods, or reject them. */
 import { describe, expect, it } from 'vitest';
 import { admitting, podNamed, refusal } from '../../../../../test/support/admission.ts';
 import { alwaysPullImages } from './always-pull-images.ts';
@@ -76,7 +76,7 @@ describe('RuntimeClass', () => {
     const own = { runtimeClassName: 'sandboxed', nodeSelector: { a: 'b' }, tolerations: [{ operator: 'Exists' }] };
     const { spec } = await server.create('pods', podNamed('a', own));
     expect(spec).toMatchObject({ overhead: { cpu: '100m' }, nodeSelector: { a: 'b', sandbox: 'yes' } });
-    // It tolerates everything already.
+    // The pod tolerates everything already.
     expect(spec.tolerations).toEqual([{ operator: 'Exists' }]);
     const plain = await server.create('pods', podNamed('b', { runtimeClassName: 'sandboxed' }));
     expect(plain.spec.tolerations).toEqual(sandboxed.scheduling.tolerations);

@@ -8,7 +8,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** Of several default classes the one with the lowest value counts. */
+/** With several default classes, the one with the lowest value is used. */
 const theDefault = derivedFrom(PriorityClass, (classes) => {
   const marked = classes.filter(({ globalDefault }) => globalDefault);
   return marked.sort((a, b) => a.value - b.value)[0];
@@ -16,7 +16,9 @@ const theDefault = derivedFrom(PriorityClass, (classes) => {
 
 const NONE = { value: 0, preemptionPolicy: 'PreemptLowerPriority' } as const;
 
-/** Sets the priority of a pod from its PriorityClass, or from the default one. Clients cannot set the number. */
+/**
+ * Sets the priority of a pod from its PriorityClass, or from the default one. Clients cannot set the number themselves.
+ */
 export const priority: AdmissionPlugin = {
   name: 'Priority',
   keepsDefaults: true,
@@ -49,10 +51,10 @@ export const priority: AdmissionPlugin = {
   },
 };
 
-/** Keeps the fields in an update by a client that does not know them. */
+/** Keeps the fields in an update by a client that does not support them. */
 function keep(pod: Pod, old: Pod): void {
   const { priority: value, preemptionPolicy } = old.spec;
-  // A spec without them is not shared with the stored object, so that it may be changed.
+  // A spec without them is not shared with the stored object, so it may be changed.
   if (pod.spec.priority === undefined && value !== undefined) pod.spec.priority = value;
   if (pod.spec.preemptionPolicy === undefined && preemptionPolicy !== undefined) {
     pod.spec.preemptionPolicy = preemptionPolicy;

@@ -11,7 +11,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** Gives a pod the overhead, node selector and tolerations of its RuntimeClass. */
+/** Adds the overhead, node selector and tolerations of a pod's RuntimeClass. */
 export const runtimeClass: AdmissionPlugin = {
   name: 'RuntimeClass',
   keepsDefaults: true,
@@ -80,14 +80,14 @@ function sameAmounts(one: ResourceList = {}, other: ResourceList = {}): boolean 
   });
 }
 
-/** Merges tolerations; of two where one covers the other, the wider one is kept. */
+/** Merges tolerations; if one covers another, the wider one is kept. */
 function merged(own: readonly Toleration[], added: readonly Toleration[]): Toleration[] {
   const all = [...own, ...added];
   return all
     .filter((each, index) => {
       return !all.some((other, position) => {
         if (position === index || !covers(other, each)) return false;
-        // Of two equal ones the first is kept.
+        // The first of two equal ones is kept.
         return !covers(each, other) || position < index;
       });
     })

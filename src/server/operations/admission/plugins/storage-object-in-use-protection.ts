@@ -9,7 +9,7 @@ const finalizers = new Map<unknown, string>([
   [VolumeAttributesClass, 'kubernetes.io/vac-protection'],
 ]);
 
-/** Adds the finalizers that keep volumes and claims until nothing uses them. */
+/** Adds the finalizers that protect volumes and claims in use. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   keepsDefaults: true,

@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
-/** Taints new nodes as not ready, so that they get no pods before they report that they are. */
+/** Taints new nodes as not ready, so that they get no pods before they report to be ready. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   keepsDefaults: true,

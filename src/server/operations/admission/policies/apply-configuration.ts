@@ -6,7 +6,10 @@ import { elementText, fieldElement } from '../../../../schema/fields/element.ts'
 import { mergeFields } from '../../../../schema/fields/merge.ts';
 import type { ObjectSchema, Schema } from '../../../../schema/schema.ts';
 
-/** Throws an Error that says what is wrong with the configuration. Neither argument is changed. */
+/**
+ * Merges a configuration into an object. Throws an Error that explains what is wrong with the configuration. Neither
+ * argument is changed.
+ */
 export function applyConfiguration(schema: ObjectSchema, object: unknown, configuration: unknown): unknown {
   const wrong = checkFields(schema, configuration);
   if (wrong.length > 0) {
@@ -22,7 +25,7 @@ export function applyConfiguration(schema: ObjectSchema, object: unknown, config
   return mergeFields(schema, object, configuration);
 }
 
-/** The paths of lists, maps and structs that would be replaced as a whole: fields that are left out would be lost. */
+/** Returns the paths of lists, maps and structs that would be replaced as a whole, which would lose omitted fields. */
 function atomicsIn(schema: AnySchema, value: unknown, path: string): string[] {
   if (!isTree(value) && !Array.isArray(value)) return [];
   const container = containerOf(schema, value);

@@ -2,7 +2,7 @@ import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 
 const MAX_VALUE_BYTES = 10 * 1024;
 
-/** The audit annotations of one policy. Different values for one key, from several bindings, are put together. */
+/** The audit annotations of one policy. Different values for one key, from several bindings, are joined. */
 export class AuditAnnotations {
   readonly #policy: string;
   readonly #request: AdmissionRequest;

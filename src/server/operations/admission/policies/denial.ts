@@ -1,4 +1,4 @@
-/** How clients are told that a policy rejects their request. */
+/** Errors for requests that a policy rejects. */
 import { ApiError, type Reason, type Status } from '../../../../api/errors.ts';
 import { nameOf, refused } from '../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
@@ -6,13 +6,13 @@ import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 /** A decision against a request. */
 export interface Denial {
   readonly policy: string;
-  /** Undefined when the policy itself cannot be evaluated. */
+  /** The binding; undefined when the policy itself cannot be evaluated. */
   readonly binding: string | undefined;
   readonly message: string;
   readonly reason?: Reason | undefined;
 }
 
-/** The error of the first ValidatingAdmissionPolicy that rejects a request. */
+/** Creates the error of the first ValidatingAdmissionPolicy that rejects a request. */
 export function validationDenied(request: AdmissionRequest, { policy, binding, message, reason }: Denial): ApiError {
   const by = binding === undefined ? '' : ` with binding '${binding}'`;
   const why = `ValidatingAdmissionPolicy '${policy}'${by} denied request: ${message}`;
@@ -20,7 +20,7 @@ export function validationDenied(request: AdmissionRequest, { policy, binding, m
   return new ApiError(reason ?? 'Invalid', text, { details: { ...details, causes: [{ message: why }] } });
 }
 
-/** The error of MutatingAdmissionPolicies that could not be evaluated. */
+/** Creates the error of MutatingAdmissionPolicies that could not be evaluated. */
 export function mutationDenied(request: AdmissionRequest, denials: readonly Denial[]): ApiError {
   const causes = denials.map(({ policy, binding, message }) => ({
     message:
@@ -33,7 +33,7 @@ export function mutationDenied(request: AdmissionRequest, denials: readonly Deni
   });
 }
 
-/** Whatever its reason, its code is that of Forbidden. */
+/** An error with the code of Forbidden, whatever its reason. */
 class MutationDenied extends ApiError {
   override get code(): number {
     return 403;

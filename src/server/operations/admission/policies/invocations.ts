@@ -1,4 +1,4 @@
-/** Which policies apply to a request, with which bindings and parameters. */
+/** Finds the policies that apply to a request, with their bindings and parameters. */
 import type { KubeObject, Version } from '../../../../kinds/kind.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
@@ -13,7 +13,7 @@ export interface MatchedPolicy<P extends Policy, B extends Binding, C> {
   readonly version: Version;
 }
 
-/** The policies that apply to a request. */
+/** Returns the policies that apply to a request. */
 export function matchedPolicies<P extends Policy, B extends Binding, C>(
   core: Reader,
   request: AdmissionRequest,
@@ -27,7 +27,7 @@ export function matchedPolicies<P extends Policy, B extends Binding, C>(
   return matched;
 }
 
-/** A binding that applies to a request, with the parameters to evaluate the policy with. */
+/** A binding that applies to a request, with the parameters for evaluating the policy. */
 export interface Invocation<B extends Binding> {
   readonly bound: RegisteredBinding<B>;
   readonly params: Params;
@@ -38,7 +38,7 @@ interface Invocations<B extends Binding> {
   readonly denials: readonly Denial[];
 }
 
-/** The bindings of a policy that apply to a request. Reports those that cannot be used. */
+/** Returns the bindings of a policy that apply to a request. Reports those that cannot be used. */
 export function invocationsOf<P extends Policy, B extends Binding, C>(
   core: Reader,
   request: AdmissionRequest,

@@ -1,4 +1,4 @@
-/** What an expression made, as JSON. */
+/** Converts results of expressions to JSON. */
 
 import { put, type Tree } from '../../../../base/json/tree.ts';
 import { Failure } from '../../../../cel/values/failure.ts';
@@ -6,7 +6,7 @@ import { isMap, mapGet, mapKeys } from '../../../../cel/values/map.ts';
 import { typeNameOf } from '../../../../cel/values/type-of.ts';
 import { Double, ObjectValue, Optional, Uint, type Value } from '../../../../cel/values/value.ts';
 
-/** Throws a Failure where JSON has no such value. */
+/** Converts a value. Throws a Failure when it has no JSON form. */
 export function jsonOf(value: Value): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number')
     return value;

@@ -8,13 +8,13 @@ const asked = { apiVersion: 'admissionregistration.k8s.io/v1', namespace: '' };
 const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] };
 const PARAMS = 10_000;
 
-/** A clock by which every look at it takes a millisecond: ten of them are the share of work in one turn. */
+/** A clock that advances by a millisecond with every read: ten reads use up the budget of one turn. */
 function slowClock(): ControlledClock {
   let now = 0;
   return Object.assign(new ControlledClock(), { monotonic: () => ++now });
 }
 
-/** How many turns of the event loop something takes, in each of which other requests are served. */
+/** Counts the turns of the event loop that something takes, in each of which other requests are served. */
 async function turnsOf(run: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;
@@ -40,7 +40,7 @@ it('a policy with thousands of parameters does not hold up other requests', asyn
   const paramRef = { selector: { matchLabels: { use: 'yes' } }, parameterNotFoundAction: 'Deny' };
   const binding = { policyName: 'p', validationActions: ['Deny'], paramRef };
   await api.create('validatingadmissionpolicybindings', { metadata: { name: 'b' }, spec: binding }, asked);
-  // They are selected, read and evaluated, and each step may wait for the next turn.
+  // Parameters are selected, read and evaluated, and each step may wait for the next turn.
   expect(await turnsOf(() => api.create('secrets', { metadata: { name: 's' } }))).toBeGreaterThan((3 * PARAMS) / 20);
   await expect(api.create('secrets', { metadata: { name: 'x' } })).rejects.toThrow('denied request');
 }, 120_000);

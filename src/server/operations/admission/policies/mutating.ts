@@ -28,10 +28,10 @@ const policiesOf = registeredPolicies(
   compileMutations,
 );
 
-/** Policies are told apart by their name, binding and parameter. */
+/** Rounds by the name, binding and parameter of a policy. */
 const rounds = new Rounds<string>();
 
-/** Evaluates MutatingAdmissionPolicies, one after the other, and applies what they change. */
+/** Evaluates MutatingAdmissionPolicies, one after the other, and applies their changes. */
 export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name: 'MutatingAdmissionPolicy',
   // A changed object is decoded with the schema of its version, which fills in the defaults.
@@ -118,7 +118,7 @@ interface Application {
   readonly activation: Activation;
 }
 
-/** Returns whether the object was changed. */
+/** Applies one mutation, and returns whether the object changed. */
 async function apply(request: AdmissionRequest, { mutator, form, activation }: Application): Promise<boolean> {
   const subject = { schema: schemaOf(request, form.version), object: form.object! };
   const mutated = await mutator(subject, activation);

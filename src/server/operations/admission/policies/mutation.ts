@@ -1,4 +1,4 @@
-/** The compiled expressions of a MutatingAdmissionPolicy, and the changes that they make. */
+/** The compiled expressions of a MutatingAdmissionPolicy, and the changes they make. */
 import { CostBudget } from '../../../../cel/program.ts';
 import { Failure } from '../../../../cel/values/failure.ts';
 import { deepSizeOf } from '../../../../cel/values/size.ts';
@@ -30,7 +30,7 @@ export interface CompiledMutations {
   readonly mutators: readonly Mutator[];
 }
 
-/** What is changed: the object, in the version that its schema describes. */
+/** The object to change, in the version that its schema describes. */
 interface Subject {
   readonly schema: ObjectSchema;
   readonly object: KubeObject;
@@ -68,7 +68,7 @@ function mutatorOf(compiler: PolicyCompiler, { patchType, applyConfiguration: ap
   };
 }
 
-/** Before anything goes through the value, which may hold another one many times. */
+/** Limits the size before a traversal: the value may contain another one many times. */
 function checkSize(value: Value): void {
   const { values, characters } = deepSizeOf(value);
   if (isTooLarge({ parts: values, characters }))
@@ -101,7 +101,7 @@ function patched({ object }: Subject, value: Value): unknown {
     return applyJsonPatch(object, operations);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // A test that fails means that the object is to stay as it is.
+    // A failed test operation means that the object must stay unchanged.
     if (error instanceof PatchTestError) return object;
     throw new ExpressionFailed(`JSON Patch: ${error.message}`);
   }

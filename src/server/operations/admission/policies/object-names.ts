@@ -2,8 +2,8 @@ import { isMap, mapGet, mapKeys } from '../../../../cel/values/map.ts';
 import { ObjectValue, type Value } from '../../../../cel/values/value.ts';
 
 /**
- * Finds objects whose type is not named after the field that they are in: the type of `spec` in an `Object` is `Object.spec`.
- * Fields have no declared types, so that the compiler cannot find this.
+ * Finds objects whose type name does not match their field: the type of `spec` in an `Object` is `Object.spec`. Fields
+ * have no declared types, so the compiler cannot find this.
  */
 export function wrongTypeNames(value: Value, expected: string): string[] {
   if (value instanceof ObjectValue) {

@@ -1,6 +1,6 @@
 /**
- * Keeps users from reading, by way of a policy, what they may not read: to name a kind of parameters they must be able to get
- * all of its objects, and to name parameters those objects.
+ * Prevents users from reading objects through a policy that they may not read directly: to name a kind of parameters
+ * they need the permission to get all of its objects, and to name parameters the permission to get those objects.
  */
 
 import type { User } from '../../../../api/user.ts';
@@ -29,7 +29,7 @@ const POLICY_OF = new Map<unknown, Kind>([
   [MutatingAdmissionPolicyBinding, MutatingAdmissionPolicy],
 ]);
 
-/** Cannot be disabled. */
+/** Always enabled. */
 export const paramRights: AdmissionPlugin = {
   name: 'AdmissionPolicyParameters',
 
@@ -70,7 +70,7 @@ async function checkBinding(core: Ports, request: AdmissionRequest): Promise<voi
   throw rejected(request, 'spec.paramRef', why);
 }
 
-/** What is not known could be anything. */
+/** An unknown kind could be any resource. */
 function resourceOf(core: Ports, paramKind: ParamKind | undefined) {
   if (!paramKind?.apiVersion) return { group: '*', version: '*', resource: '*' };
   const [group, version] = splitApiVersion(paramKind.apiVersion);
@@ -91,7 +91,7 @@ async function mayRead(core: Ports, user: User, question: Question): Promise<boo
   return (await core.authorizer.authorize({ user, subresource: '', ...question })).verdict === 'allow';
 }
 
-/** A user as Go prints it. */
+/** Formats a user as Go prints it. */
 const shown = ({ name, uid = '', groups }: User) => `&{${name} ${uid} [${groups.join(' ')}] map[]}`;
 
 function rejected({ kind, name }: AdmissionRequest, field: string, why: string) {

@@ -1,4 +1,4 @@
-/** The objects that a binding parameterizes its policy with. */
+/** The objects that a binding uses as parameters of its policy. */
 import type { ParamKind, ParamRef } from '../../../../kinds/groups/admissionregistration/policies/params.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import { fromLabelSelector } from '../../../../schema/selector/selector.ts';
@@ -9,17 +9,17 @@ import type { Reader } from '../../../objects/ports.ts';
 import { readInTurns } from '../../../objects/reads/read-in-turns.ts';
 import type { Resource } from '../../../objects/registry/registry.ts';
 
-/** A policy or binding that cannot be evaluated; the failure policy decides what that means. */
+/** A policy or binding that cannot be evaluated; the failure policy decides about the request. */
 export class Misconfigured extends Error {
   override readonly name = 'Misconfigured';
 }
 
-/** The parameters to evaluate a policy with, each in its turn; null: without parameters. */
+/** The parameters with which a policy is evaluated, one after the other; null: without parameters. */
 export type Params = readonly (KubeObject | null)[];
 
 export const WITHOUT_PARAMS: Params = [null];
 
-/** The kind of a policy's parameters; undefined when it has none. Throws Misconfigured. */
+/** Returns the kind of a policy's parameters; undefined when it has none. Throws Misconfigured. */
 export function paramResource(core: Reader, paramKind: ParamKind | undefined): Resource | undefined {
   if (!paramKind) return undefined;
   const { apiVersion = '', kind = '' } = paramKind;
@@ -29,7 +29,7 @@ export function paramResource(core: Reader, paramKind: ParamKind | undefined): R
   throw new Misconfigured(`failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind}'`);
 }
 
-/** The parameters of a binding for requests in a namespace. Throws Misconfigured. */
+/** Returns the parameters of a binding for requests in a namespace. Throws Misconfigured. */
 export function paramsFor(
   core: Reader,
   resource: Resource | undefined,
@@ -45,7 +45,7 @@ export function paramsFor(
   });
 }
 
-/** There may be thousands of objects, and each may be large: they are decoded in turns of the event loop. */
+/** Decodes the objects over several turns of the event loop: there may be thousands of large ones. */
 function objectsOf({ turns }: Reader, entries: readonly Entry[], resource: Resource): MaybeAsync<Params> {
   const objects: KubeObject[] = [];
   const reading = readInTurns(turns, entries, (entry) => void objects.push(entry.view(resource).object));

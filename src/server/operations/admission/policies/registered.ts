@@ -1,4 +1,4 @@
-/** The policies that have effect, with their bindings, until one of them changes. */
+/** The effective policies with their bindings, cached until one of them changes. */
 import type { MatchResources } from '../../../../kinds/groups/admissionregistration/policies/match-resources.ts';
 import type { ParamKind, ParamRef } from '../../../../kinds/groups/admissionregistration/policies/params.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
@@ -8,7 +8,7 @@ import { RequestMatcher } from '../matching.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** What both kinds of policies have. */
+/** The fields that both kinds of policies have. */
 export interface Policy extends KubeObject {
   readonly spec: {
     readonly paramKind?: ParamKind;
@@ -17,7 +17,7 @@ export interface Policy extends KubeObject {
   };
 }
 
-/** What both kinds of bindings have. */
+/** The fields that both kinds of bindings have. */
 export interface Binding extends KubeObject {
   readonly spec: {
     readonly policyName?: string;
@@ -31,14 +31,14 @@ export interface RegisteredPolicy<P extends Policy, B extends Binding, C> {
   readonly name: string;
   readonly matcher: RequestMatcher;
   readonly bindings: readonly RegisteredBinding<B>[];
-  /** The expressions of the policy, compiled when they are first needed. */
+  /** The expressions of the policy, compiled on first use. */
   readonly compiled: () => C;
 }
 
 export interface RegisteredBinding<B extends Binding> {
   readonly binding: B;
   readonly name: string;
-  /** Undefined when the binding applies wherever its policy does. */
+  /** The matcher; undefined when the binding applies wherever its policy does. */
   readonly matcher: RequestMatcher | undefined;
 }
 
@@ -51,11 +51,11 @@ interface State<P extends Policy, B extends Binding, C> {
   readonly policies: readonly P[];
   readonly bindings: object;
   readonly result: readonly RegisteredPolicy<P, B, C>[];
-  /** By uid and generation: a write of the status does not compile anything again. */
+  /** Compiled policies by uid and generation: a write of the status does not compile anything again. */
   readonly compiled: ReadonlyMap<string, () => C>;
 }
 
-/** Returns the policies with bindings, by name. A policy is compiled once for each generation. */
+/** Returns the policies with bindings, by name. A policy is compiled once per generation. */
 export function registeredPolicies<P extends Policy, B extends Binding, C>(
   kinds: Kinds<P, B>,
   compile: (policy: P) => C,

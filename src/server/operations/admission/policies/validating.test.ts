@@ -14,7 +14,7 @@ const CONFIG_MAPS = {
 };
 
 const NUMBERS = `[${Array.from({ length: 100 }, (_, i) => i).join()}]`;
-/** An expression that is true and costs about 600,000 units, more than half of what one may cost. */
+/** An expression that is true and costs about 600,000 units, more than half of the limit of one expression. */
 const COSTLY = `${NUMBERS}.all(a, ${NUMBERS}.all(b, ${Array.from({ length: 20 }, () => 'a + b').join(' + ')} >= 0))`;
 
 let api: TestServer;

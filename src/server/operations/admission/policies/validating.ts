@@ -43,7 +43,7 @@ export const validatingAdmissionPolicy: AdmissionPlugin = {
   },
 };
 
-/** Policies themselves are subject to none; their authors are warned. */
+/** Reports whether a policy is being written. Policies are exempt from policies; their authors are warned. */
 function isWritten(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): boolean {
   const isPolicy = kind === ValidatingAdmissionPolicy || kind === MutatingAdmissionPolicy;
   return isPolicy && !subresource && (operation === 'CREATE' || operation === 'UPDATE');
@@ -55,7 +55,7 @@ function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
   warnOfOtherVersions(registry.kinds, [{ field: 'spec.matchConstraints', matchPolicy, rules: resourceRules }], request);
 }
 
-/** All policies are evaluated, because of their warnings and annotations; the first rejection counts. */
+/** Evaluates all policies, because of their warnings and annotations; the first rejection is returned. */
 async function validateAll(core: Ports, request: AdmissionRequest, policies: readonly Matched[]): Promise<void> {
   const denials: Denial[] = [];
   const values = new Map<Version, RequestValues>();

@@ -1,4 +1,4 @@
-/** The compiled expressions of a ValidatingAdmissionPolicy, and what they decide. */
+/** The compiled expressions of a ValidatingAdmissionPolicy, and their decisions. */
 import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 import { CostBudget } from '../../../../cel/program.ts';
 import type { Value } from '../../../../cel/values/value.ts';
@@ -16,26 +16,26 @@ import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../
 import { matchesConditions } from '../expressions/match-conditions.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
-/** About a millisecond. */
+/** Cost between checks of the clock: about a millisecond. */
 const COST_BETWEEN_CHECKS = 10_000;
 
-/** Why a request is not valid. */
+/** A reason why a request is invalid. */
 export interface PolicyViolation {
-  /** The validation, by its place in the list. */
+  /** The index of the validation in the list. */
   readonly index: number;
   readonly message: string;
   readonly reason?: Reason | undefined;
 }
 
-/** Undefined: the rule accepts the request. */
+/** The verdict of a rule; undefined when it accepts the request. */
 type Verdict = Omit<PolicyViolation, 'index'> | undefined;
 
 type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
 
-/** What a policy decides with one parameter. */
+/** The result of a policy with one parameter. */
 interface PolicyEvaluation {
   readonly decisions: readonly PolicyViolation[];
-  /** Annotations that could not be evaluated; they reject the request whatever the binding's actions are. */
+  /** Annotations that could not be evaluated; they reject the request regardless of the binding's actions. */
   readonly failedAnnotations: readonly PolicyViolation[];
   readonly annotations: readonly (readonly [key: string, value: string])[];
 }
@@ -120,7 +120,10 @@ class Run implements ValidationRun {
     }
   }
 
-  /** Whether so much was evaluated since the last time that others may have to wait. Cheap policies need no clock. */
+  /**
+   * Reports whether enough was evaluated since the last check that other work may be waiting. Cheap policies need no
+   * clock.
+   */
   #hasWorked(): boolean {
     const { used } = this.#validations;
     if (used - this.#checkedAt < COST_BETWEEN_CHECKS) return false;
@@ -128,7 +131,7 @@ class Run implements ValidationRun {
     return true;
   }
 
-  /** Why a rule rejects the request; undefined when it does not. Throws OutOfBudget. */
+  /** Evaluates a rule. Returns why it rejects the request; undefined when it does not. Throws OutOfBudget. */
   #decide(rule: Rule, activation: Activation): MaybeAsync<Verdict> {
     let value: MaybeAsync<Value>;
     try {
@@ -136,7 +139,7 @@ class Run implements ValidationRun {
     } catch (error) {
       return this.#failedRule(error);
     }
-    // Most rules accept what they see, at once.
+    // Fast path: most rules accept synchronously.
     return value === true ? undefined : this.#judge(rule, activation, value);
   }
 
@@ -187,7 +190,7 @@ class Run implements ValidationRun {
   }
 }
 
-/** A message must be one line of limited length. */
+/** Returns a message that is one line of limited length; otherwise undefined. */
 function usableMessage(text: string): string | undefined {
   const message = text.trim();
   return Buffer.byteLength(message) > MAX_MESSAGE_BYTES || message.includes('\n') ? undefined : message;

@@ -1,4 +1,4 @@
-/** Asks one webhook about one request. */
+/** Calls one webhook about one request. */
 import { ApiError, type Status } from '../../../../api/errors.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
@@ -10,7 +10,7 @@ import type { RegisteredWebhook } from './webhooks.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 
-/** A webhook that could not be called, or whose response is no answer: its failure policy decides what that means. */
+/** A webhook that could not be called, or whose response is invalid: its failure policy decides about the request. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
 
@@ -22,7 +22,7 @@ export class CallFailed extends Error {
 export interface Question {
   readonly request: AdmissionRequest;
   readonly form: AdmittedForm;
-  /** Whether the response may change the object. */
+  /** True when the response may change the object. */
   readonly mayPatch: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function ask(core: Ports, registered: RegisteredWebhook, question: 
   if (!version) throw new CallFailed(name, 'webhook does not accept known AdmissionReview versions (v1, v1beta1)');
   const identity = { uid: core.random.uuid(), version };
   const text = await send(core, registered, JSON.stringify(reviewOf(request, form, identity)));
-  // Reading an answer may take long, and several may have come at a time.
+  // Parsing a response may take long, and several may have arrived at a time.
   const pause = core.stages.pause();
   if (pause) await pause;
   let verdict: Verdict;
@@ -67,7 +67,7 @@ async function send(core: Ports, registered: RegisteredWebhook, json: string): P
 const MIN_ERROR_CODE = 400;
 const MAX_ERROR_CODE = 599;
 
-/** The error for a request that a webhook rejects. The webhook chooses its code and reason. */
+/** The error of a webhook that rejects a request. The webhook chooses its code and reason. */
 class Rejection extends ApiError {
   readonly #result: RejectionStatus;
 
@@ -99,7 +99,7 @@ function messageOf(webhook: string, { message, reason }: RejectionStatus): strin
   return why ? `${denied}: ${why}` : `${denied} without explanation`;
 }
 
-/** The error for a webhook that could not be called and must be. */
+/** Creates the error for a required webhook that could not be called. */
 export function failedClosed({ message }: CallFailed): ApiError {
   return new ApiError('InternalError', `Internal error occurred: ${message}`);
 }

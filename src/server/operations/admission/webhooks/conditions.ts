@@ -12,8 +12,8 @@ import type { RegisteredWebhook } from './webhooks.ts';
 type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'log'> & Pick<Access, 'authorizer'>;
 
 /**
- * Whether the match conditions of a webhook are true for a request. When they cannot be evaluated, the failure policy decides:
- * Fail rejects the request with a Forbidden, Ignore goes on without the webhook.
+ * Reports whether a request meets the match conditions of a webhook. If they cannot be evaluated, the failure policy
+ * decides: Fail rejects the request with a Forbidden, Ignore skips the webhook.
  */
 export async function meetsConditions(
   core: Ports,

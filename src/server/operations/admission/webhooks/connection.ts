@@ -1,4 +1,4 @@
-/** Reaches webhooks: by URL, or through the pods of a Service. */
+/** Connects to webhooks: by URL, or through the pods of a Service. */
 import { isIP } from 'node:net';
 import { type DialAllowance, type DialGuard, namesLoopback } from '../../../../base/dial/dial-guard.ts';
 import type { WebhookClientConfig } from '../../../../kinds/groups/admissionregistration/webhook-client.ts';
@@ -9,10 +9,10 @@ import { createPost, type Endpoint, type Post } from '../../../outbound/webhooks
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
-/** Large enough for a patch that replaces the largest object. */
+/** Limit for a response, large enough for a patch that replaces the largest object. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
-/** A webhook as messages name it, and how to post to it. */
+/** A webhook's name for messages, and the function that posts to it. */
 export interface WebhookConnection {
   readonly url: string;
   readonly post: Post;
@@ -34,7 +34,7 @@ export function connectionTo(core: Ports, client: WebhookClientConfig, timeoutSe
   return { url, post: createPost({ ...common, server: url, tlsServerName: host, connect }) };
 }
 
-/** Posts to a URL whose host may be a name that leads anywhere. */
+/** Returns a function that posts to a URL, whose host name may resolve to any address. */
 function postTo(guard: DialGuard, endpoint: Endpoint): Post {
   const { hostname } = new URL(endpoint.server);
   const allowance = allowanceFor(hostname);
@@ -45,7 +45,10 @@ function postTo(guard: DialGuard, endpoint: Endpoint): Post {
   };
 }
 
-/** Administrators write these objects: they may name this machine, by `localhost` or an address. A name may not lead there. */
+/**
+ * Returns the special addresses that a host may name. Administrators write these objects, so `localhost` or an address
+ * may name this machine, but other names must not resolve to it.
+ */
 function allowanceFor(hostname: string): DialAllowance {
   if (namesLoopback(hostname)) return { loopback: true };
   const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;

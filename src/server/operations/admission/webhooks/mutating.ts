@@ -26,7 +26,7 @@ const FAILED_OPEN = 'failed-open.mutating.webhook.admission.k8s.io';
 
 const rounds = new Rounds<Registered>();
 
-/** Asks mutating webhooks, one after the other, and applies their patches. */
+/** Calls mutating webhooks, one after the other, and applies their patches. */
 export const mutatingAdmissionWebhook: AdmissionPlugin = {
   name: 'MutatingAdmissionWebhook',
   // A patched object is decoded with the schema of its version, which fills in the defaults.
@@ -44,7 +44,10 @@ export const mutatingAdmissionWebhook: AdmissionPlugin = {
   },
 };
 
-/** The version in which to ask a webhook. The second round asks only those of the first that need to see more. */
+/**
+ * Returns the version for a webhook call. The second round calls only those of the first that need to see later
+ * changes.
+ */
 function wants(
   core: Ports,
   request: AdmissionRequest,
@@ -78,7 +81,7 @@ interface Turn {
   readonly index: number;
 }
 
-/** Whether the webhook changed the object. */
+/** Calls one webhook, and returns whether it changed the object. */
 async function askOne(core: Ports, request: AdmissionRequest, { registered, version, index }: Turn): Promise<boolean> {
   const { webhook, configuration } = registered;
   const place = `round_${request.isReinvocation ? 1 : 0}_index_${index}`;

@@ -1,4 +1,4 @@
-/** AdmissionReviews: what a webhook is sent, and what its response says. */
+/** AdmissionReviews: builds the request to a webhook, and parses its response. */
 import { isTree } from '../../../../base/json/tree.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import { parseAnswer } from '../../../outbound/webhooks/parse-answer.ts';
@@ -8,10 +8,10 @@ import type { AdmittedForm } from '../form.ts';
 const GROUP = 'admission.k8s.io';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];
 
-/** What a webhook decided. */
+/** The decision of a webhook. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** A JSON patch as base64; undefined when nothing is to be changed. */
+  /** A JSON patch as base64; undefined when there is nothing to change. */
   readonly patch: string | undefined;
   readonly result: RejectionStatus | undefined;
   readonly warnings: readonly string[];
@@ -25,7 +25,7 @@ export interface RejectionStatus {
   readonly details?: object;
 }
 
-/** The first version that the webhook accepts and this server knows. */
+/** Returns the first version that both the webhook and this server support. */
 export function reviewVersion(accepted: readonly string[]): string | undefined {
   return accepted.find((version) => KNOWN_VERSIONS.includes(version));
 }
@@ -38,19 +38,19 @@ export function reviewOf(request: AdmissionRequest, form: AdmittedForm, { uid, v
   };
 }
 
-/** A verdict has few. Patches are texts in it. */
+/** Limit for the parts of a response, which has few: patches are strings in it. */
 const MAX_PARTS = 20_000;
-/** Further warnings, and further audit annotations, of a webhook are left out. */
+/** Limit for the warnings, and for the audit annotations, of a webhook; further ones are dropped. */
 const MAX_NOTES = 1_000;
-/** The message and the reason of a rejection, which people read. */
+/** Limit for the message and the reason of a rejection, which people read. */
 const MAX_MESSAGE_CHARACTERS = 16 * 1024;
-/** As JSON. Larger details of a rejection are left out. */
+/** Limit for the details of a rejection, as JSON; larger ones are dropped. */
 const MAX_DETAILS_CHARACTERS = 64 * 1024;
-/** An audit annotation whose key is longer is left out. */
+/** Limit for the key of an audit annotation; longer ones are dropped. */
 const MAX_KEY_CHARACTERS = 256;
-/** The value of an audit annotation, as those of policies. */
+/** Limit for the value of an audit annotation, as for policies. */
 const MAX_VALUE_CHARACTERS = 10 * 1024;
-/** Of all audit annotations of one answer. */
+/** Limit for all audit annotations of one response. */
 const MAX_ANNOTATION_CHARACTERS = 256 * 1024;
 
 interface ReviewIdentity {
@@ -58,7 +58,7 @@ interface ReviewIdentity {
   readonly version: string;
 }
 
-/** Reads a response. Throws an Error that says what is wrong with it. */
+/** Parses a response. Throws an Error that explains what is wrong with it. */
 export function verdictOf(text: string, { uid, version }: ReviewIdentity, mayPatch: boolean): Verdict {
   const review = parseAnswer(text, MAX_PARTS);
   if (!isTree(review) || !isTree(review.response)) throw new Error('webhook response was absent');
@@ -101,7 +101,7 @@ function checkPatch(patch: unknown, patchType: unknown, mayPatch: boolean): void
   if (hasType && patchType === '') throw new Error('webhook returned invalid response.patchType of ""');
 }
 
-/** An answer has megabytes at most; what a client is told of it, and the audit log, much less. */
+/** Returns the status of a rejection. A response has megabytes at most; clients and the audit log get much less. */
 function rejectionOf({ code, message, reason, details }: Record<string, unknown>): RejectionStatus {
   return {
     ...(typeof code === 'number' ? { code } : {}),
@@ -113,7 +113,7 @@ function rejectionOf({ code, message, reason, details }: Record<string, unknown>
 
 export function shortened(text: string, maxCharacters = MAX_MESSAGE_CHARACTERS): string {
   if (text.length <= maxCharacters) return text;
-  // Not within a pair of surrogates.
+  // Avoids splitting a pair of surrogates.
   const kept = text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '');
   return `${kept}...`;
 }

@@ -22,7 +22,7 @@ interface Match {
   readonly version: Version;
 }
 
-/** Asks validating webhooks, all at the same time. */
+/** Calls validating webhooks, all at the same time. */
 export const validatingAdmissionWebhook: AdmissionPlugin = {
   name: 'ValidatingAdmissionWebhook',
   handles: (kind, operation, subresource) => !isExempt(kind) || isWritten(kind, operation, subresource),
@@ -39,7 +39,7 @@ export const validatingAdmissionWebhook: AdmissionPlugin = {
   },
 };
 
-/** Configurations are shown to no webhook; their authors are warned. */
+/** Reports whether a webhook configuration is being written. These are sent to no webhook; their authors are warned. */
 function isWritten(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): boolean {
   const isConfiguration = kind === ValidatingWebhookConfiguration || kind === MutatingWebhookConfiguration;
   return isConfiguration && !subresource && (operation === 'CREATE' || operation === 'UPDATE');
@@ -53,7 +53,7 @@ function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
   warnOfOtherVersions(registry.kinds, criteria, request);
 }
 
-/** Waits for all of them; the error of the first in their order counts. */
+/** Waits for all webhooks, and rejects with the error of the first one in order. */
 async function askAll(core: Ports, request: AdmissionRequest, matches: readonly Match[]): Promise<void> {
   const forms = new Map<Version, Promise<AdmittedForm>>();
   const formIn = (version: Version) => {

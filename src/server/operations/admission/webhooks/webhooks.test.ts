@@ -29,7 +29,7 @@ async function start(...more: readonly AdmissionPlugin[]) {
   api = await testServer(allKinds, { admission: plugins.map(keepingItsPromise) });
 }
 
-/** Registers a webhook that decides as given; returns its path. */
+/** Registers a webhook with the given decision; returns its path. */
 async function register(kind: 'Mutating' | 'Validating', decide: Parameters<WebhookServer['on']>[1], fields: object) {
   const path = `hook-${++counter}`;
   webhooks.on(path, decide);
@@ -106,7 +106,7 @@ describe('a mutating webhook', () => {
     };
     const seen = ({ spec, status: { replicas } = {} }: any) => ({ wanted: spec.replicas, observed: replicas });
 
-    /** Every write is changed in both parts. */
+    /** Every webhook changes both parts of the object. */
     beforeEach(async () => {
       const everything = { operations: ['*'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['*/*'] };
       const changes = [
@@ -453,7 +453,7 @@ describe('a webhook that fails', () => {
     const path = await register('Validating', () => void reached(), { rules: [CONFIG_MAPS], timeoutSeconds: 2 });
     const asked = made('x').catch((error) => String(error));
     await isReached;
-    // Meanwhile, others are served: requests that it is not asked about, and reads of everything.
+    // Meanwhile, other requests are served: those that do not match the webhook, and all reads.
     await api.create('secrets', { metadata: { name: 'x' } });
     expect((await api.list('configmaps')).items).toEqual([]);
     await api.clock.advance(2000);

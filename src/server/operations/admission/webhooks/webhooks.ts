@@ -1,4 +1,4 @@
-/** The webhooks of all configurations, in the order in which they are asked. */
+/** The webhooks of all configurations, in calling order. */
 import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
 import { compileMatchCondition } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import {
@@ -18,15 +18,15 @@ import { connectionTo, type WebhookConnection } from './connection.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
-/** One webhook of a configuration. */
+/** A webhook of a configuration. */
 export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebhook> {
   /** The name of the configuration. */
   readonly configuration: string;
   readonly webhook: W;
   readonly matcher: RequestMatcher;
-  /** The match conditions, compiled when they are first needed. */
+  /** Returns the match conditions, compiled on first use. */
   conditions(): readonly Compiled[];
-  /** Made when the webhook is called for the first time, and kept. */
+  /** Returns the connection, created with the first call and kept. */
   connection(core: Ports): WebhookConnection;
 }
 
@@ -64,7 +64,7 @@ export const validatingWebhooks = webhooksOf<ValidatingWebhook, ValidatingWebhoo
 
 export const mutatingWebhooks = webhooksOf<MutatingWebhook, MutatingWebhookConfiguration>(MutatingWebhookConfiguration);
 
-/** Nobody may be kept from repairing what decides about writes. */
+/** Reports whether webhooks do not apply to a kind: they must never prevent the repair of webhooks and policies. */
 export function isExempt({ group, plural }: Kind): boolean {
   return group === 'admissionregistration.k8s.io' && plural !== '';
 }

@@ -18,7 +18,7 @@ import type { Subresource } from '../subresource.ts';
 
 const BODY = bodyTypeOf(Binding);
 
-/** Assigns a pod to a node. A pod that has a node keeps it. */
+/** Assigns a pod to a node. A pod that has a node is not reassigned. */
 export const binding: Subresource<'binding'> = {
   name: 'binding',
   operations: { create: bind },
@@ -41,14 +41,14 @@ export async function bind(core: TransactionPorts, request: ApiRequest): Promise
   await withAdmittedBody(core, request, body, (sent, admitted) => {
     const now = timestamp(core.clock.now());
     const next = (current: Entry) => assigned(current.hub(resource.kind) as Pod, sent, now);
-    // A spec changes by nothing but the node. Schedulers name it thousands of times a minute.
+    // Only the node in the spec changes. Schedulers send thousands of bindings a minute.
     const hasValidSpec = dnsSubdomain(sent.target.name ?? '').length === 0;
     return transact(core, request, { type: 'update', part: updatedPart(request), next, hasValidSpec }, admitted);
   });
   return success({ name, kind: 'pods' });
 }
 
-/** The pod, assigned to the node of the binding. Throws a Conflict when it cannot be. */
+/** Returns the pod, assigned to the node of the binding. Throws a Conflict when it cannot be. */
 function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): Pod {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
   const refusal = (why: string) => conflict({ group: '', plural: 'pods/binding' }, name, why);
@@ -63,7 +63,7 @@ function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): P
   if (deletionTimestamp) throw refusal(`pod ${name} is being deleted, cannot be assigned to a host`);
   if (pod.spec.nodeName) throw refusal(`pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
   if (pod.spec.schedulingGates?.length) throw refusal(`pod ${name} has non-empty .spec.schedulingGates`);
-  // Everything else is shared with the pod as it is now, and so is neither compared nor checked again.
+  // Everything else is shared with the current pod, so it is neither compared nor checked again.
   const metadata = { ...pod.metadata };
   if (Object.keys(sent.annotations ?? {}).length > 0) {
     metadata.annotations = { ...metadata.annotations, ...sent.annotations };

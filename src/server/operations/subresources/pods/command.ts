@@ -1,4 +1,4 @@
-/** What exec and attach share: a process of a container, connected with the client. */
+/** The common part of exec and attach: connects the client with a process of a container. */
 
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
@@ -23,7 +23,7 @@ export const COMMAND_PARAMETERS = {
   tty: { type: 'boolean', description: 'Whether the process has a terminal. Its output is then all on stdout.' },
 } as const satisfies QueryParameters;
 
-/** The container that a process runs in, or is to. */
+/** The container in which a process runs, or will run. */
 interface CommandTarget {
   readonly node: string;
   readonly namespace: string;
@@ -35,7 +35,7 @@ interface CommandTarget {
 
 interface CommandOptions {
   readonly action: 'exec' | 'attach';
-  /** What failed when the process has no exit code. */
+  /** Prefix of the message when the process has no exit code. */
   readonly failure: string;
   open(target: CommandTarget): Promise<ProcessStreams>;
 }

@@ -17,7 +17,8 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('certificates.k8s.io', 'certificatesigningrequests', 'delete get list watch'),
     on('certificates.k8s.io', 'certificatesigningrequests/approval certificatesigningrequests/status', 'update'),
     on('certificates.k8s.io', 'signers', 'approve', 'kubernetes.io/kube-apiserver-client-kubelet'),
-    // Not in Kubernetes, where an administrator approves serving certificates: a node gets one for its own name.
+    // An addition to Kubernetes, where an administrator approves serving certificates: a node gets one for its own
+    // name.
     on('certificates.k8s.io', 'signers', 'approve', 'kubernetes.io/kubelet-serving'),
     on(
       'certificates.k8s.io',
@@ -49,7 +50,7 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('apps', 'controllerrevisions', 'create delete get list patch update watch'),
     EVENTS,
   ],
-  // Not in Kubernetes: creates the first StorageClass of a cluster, and notes on the namespace that it was created.
+  // An addition to Kubernetes: creates the first StorageClass of a cluster, and notes its creation on the namespace.
   'default-storage-class-controller': [
     on('core', 'namespaces', 'patch', 'kube-system'),
     on('storage.k8s.io', 'storageclasses', 'create'),
@@ -146,7 +147,7 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('core', 'pods', 'delete get list watch'),
     EVENTS,
   ],
-  // Not in Kubernetes: provisions, resizes and deletes volumes that are directories of a node.
+  // An addition to Kubernetes: provisions, resizes and deletes volumes that are directories of a node.
   'node-directory-provisioner': [
     on('core', 'nodes', 'get'),
     on('core', 'persistentvolumes', 'create delete update'),
@@ -204,7 +205,7 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
   'root-ca-cert-publisher': [
     on('core', 'configmaps', 'create update'),
     EVENTS,
-    // Not in Kubernetes: an immutable one with other content is replaced.
+    // An addition to Kubernetes: replaces an immutable ConfigMap with other content.
     on('core', 'configmaps', 'delete', 'kube-root-ca.crt'),
   ],
   'route-controller': [on('core', 'nodes', 'list watch'), on('core', 'nodes/status', 'patch'), EVENTS],

@@ -1,4 +1,4 @@
-/** Roles of single namespaces. */
+/** Roles in single namespaces. */
 import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
 import { EVENTS, on, READ } from './rule.ts';
 
@@ -16,7 +16,7 @@ export const namespacedRoles: readonly NamespacedRole[] = [
       on('core', 'configmaps', READ),
       on('core', 'configmaps', 'update', 'cluster-info'),
       EVENTS,
-      // Not in Kubernetes, where kubeadm creates `cluster-info`.
+      // An addition to Kubernetes, where kubeadm creates `cluster-info`.
       on('core', 'configmaps', 'create'),
     ],
   },
@@ -43,7 +43,7 @@ export const namespacedRoles: readonly NamespacedRole[] = [
   },
   {
     namespace: 'kube-system',
-    // Not in Kubernetes, where an administrator creates the service.
+    // An addition to Kubernetes, where an administrator creates the service.
     name: 'system::kube-dns',
     rules: [
       on('core', 'endpoints services', 'create'),

@@ -1,6 +1,6 @@
 /**
- * The roles for people: view reads, edit also writes, admin also manages roles, each in a namespace or everywhere. The three
- * aggregate their rules from these roles by label, and from others that have the labels.
+ * The roles for people: view reads, edit also writes, admin also manages roles, each in a namespace or everywhere. All
+ * three aggregate rules by label, from these roles and any others with the labels.
  */
 import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
 import { ALL, on, READ, WRITE } from './rule.ts';
@@ -71,5 +71,5 @@ export const peoplesRules: Readonly<Record<'admin' | 'edit' | 'view', readonly P
   ],
 };
 
-/** Aggregated into all three: resource metrics. In Kubernetes the metrics server brings this role. */
+/** Aggregated into all three: resource metrics. In Kubernetes, the metrics server installs this role. */
 export const metricsReader: readonly PolicyRule[] = [on('metrics.k8s.io', 'nodes pods', READ)];

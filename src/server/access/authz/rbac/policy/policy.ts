@@ -1,4 +1,4 @@
-/** The default roles and bindings of a cluster, as objects. What they allow is in the other files of this folder. */
+/** The default roles and bindings of a cluster, as objects. The other files of this folder contain their rules. */
 import { gatheredRules } from '../../../../../kinds/groups/rbac/aggregation.ts';
 import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
 import type { Subject } from '../../../../../kinds/groups/rbac/subject.ts';
@@ -35,10 +35,10 @@ export interface Policy {
   readonly roleBindings: readonly DefaultBinding[];
 }
 
-/** With the value `false`, an object is not reconciled at the next start. */
+/** An annotation: with the value `false`, the object is not reconciled at startup. */
 export const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
-/** Built on every call, since it is needed only at startup. */
+/** Builds the policy on every call, since it is needed only at startup. */
 export function defaultPolicy(): Policy {
   return {
     clusterRoles: clusterRoles(),
@@ -71,7 +71,7 @@ function clusterRoles(): DefaultRole[] {
       rules: metricsReader,
     },
   ];
-  // Aggregated roles already have their rules, so that nobody has to wait for the aggregation controller.
+  // Aggregated roles already have their rules, so nothing has to wait for the aggregation controller.
   const all = [...plain];
   for (const [name, labels] of [
     ['view', partOf('edit')],
@@ -93,7 +93,7 @@ const user = (name: string): Subject => ({ kind: 'User', apiGroup: GROUP, name }
 const group = (name: string): Subject => ({ kind: 'Group', apiGroup: GROUP, name });
 const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' });
 
-/** The subjects of ClusterRoleBindings, by the name of the role. */
+/** The subjects of ClusterRoleBindings, by role name. */
 const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'cluster-admin': [group('system:masters')],
   'system:basic-user': [group('system:authenticated')],
@@ -104,11 +104,11 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:kube-dns': [account('kube-dns')],
   'system:kube-scheduler': [user('system:kube-scheduler')],
   'system:monitoring': [group('system:monitoring')],
-  // The agent of a node enforces them, too.
+  // The agent of a node enforces network policies, too.
   'system:network-policies': [user('system:kube-proxy'), group('system:nodes')],
   // Empty: nodes are authorized by the node authorizer. Administrators may add subjects.
   'system:node': [],
-  // The group is not in Kubernetes: the agent of a node is its service proxy, too.
+  // An addition to Kubernetes: the group of nodes, because the agent of a node is its service proxy, too.
   'system:node-proxier': [user('system:kube-proxy'), group('system:nodes')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
   'system:cluster-trust-bundle-discovery': [group('system:serviceaccounts')],
@@ -117,7 +117,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:volume-scheduler': [user('system:kube-scheduler')],
 };
 
-/** The subjects of RoleBindings. Without a role, the binding's name is also that of the role. */
+/** The subjects of RoleBindings. The name of the role defaults to the name of the binding. */
 const LOCAL_SUBJECTS: Readonly<Record<string, { readonly role?: string; readonly subjects: readonly Subject[] }>> = {
   'kube-public/system:controller:bootstrap-signer': { subjects: [account('bootstrap-signer')] },
   'kube-system/system::extension-apiserver-authentication-reader': {

@@ -6,7 +6,7 @@ export const WRITE = 'create delete deletecollection patch update';
 export const READ_UPDATE = 'get list patch update watch';
 export const ALL = 'create delete deletecollection get list patch update watch';
 
-/** Takes lists separated by spaces; `core` is the core group. */
+/** Creates a rule from lists separated by spaces; `core` is the core group. */
 export function on(groups: string, resources: string, verbs: string, names?: string): PolicyRule {
   return {
     verbs: verbs.split(' '),
@@ -20,5 +20,5 @@ export function onPaths(paths: string, verbs: string): PolicyRule {
   return { verbs: verbs.split(' '), nonResourceURLs: paths.split(' ') };
 }
 
-/** Components of a cluster record events. */
+/** Permission to record events, which most components need. */
 export const EVENTS = on('core events.k8s.io', 'events', 'create patch update');

@@ -33,7 +33,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     onPaths('/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/', 'get'),
   ],
   heapster: [on('core', 'events namespaces nodes pods', READ), on('extensions', 'deployments', READ)],
-  // Not in Kubernetes, which has no such controller.
+  // An addition to Kubernetes, which has no such controller.
   'ingress-controller': [
     on('networking.k8s.io', 'ingresses ingressclasses', 'list watch'),
     on('networking.k8s.io', 'ingressclasses', 'create'),
@@ -56,7 +56,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     on('*', '*', 'list watch'),
     on('core', 'serviceaccounts/token', 'create'),
   ],
-  // Not in Kubernetes, where it comes with CoreDNS. Nodes: their addresses may ask.
+  // An addition to Kubernetes, where CoreDNS installs this role. Nodes: their addresses may send queries.
   coredns: [
     on('core', 'endpoints nodes pods services', 'list watch'),
     on('discovery.k8s.io', 'endpointslices', 'list watch'),
@@ -138,7 +138,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     on('networking.k8s.io', 'servicecidrs', 'list watch'),
     on('discovery.k8s.io', 'endpointslices', 'list watch'),
   ],
-  // Not in Kubernetes: what enforces network policies on a node.
+  // An addition to Kubernetes: the component that enforces network policies on a node.
   'network-policies': [
     on('core', 'namespaces pods', 'list watch'),
     on('networking.k8s.io', 'networkpolicies', 'list watch'),
@@ -158,7 +158,8 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
       'get',
     ),
   ],
-  // Not in Kubernetes: what all simulated nodes share. Each one writes as itself, under the node authorizer.
+  // An addition to Kubernetes: permissions shared by all simulated nodes. Each one writes as itself, under the node
+  // authorizer.
   'simulated-nodes': [on('core', 'nodes persistentvolumes pods', 'list watch'), on('core', 'nodes', 'patch')],
   'volume-scheduler': [
     on('core', 'persistentvolumes', READ_UPDATE),

@@ -17,7 +17,7 @@ const v1 = { apiVersion: 'certificates.k8s.io/v1', namespace: '' };
 const MASTER = { name: 'root', groups: ['system:masters'] };
 const ANN = { name: 'ann', groups: [] };
 
-/** The server asks nobody whether a call inside the process is allowed: what is refused here is refused by the plugins. */
+/** Calls inside the process are not authorized by the server: rejections here come from the plugins. */
 async function withRights(server: TestServer, rules: readonly object[]): Promise<void> {
   const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', namespace: '', user: MASTER };
   await server.create('clusterroles', { metadata: { name: 'r' }, rules }, rbac);

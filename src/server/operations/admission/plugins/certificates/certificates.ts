@@ -1,4 +1,7 @@
-/** Which users may approve, sign and request certificates, beyond the right to write CertificateSigningRequests. */
+/**
+ * Restricts which users may approve, sign and request certificates, beyond the permission to write
+ * CertificateSigningRequests.
+ */
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { CertificateSigningRequest } from '../../../../../kinds/groups/certificates/certificate-signing-request.ts';
 import { ClusterTrustBundle } from '../../../../../kinds/groups/certificates/cluster-trust-bundle.ts';
@@ -17,7 +20,7 @@ type Request = CertificateSigningRequest;
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 const MASTERS = 'system:masters';
 
-/** Only users with the right `approve` for the signer may approve or deny a request. */
+/** Allows only users with the permission `approve` for the signer to approve or deny a request. */
 export const certificateApproval: AdmissionPlugin = {
   name: 'CertificateApproval',
 
@@ -27,7 +30,7 @@ export const certificateApproval: AdmissionPlugin = {
   validate: (core, request) => require(core, request, 'approve'),
 };
 
-/** Only users with the right `sign` for the signer may set the certificate of a request. */
+/** Allows only users with the permission `sign` for the signer to set the certificate of a request. */
 export const certificateSigning: AdmissionPlugin = {
   name: 'CertificateSigning',
 
@@ -58,7 +61,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   },
 };
 
-/** Only users with the right `attest` for the signer may write its trust bundles. */
+/** Allows only users with the permission `attest` for the signer to write its trust bundles. */
 export const clusterTrustBundleAttest: AdmissionPlugin = {
   name: 'ClusterTrustBundleAttest',
 
@@ -83,7 +86,7 @@ function require(core: Ports, request: AdmissionRequest, verb: 'approve' | 'sign
 interface SignerRight {
   readonly verb: 'approve' | 'attest' | 'sign';
   readonly signerName: string;
-  /** Why a user without it is refused. */
+  /** The reason for rejecting a user without the permission. */
   readonly text: string;
 }
 

@@ -4,7 +4,10 @@ import type { Access } from '../../../../access/ports.ts';
 
 type Ports = Pick<Access, 'authorizer'>;
 
-/** Whether a user may approve or sign for a signer. The right to `example.com/*` covers all signers of the domain. */
+/**
+ * Reports whether a user may approve or sign for a signer. The permission for `example.com/*` covers all signers of the
+ * domain.
+ */
 export function mayActForSigner(core: Ports, user: User, verb: string, signer: string): boolean | Promise<boolean> {
   const [domain = ''] = signer.split('/');
   const exact = ask(core, user, verb, signer);

@@ -24,7 +24,7 @@ describe('defaults', () => {
     );
     expect(pod.spec.containers.map(({ resources }: any) => resources)).toEqual([
       { limits: { cpu: '500m', memory: '1Gi' }, requests: { cpu: '100m', memory: '1Gi' } },
-      // Its own limit is what it requests.
+      // The container's own limit becomes its request.
       { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '2', memory: '1Gi' } },
     ]);
     expect(pod.metadata.annotations['kubernetes.io/limit-ranger']).toBe(

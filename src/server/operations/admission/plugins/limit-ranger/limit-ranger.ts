@@ -11,7 +11,9 @@ import { limitProblems } from './limits.ts';
 
 const DEFAULTS_ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** Gives pods the default requests and limits of their namespace, and rejects pods and claims that violate its limits. */
+/**
+ * Applies the default requests and limits of a namespace to pods, and rejects pods and claims that violate its limits.
+ */
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
   keepsDefaults: true,
@@ -26,7 +28,7 @@ export const limitRanger: AdmissionPlugin = {
     const ranges = objectsIn(core, LimitRange, namespace);
     if (ranges.length === 0) return;
     const pod = object as Pod;
-    // A limit implies a request, so that only the rest is missing.
+    // A limit implies a request, so that only missing values are filled in.
     fillPodDefaults(pod.spec);
     for (const range of ranges) fillIn(pod, range);
   },
@@ -91,7 +93,7 @@ function filled(
 
 const FILLED = /^(?<names>.+) (?<list>request|limit) for (?<words>container|init container) (?<name>\S+)$/;
 
-/** Removes what the annotation names, and the annotation. */
+/** Removes the fields listed in the annotation, and the annotation itself. */
 function forgetFilled({ metadata, spec }: Pod): void {
   const text = metadata.annotations?.[DEFAULTS_ANNOTATION];
   if (text === undefined) return;

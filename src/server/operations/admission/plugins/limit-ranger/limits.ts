@@ -1,4 +1,4 @@
-/** How an object violates the limits of its namespace, in Kubernetes' words. */
+/** Checks objects against the limits of their namespace, with Kubernetes' messages. */
 import { compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../../../../../base/quantity.ts';
 import type { LimitRange } from '../../../../../kinds/groups/core/limit-range.ts';
 import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -11,7 +11,7 @@ import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
 
 type Limit = NonNullable<LimitRange['spec']['limits']>[number];
 
-/** Requests and limits. */
+/** The requests and limits of an object. */
 interface Asked {
   readonly requests: ReadonlyMap<string, Quantity>;
   readonly limits: ReadonlyMap<string, Quantity>;
@@ -41,7 +41,7 @@ function problemsOf(limit: Limit, kind: Kind, object: Pod | PersistentVolumeClai
   }
 }
 
-/** Resources of the pod as a whole take precedence over the sum of its containers. */
+/** Returns the amounts of a pod. Pod-level resources take precedence over the sum of its containers. */
 function ofPod(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
   const amounts = containersTogether(spec, part);
   for (const name of ['cpu', 'memory']) {

@@ -37,7 +37,7 @@ function find(core: Ports, name: string): Entry | undefined {
   return core.cache.table(Namespace).get('', name);
 }
 
-/** Looks again after the cache has caught up: another server may just have created the namespace. */
+/** Checks again after the cache has caught up: another server may just have created the namespace. */
 async function checkFresh(core: Ports, request: AdmissionRequest): Promise<void> {
   await core.cache.fresh();
   const namespace = find(core, request.namespace);
@@ -46,7 +46,7 @@ async function checkFresh(core: Ports, request: AdmissionRequest): Promise<void>
 }
 
 /**
- * Rejects the create when the namespace is being deleted. The condition makes the transaction start again when the deletion
+ * Rejects the create when the namespace is being deleted. The condition retries the transaction when the deletion
  * begins before the commit: the namespace controller must find everything that is in the namespace.
  */
 function checkActive(request: AdmissionRequest, entry: Entry): void {

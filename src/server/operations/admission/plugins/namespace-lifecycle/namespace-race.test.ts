@@ -6,7 +6,7 @@ import { ConfigMap } from '../../../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../../../kinds/groups/core/namespace.ts';
 import { MemoryStore } from '../../../../../store/memory/memory-store.ts';
 
-/** A server on which something happens between the admission of a ConfigMap and its commit. */
+/** A server on which `between` runs between the admission of a ConfigMap and its commit. */
 async function serverWith(between: (api: TestServer) => Promise<unknown>): Promise<TestServer> {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });

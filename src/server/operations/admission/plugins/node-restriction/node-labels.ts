@@ -1,4 +1,4 @@
-/** Checks the labels that a node sets on itself: not those by which pods are kept on trusted nodes. */
+/** Checks the labels that a node sets on itself, which must not include those that keep pods on trusted nodes. */
 import { isNodeOwnLabel } from '../../../../../kinds/groups/core/node/own-labels.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';

@@ -1,4 +1,6 @@
-/** Checks the addresses that a node reports for its pods: others are let through to a pod, or denied, by its addresses. */
+/**
+ * Checks the addresses that a node reports for its pods, because network policies allow or deny traffic by pod address.
+ */
 import type { BlockList } from 'node:net';
 import { addressList, classOf, contains } from '../../../../../base/dial/address-class.ts';
 import { Node } from '../../../../../kinds/groups/core/node/node.ts';
@@ -11,7 +13,10 @@ import { objectsIn } from '../../../../objects/reads/lookup.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** Why a node cannot report an address of one of its pods; undefined if it can. Addresses that were known before are left alone. */
+/**
+ * Returns why a node cannot report an address of one of its pods; undefined if it can. Addresses reported before are
+ * left alone.
+ */
 export function podAddressProblem(core: Ports, pod: Pod, old: Pod, nodeName: string): string | undefined {
   const known = new Set(ipsOf(old));
   const added = ipsOf(pod).filter((ip) => !known.has(ip));
@@ -34,9 +39,9 @@ interface Reporter {
 
 function problemOf(core: Ports, ip: string, { node, isOnNodeNetwork }: Reporter): string | undefined {
   const kind = classOf(ip);
-  // Validation has a message for what is no address.
+  // Validation rejects text that is not an address.
   if (kind === undefined) return undefined;
-  // A node says itself which addresses it has.
+  // A node reports its own addresses itself.
   if (kind !== 'unicast') return `is a ${kind} address`;
   if (contains(addressesOf(node), ip)) return undefined;
   if (isOnNodeNetwork) return 'is not an address of the node, whose network the pod has';
@@ -47,7 +52,7 @@ function problemOf(core: Ports, ip: string, { node, isOnNodeNetwork }: Reporter)
   return takenBy(core, ip, node);
 }
 
-/** What else in the cluster has the address. */
+/** Returns what else in the cluster has the address. */
 function takenBy(core: Ports, ip: string, node: Node | undefined): string | undefined {
   for (const other of objectsIn(core, Node, '')) {
     if (other.metadata.name === node?.metadata.name) continue;

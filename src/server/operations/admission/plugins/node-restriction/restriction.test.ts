@@ -244,7 +244,7 @@ describe('the address of a pod', () => {
     await expect(write('127.0.0.1')).rejects.toMatchObject(forbidden('is a loopback address'));
     await annotate('cluster');
     await expect(write('198.51.100.8')).rejects.toMatchObject(forbidden('is not in the range'));
-    // What was reported before stays as it is.
+    // Addresses reported before are kept.
     expect((await write('198.51.100.7')).status.podIP).toBe('198.51.100.7');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The admission plugin NodeRestriction: a node may write only about itself and its own pods. The node authorizer checks which
- * objects a node may write; this plugin checks what it writes.
+ * The admission plugin NodeRestriction: a node may write only about itself and its own pods. The node authorizer checks
+ * which objects a node may write; this plugin checks the content of its writes.
  */
 import { notFound } from '../../../../../api/errors.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
@@ -33,7 +33,7 @@ const SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
 const NODE_LEASE_NAMESPACE = 'kube-node-lease';
 
-/** By resource, with its group unless that is the core group. */
+/** Checks by resource, with the group unless it is the core group. */
 const CHECKS: ReadonlyMap<string, Check> = new Map(
   Object.entries({
     pods: checkPod,
@@ -103,7 +103,10 @@ function checkWholePod(core: Ports, request: AdmissionRequest, node: string): vo
   }
 }
 
-/** A mirror pod shows a static pod of the node to the cluster: it is owned by the node and refers to nothing. */
+/**
+ * Checks a mirror pod, which represents a static pod of the node in the cluster: it is owned by the node and refers to
+ * nothing.
+ */
 function checkMirrorPod(core: Ports, request: AdmissionRequest, node: string): void {
   const pod = request.object as Pod;
   const refuse = (why: string) => refused(request, why);
@@ -174,7 +177,7 @@ function checkNode(_core: Ports, request: AdmissionRequest, node: string): void 
 
 const RESIZE_STATUS_FIELDS = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses'];
 
-/** A node may only report the progress of resizing a volume. */
+/** Allows a node only to report the progress of resizing a volume. */
 function checkClaim(_core: Ports, request: AdmissionRequest, node: string): void {
   if (request.subresource !== 'status') throw refused(request, 'may only update PVC status');
   if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
@@ -193,8 +196,9 @@ function checkClaim(_core: Ports, request: AdmissionRequest, node: string): void
 const REMOVAL_STATUS_FIELDS = ['phase', 'message', 'reason'];
 
 /**
- * For a volume that is a directory on the node, the node reports whether its data was deleted: by removing the finalizer, or by
- * a failure in the status. Other volumes are not checked here, since the node authorizer does not let a node write them.
+ * Checks volumes that are directories on the node: the node reports whether the data was deleted, by removing the
+ * finalizer, or by a failure in the status. Other volumes need no check, since the node authorizer does not let a node
+ * write them.
  */
 function checkDirectory(_core: Ports, request: AdmissionRequest, node: string): void {
   const object = request.object as PersistentVolume;
@@ -219,7 +223,7 @@ function checkDirectory(_core: Ports, request: AdmissionRequest, node: string): 
 
 const hasRemovalFinalizer = ({ metadata }: KubeObject) => metadata.finalizers?.includes(REMOVAL) ?? false;
 
-/** A node may request tokens only for its own pods, bound to them. */
+/** Allows a node to request tokens only for its own pods, bound to them. */
 async function checkToken(core: Ports, request: AdmissionRequest, node: string): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return;
   const { spec } = request.object as TokenRequest;

@@ -1,4 +1,4 @@
-/** The audiences for which a node may request tokens: those that the pod, or a CSI driver of its volumes, asks for. */
+/** The audiences for which a node may request tokens: those that the pod, or a CSI driver of its volumes, requests. */
 import type { TokenRequest } from '../../../../../kinds/groups/authentication/token-request.ts';
 import { PersistentVolume } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -33,7 +33,7 @@ export async function checkAudience(core: Ports, request: AdmissionRequest, pod:
   );
 }
 
-/** The audiences that volumes of the pod name; the empty one stands for the server. */
+/** Returns the audiences that volumes of the pod name; the empty one stands for the server. */
 function audiencesOf(core: Ports, pod: Pod): string[] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const projected = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) =>

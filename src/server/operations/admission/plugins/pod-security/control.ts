@@ -1,6 +1,6 @@
 /**
- * The Pod Security Standards. A control checks one aspect of a pod. The standards change with the releases of Kubernetes, so
- * that a control has versions, and a namespace can pin the release whose versions apply.
+ * The Pod Security Standards. A control checks one aspect of a pod. The standards change with the releases of
+ * Kubernetes, so a control has versions, and a namespace can pin the release whose versions apply.
  */
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import { visitContainers } from '../../../../../kinds/shapes/container/container-rules.ts';
@@ -18,7 +18,7 @@ export interface Violation {
 }
 
 export interface ControlForm {
-  /** The minor release of Kubernetes 1 from which on it applies, until the next version does. */
+  /** The minor release of Kubernetes 1 from which it applies, until the next version does. */
   readonly since: number;
   readonly judge: (pod: PodLike) => Violation | undefined;
 }
@@ -26,13 +26,13 @@ export interface ControlForm {
 export interface Control {
   readonly id: string;
   readonly level: 'baseline' | 'restricted';
-  /** Oldest first. */
+  /** Versions, oldest first. */
   readonly forms: readonly ControlForm[];
-  /** A control of the lower level that this one replaces. */
+  /** The control of the lower level that this one replaces. */
   readonly replaces?: string;
 }
 
-/** The names of the containers that fulfil a condition. */
+/** Returns the names of the containers that meet a condition. */
 export function containersWhere({ spec }: PodLike, holds: (container: Container) => boolean): string[] {
   const names: string[] = [];
   visitContainers(spec, (container) => {
@@ -41,12 +41,12 @@ export function containersWhere({ spec }: PodLike, holds: (container: Container)
   return names;
 }
 
-/** `container "a"`, `containers "a", "b"`. */
+/** Formats names: `container "a"`, `containers "a", "b"`. */
 export function containers(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`;
 }
 
-/** Names what has set something: the pod, some of its containers, or both. Empty when nothing has. */
+/** Names the setters of a field: the pod, some of its containers, or both. Empty when there are none. */
 export function setters(isPod: boolean, names: readonly string[]): string {
   return [...(isPod ? ['pod'] : []), ...(names.length > 0 ? [containers(names)] : [])].join(' and ');
 }
@@ -62,17 +62,17 @@ export function quoted(items: readonly string[]): string {
   return items.map((item) => `"${item}"`).join(', ');
 }
 
-/** Sorted, without duplicates. */
+/** Returns the items sorted, without duplicates. */
 export function distinct(items: Iterable<string>): string[] {
   return [...new Set(items)].sort();
 }
 
-/** From 1.25 on, pods for Windows are exempt from what does not exist there. */
+/** Exempts pods for Windows, from 1.25 on, from aspects that do not exist there. */
 export function unlessWindows(judge: ControlForm['judge']): ControlForm['judge'] {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : judge(pod));
 }
 
-/** From 1.35 on, a pod in a user namespace of its own may run as root. */
+/** Allows a pod with its own user namespace, from 1.35 on, to run as root. */
 export function unlessOwnUsers(judge: ControlForm['judge']): ControlForm['judge'] {
   return (pod) => (pod.spec.hostUsers === false ? undefined : judge(pod));
 }

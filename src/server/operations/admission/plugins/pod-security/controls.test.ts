@@ -8,7 +8,7 @@ import type { LevelVersion } from './policy.ts';
 
 type Spec = Record<string, any>;
 
-/** Good at every level, but for what is put into it. */
+/** A pod that passes at every level, except for the given parts. */
 function pod(spec: Spec = {}, container: Spec = {}, annotations: Record<string, string> = {}): PodLike {
   const { securityContext = {}, ...rest } = container;
   const good = {
@@ -31,7 +31,10 @@ const volume = (source: Spec) => pod({ volumes: [{ name: 'v', ...source }] });
 const said = (level: LevelVersion['level'], version: LevelVersion['version'], subject: PodLike) =>
   violationsText(violations({ level, version }, subject));
 
-/** By control: what is allowed, and what is not, with the words for it; by default at the control's own level, now. */
+/**
+ * Allowed and rejected pods by control, with the messages; by default at the control's own level and in the newest
+ * version.
+ */
 const fixtures: Record<
   string,
   {
@@ -362,7 +365,7 @@ describe('pod security', () => {
     it.each(forbidden)('forbids %j', (subject, words, version = 'latest') => {
       expect(said(level, version, subject)).toBe(words);
       expect(said('privileged', version, subject)).toBe('');
-      // The higher level has all that the lower one has, if in other words.
+      // The higher level includes all of the lower one, with different messages.
       expect(said('restricted', version, subject)).not.toBe('');
       if (level === 'restricted' && id !== 'restrictedVolumes' && !id.startsWith('seccomp')) {
         expect(said('baseline', version, subject)).not.toContain(words);

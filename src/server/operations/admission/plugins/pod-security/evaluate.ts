@@ -4,17 +4,17 @@ import type { LevelVersion } from './policy.ts';
 
 const known = new Map<string, readonly ControlForm[]>();
 
-/** The violations of a level of the standards by a pod, as a release of Kubernetes defines them. */
+/** Returns the violations of a level of the standards by a pod, according to a release of Kubernetes. */
 export function violations({ level, version }: LevelVersion, pod: PodLike): Violation[] {
   if (level === 'privileged') return [];
   return formsOf(level, version).flatMap(({ judge }) => judge(pod) ?? []);
 }
 
-/** The standards of later releases are those of this one. */
+/** The newest release: later ones use the same standards. */
 const NEWEST = allControls.flatMap(({ forms }) => forms).reduce((newest, { since }) => Math.max(newest, since), 0);
 
 function formsOf(level: 'baseline' | 'restricted', named: LevelVersion['version']): readonly ControlForm[] {
-  // Labels can name any number of releases.
+  // Labels can name any release number.
   const version = named === 'latest' ? named : Math.min(named, NEWEST);
   const key = `${level}:${version}`;
   let forms = known.get(key);
@@ -35,7 +35,7 @@ function choose(level: 'baseline' | 'restricted', version: LevelVersion['version
   return held.filter(({ control }) => !replaced.has(control.id)).map(({ form }) => form!);
 }
 
-/** Several violations in one line. */
+/** Formats several violations in one line. */
 export function violationsText(found: readonly Violation[]): string {
   return found.map(({ reason, detail }) => `${reason} (${detail})`).join(', ');
 }

@@ -6,10 +6,10 @@ import { type LevelVersion, levelText } from './policy.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** Further pods are not checked: it is only a warning, and the client waits for it. */
+/** Limit for the checked pods: it is only a warning, and the client waits for it. */
 const MAX_CHECKED_PODS = 3000;
 
-/** Warnings about running pods that violate the stricter level that their namespace enforces from now on. */
+/** Returns warnings about running pods that violate a stricter level newly enforced by their namespace. */
 export function existingPods(core: Ports, namespace: string, enforce: LevelVersion): string[] {
   const pods = differentFirst(objectsIn(core, Pod, namespace));
   const names = new Map<string, string[]>();
@@ -39,7 +39,7 @@ function listed(names: readonly string[]): string {
   return `${first} (and ${names.length - 1} other pod${names.length === 2 ? '' : 's'})`;
 }
 
-/** One pod of each controller comes first, since pods of one controller are alike. */
+/** Moves one pod of each controller to the front, since pods of one controller are alike. */
 function differentFirst(pods: readonly Pod[]): readonly Pod[] {
   const seen = new Set<string>();
   const alike: Pod[] = [];

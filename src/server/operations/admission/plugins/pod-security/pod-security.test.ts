@@ -17,7 +17,7 @@ const namespace = (name: string, labels: Record<string, string>) =>
     { namespace: '' },
   );
 
-/** The warnings and audit annotations of a request. */
+/** Returns the warnings and audit annotations of a request. */
 async function said(verb: Call['verb'], plural: string, more: Partial<Call>) {
   const { warnings = [], annotations = {} } = await server.notes(verb, plural, more);
   return { warnings, notes: annotations };

@@ -21,7 +21,7 @@ import { violations, violationsText } from './evaluate.ts';
 import { existingPods } from './existing-pods.ts';
 import { compareLevels, isOpen, LABEL_PREFIX, type LevelVersion, levelText, type Policy, policyOf } from './policy.ts';
 
-/** Declared as a method: each function is only called with objects of its kind. */
+/** Declared as a method, because each function is only called with objects of its kind. */
 type TemplateOf = { template(object: KubeObject): PodLike | undefined }['template'];
 
 interface Workload extends KubeObject {
@@ -41,8 +41,8 @@ const templates = new Map<Kind, TemplateOf>([
 const changing = ['ephemeralcontainers', 'resize'];
 
 /**
- * Holds pods to the standard that the labels of their namespace choose: violations are rejected, annotated in the audit log or
- * warned about. Templates are never rejected; their pods are checked when they are created.
+ * Enforces the standard that the labels of a pod's namespace choose: violations are rejected, annotated in the audit
+ * log or warned about. Templates are never rejected; their pods are checked when they are created.
  */
 export const podSecurity: AdmissionPlugin = {
   name: 'PodSecurity',
@@ -66,7 +66,7 @@ export const podSecurity: AdmissionPlugin = {
   },
 };
 
-/** The level that is enforced from now on; undefined when it is not stricter than before. */
+/** Returns the newly enforced level; undefined when it is not stricter than before. */
 function newEnforcement(request: AdmissionRequest): LevelVersion | undefined {
   const { enforce, errors } = policyOf(request.object?.metadata.labels);
   const before = request.old && policyOf(request.old.metadata.labels);
@@ -121,7 +121,7 @@ function wouldViolate(level: LevelVersion, text: string): string {
   return `would violate PodSecurity "${levelText(level)}": ${text}`;
 }
 
-/** Whether an update changes nothing that the standards are about. */
+/** Reports whether an update changes the images of containers, whose pod must then be checked. */
 function bringsImages({ spec }: Pod, { spec: old }: Pod): boolean {
   const differ = (now: readonly Container[] = [], before: readonly Container[] = []) =>
     now.length !== before.length || now.some(({ image }, index) => image !== before[index]?.image);

@@ -15,7 +15,9 @@ export interface Policy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;
   readonly warn: LevelVersion;
-  /** What is wrong with the labels. The strictest level is enforced then, without audit annotations and warnings. */
+  /**
+   * Errors of the labels. If there are any, the strictest level is enforced, without audit annotations and warnings.
+   */
   readonly errors: readonly FieldError[];
 }
 
@@ -26,7 +28,7 @@ const NO_POLICY: Policy = { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVIL
 
 const known = new WeakMap<object, Policy>();
 
-/** Policies by the labels of a stored namespace, which never change. */
+/** Returns the policy of a namespace. Cached by the labels of a stored namespace, which never change. */
 export function policyOf(labels: Readonly<Record<string, string>> | undefined): Policy {
   if (!labels) return NO_POLICY;
   let policy = known.get(labels);
@@ -41,7 +43,7 @@ export function isOpen({ enforce, audit, warn, errors }: Policy): boolean {
   return errors.length === 0 && [enforce, audit, warn].every(({ level }) => level === 'privileged');
 }
 
-/** Above 0 when `a` is stricter. */
+/** Compares levels: above 0 when `a` is stricter. */
 export function compareLevels(a: Level, b: Level): number {
   return levels.indexOf(a) - levels.indexOf(b);
 }
@@ -76,7 +78,7 @@ function read(labels: Readonly<Record<string, string>>): Policy {
   };
   const warned = levelOf('warn', 'privileged');
   const version = versionOf('warn');
-  // What would be rejected is also warned about, so that clients learn it when they write a template.
+  // Violations that are rejected also cause warnings, so that clients learn of them when they write a template.
   const follows = warned === undefined && enforced !== undefined && isClear && enforced !== 'privileged';
   const warn: LevelVersion = follows
     ? { level: enforced, version: version ?? enforce.version }

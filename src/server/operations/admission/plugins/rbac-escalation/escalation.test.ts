@@ -22,7 +22,7 @@ const roleRef = (kind: string, name: string) => ({ apiGroup: GROUP, kind, name }
 const subjects = [{ kind: 'User', name: 'ann' }];
 const forbidden = (message: string) => ({ code: 403, message: expect.stringContaining(message) });
 
-/** Gives ann rights, by a role in her namespace or everywhere. */
+/** Grants ann permissions, by a role in her namespace or everywhere. */
 async function give(name: string, rules: object[], where: 'here' | 'everywhere' = 'here') {
   await api.create('clusterroles', { ...named(name), rules }, clusterMaster);
   const binding = { ...named(name), roleRef: roleRef('ClusterRole', name), subjects };

@@ -1,6 +1,6 @@
 /**
- * Prevents privilege escalation: to write a role, a user must have all of its permissions, or the permission to `escalate` it;
- * to bind a role likewise, or the permission to `bind` it. Members of `system:masters` may do both.
+ * Prevents privilege escalation: to write a role, a user must have all of its permissions, or the permission to
+ * `escalate` it; likewise to bind a role, or the permission to `bind` it. Members of `system:masters` may do both.
  */
 
 import type { User } from '../../../../../api/user.ts';
@@ -33,7 +33,7 @@ const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** Cannot be disabled: without it, everyone who may write roles could do anything. */
+/** Always enabled: without it, everyone who may write roles could do anything. */
 export const escalationCheck: AdmissionPlugin = {
   name: 'RBACEscalation',
   keepsDefaults: true,
@@ -48,7 +48,10 @@ export const escalationCheck: AdmissionPlugin = {
   },
 };
 
-/** Whether only owner references and finalizers change: the garbage collector must not need the role's permissions. */
+/**
+ * Reports whether only owner references and finalizers change: the garbage collector must not need the role's
+ * permissions.
+ */
 function isGarbageCollection({ object, old }: AdmissionRequest): boolean {
   if (!object || !old) return false;
   const { ownerReferences, finalizers } = old.metadata;
@@ -67,7 +70,7 @@ async function checkRole(core: Ports, request: AdmissionRequest): Promise<void> 
   const role = request.object as AnyRole;
   const missing = missingPermissions(core, request, role.rules ?? []);
   if (missing) throw refused(request, missing);
-  // An aggregated role can gather any rules, and keeps others from restricting what it gathers.
+  // An aggregated role can gather any rules, and undoes attempts of others to restrict them.
   if (!isAggregated(role) && !(request.old && isAggregated(request.old))) return;
   if (missingPermissions(core, request, EVERYTHING)) {
     throw refused(request, 'must have cluster-admin privileges to use the aggregationRule');
@@ -95,7 +98,7 @@ async function mayBind(
   return (await core.authorizer.authorize(attributes)).verdict === 'allow';
 }
 
-/** An error message with every permission that the user lacks; undefined if there is none. */
+/** Returns an error message with every permission that the user lacks; undefined if there is none. */
 function missingPermissions(core: Ports, request: AdmissionRequest, wanted: readonly PolicyRule[]): string | undefined {
   const { user, namespace } = request;
   const { rules, errors } = core.rbac.policyFor(user, namespace);

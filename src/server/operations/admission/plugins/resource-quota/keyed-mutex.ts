@@ -1,8 +1,8 @@
-/** One lock for each key. Waiters get it in the order in which they came. */
+/** A lock per key. Waiters acquire it in order of arrival. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Resolves when the lock is held, with the function that releases it. */
+  /** Resolves when the lock is held, with a function that releases it. */
   async lock(key: string): Promise<() => void> {
     const before = this.#last.get(key);
     let release = () => {};

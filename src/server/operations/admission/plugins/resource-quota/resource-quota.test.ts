@@ -13,7 +13,7 @@ import { resourceQuota } from './resource-quota.ts';
 const withResources = (name: string, requests: object, limits: object = {}, more: object = {}) =>
   podNamed(name, { containers: [{ name: 'c', image: 'nginx:1', resources: { requests, limits } }], ...more });
 
-/** A quota that a controller has already looked at. */
+/** Creates a quota that the controller has already processed. */
 async function quota(server: TestServer, name: string, hard: object, spec: object = {}, used: object = {}) {
   await server.create('resourcequotas', { metadata: { name }, spec: { hard, ...spec } });
   const none = Object.fromEntries(Object.keys(hard).map((each) => [each, '0']));
@@ -154,7 +154,7 @@ describe('a quota', () => {
     await server.create('pods', withResources('c', { cpu: '1' }));
     expect(await usedOf(server, 'best')).toEqual({ pods: '1' });
     expect(await usedOf(server, 'ending')).toEqual({ pods: '1' });
-    // What comes into a scope later is counted then.
+    // Objects that enter a scope later are counted then.
     expect(await refusal(server.patch('pods', 'c', { spec: { activeDeadlineSeconds: 5 } }))).toContain(
       'exceeded quota: ending',
     );

@@ -21,9 +21,9 @@ type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Tools, 'cloc
 const mutexes = new WeakMap<Ports, KeyedMutex>();
 
 /**
- * Keeps a namespace within its quotas. What an object uses is added to the quota's status in the same commit as the object,
- * on the condition that the quota has not changed: so it holds with any number of writers and servers. A controller counts
- * what is released when objects are deleted.
+ * Enforces the quotas of a namespace. The usage of an object is added to the quota's status in the same commit as the
+ * object, on the condition that the quota has not changed, so limits hold with any number of writers and servers. A
+ * controller counts released resources when objects are deleted.
  */
 export const resourceQuota: AdmissionPlugin = {
   name: 'ResourceQuota',
@@ -45,7 +45,7 @@ export const resourceQuota: AdmissionPlugin = {
   },
 };
 
-/** Whether the write can raise the usage. Most updates cannot. */
+/** Reports whether the write can raise the usage. Most updates cannot. */
 function mayRaiseUsage({ kind, subresource, object, old }: AdmissionRequest): boolean {
   if (!old) return true;
   if (kind === Pod && !subresource) {
@@ -60,7 +60,7 @@ function mayRaiseUsage({ kind, subresource, object, old }: AdmissionRequest): bo
   return true;
 }
 
-/** The quotas of the namespace that cover the object and limit something that it uses. */
+/** Returns the quotas of the namespace that apply to the object and limit resources that it uses. */
 function quotasFor(core: Ports, { namespace, object }: AdmissionRequest, evaluator: QuotaEvaluator): readonly Entry[] {
   return core.cache
     .table(ResourceQuota)
@@ -71,7 +71,7 @@ function quotasFor(core: Ports, { namespace, object }: AdmissionRequest, evaluat
     });
 }
 
-/** Charges all quotas. Writers of one namespace take turns, since they would conflict with each other otherwise. */
+/** Charges all quotas. Writers in one namespace take turns, since they would otherwise conflict with each other. */
 async function reserve(core: Ports, request: AdmissionRequest, evaluator: QuotaEvaluator): Promise<void> {
   const release = await lockNamespace(core, request.namespace);
   request.onSettled(release);
@@ -120,7 +120,7 @@ function charge(core: Ports, request: AdmissionRequest, { evaluator, entry }: Ch
   request.also.push({ kind: ResourceQuota, current: entry, part: 'status', object });
 }
 
-/** What the object uses beyond what the quota has counted for it already. */
+/** Returns the usage of the object beyond what the quota already includes for it. */
 function additionalUsage(
   core: Ports,
   request: AdmissionRequest,

@@ -1,9 +1,9 @@
-/** Which secrets a pod references, and whether its service account allows them. */
+/** Finds the secrets that a pod references, and checks whether its service account allows them. */
 import type { ServiceAccount } from '../../../../../kinds/groups/core/service-account.ts';
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
 
-/** Whether a pod references any secret. */
+/** Reports whether a pod references any secret. */
 export function referencesSecrets(spec: PodSpec): boolean {
   if (spec.imagePullSecrets?.length) return true;
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
@@ -43,7 +43,7 @@ const parts = {
   ephemeral: ['ephemeralContainers', 'ephemeral container'],
 } as const;
 
-/** Why an account that allows only its own secrets does not allow those of a pod; undefined when it does. */
+/** Returns why an account that allows only its own secrets does not allow those of a pod; undefined when it does. */
 export function mountableSecretsProblem(
   spec: PodSpec,
   account: ServiceAccount,

@@ -38,7 +38,7 @@ describe('a pod', () => {
     const mount = { name, readOnly: true, mountPath: PATH };
     expect(pod.containers[0].volumeMounts).toEqual([mount]);
     expect(pod.initContainers[0].volumeMounts).toEqual([mount]);
-    // It is what a client that reads it and writes it back sees as unchanged.
+    // A client that reads the pod and writes it back sees no change.
     const read = await server.get('pods', 'a');
     expect((await server.update('pods', read)).metadata.resourceVersion).toBe(read.metadata.resourceVersion);
   });

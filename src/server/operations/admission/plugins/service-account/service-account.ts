@@ -18,13 +18,13 @@ const ENFORCE_MOUNTABLE = 'kubernetes.io/enforce-mountable-secrets';
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const VOLUME_PREFIX = 'kube-api-access-';
 
-/** How long the create of a pod waits for the default account of a new namespace. */
+/** Time for which the create of a pod waits for the default account of a new namespace. */
 const DEFAULT_ACCOUNT_TIMEOUT_MS = 1500;
 
 /** The volume with the token, the CA certificate of the server and the namespace. All pods share it. */
 const CREDENTIALS = deepFreeze({
   sources: [
-    // An hour and seven seconds, by which the token is recognised as a mounted one.
+    // An expiration of an hour and seven seconds identifies mounted tokens.
     { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
     { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
     {
@@ -36,7 +36,7 @@ const CREDENTIALS = deepFreeze({
   defaultMode: 0o644,
 });
 
-/** Gives a pod its service account, and mounts the account's credentials into its containers. */
+/** Sets the service account of a pod, and mounts the account's credentials into its containers. */
 export const serviceAccount: AdmissionPlugin = {
   name: 'ServiceAccount',
   keepsDefaults: true,
@@ -83,7 +83,7 @@ function isMirror({ object }: AdmissionRequest): boolean {
   return object?.metadata.annotations?.[MIRROR] !== undefined;
 }
 
-/** Mirror pods, which a node runs by itself, must not depend on objects of the cluster. */
+/** Checks mirror pods, which a node runs by itself: they must not depend on objects of the cluster. */
 function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
   if (spec.serviceAccountName) throw refused(request, 'a mirror pod may not reference service accounts');
   if (referencesSecrets(spec)) throw refused(request, 'a mirror pod may not reference secrets');
@@ -133,10 +133,13 @@ function equip(core: Ports, spec: PodSpec, account: ServiceAccount): void {
   }
 }
 
-/** By cache: forks of a test cluster have accounts in common, and each draws its own names. */
+/** Volume names by cache: forks of a test cluster share accounts, and each generates its own names. */
 const volumeNames = new WeakMap<object, WeakMap<ServiceAccount, string>>();
 
-/** The same for all pods of an account, so that pods of one template can share their spec. */
+/**
+ * Returns the volume name of an account. It is the same for all pods of the account, so that pods of one template can
+ * share their spec.
+ */
 function volumeNameOf({ cache, random }: Ports, account: ServiceAccount): string {
   let known = volumeNames.get(cache);
   if (!known) {
@@ -169,7 +172,7 @@ function mountToken(spec: PodSpec, ownName: string): void {
   spec.volumes = [...(spec.volumes ?? []), { name, projected: CREDENTIALS as never }];
 }
 
-/** The reverse of mountToken: removes the volume, and the mounts that it added. */
+/** Reverts mountToken: removes the volume, and the mounts that it added. */
 function unmountToken(spec: PodSpec): void {
   const own = spec.volumes?.find(({ name, projected }) => {
     return name.startsWith(VOLUME_PREFIX) && projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken);

@@ -1,4 +1,4 @@
-/** Every control. Those of `baseline` come first, each level in the order of its messages. */
+/** All controls. Those of `baseline` come first, each level in the order of its messages. */
 import type { Control } from '../control.ts';
 import { capabilitiesBaseline, capabilitiesRestricted } from './capabilities.ts';
 import { hostImage, hostNamespaces, hostPathVolumes, hostPorts, hostProbesAndHostLifecycle, sysctls } from './host.ts';

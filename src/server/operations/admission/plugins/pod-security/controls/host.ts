@@ -4,7 +4,9 @@ import type { Container } from '../../../../../../kinds/shapes/container/contain
 import { isHostImage } from '../../../../../../kinds/shapes/container/host-image.ts';
 import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
 
-/** Not in Kubernetes' standards: the image `host` gives a container what a hostPath volume of `/` would. */
+/**
+ * An addition to Kubernetes' standards: the image `host` gives a container the same access as a hostPath volume of `/`.
+ */
 export const hostImage: Control = {
   id: 'hostImage',
   level: 'baseline',
@@ -83,7 +85,7 @@ export const hostPorts: Control = {
   ],
 };
 
-/** Probes of other hosts, with which the node could be made to scan its network. */
+/** Rejects probes of other hosts, which could make the node scan its network. */
 export const hostProbesAndHostLifecycle: Control = {
   id: 'hostProbesAndHostLifecycle',
   level: 'baseline',

@@ -19,7 +19,7 @@ type Field = 'appArmorProfile' | 'seccompProfile';
 const profileOf = ({ securityContext }: Pick<Container, 'securityContext'>, field: Field) =>
   securityContext?.[field]?.type;
 
-/** The pod and containers with a forbidden profile, and the profiles. */
+/** Returns the pod and containers with a forbidden profile, and the profiles. */
 function badProfiles(pod: PodLike, field: Field): { isPod: boolean; names: string[]; values: string[] } {
   const values: string[] = [];
   const own = pod.spec.securityContext?.[field]?.type;
@@ -69,7 +69,7 @@ export const appArmorProfile: Control = {
 const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod';
 const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
 
-/** The annotations that set the profile before there was a field. */
+/** Checks the annotations for the profile from before the field existed. */
 function badSeccompAnnotations(pod: PodLike) {
   const annotations = pod.metadata?.annotations ?? {};
   const keys = [SECCOMP_POD];
